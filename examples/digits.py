@@ -62,7 +62,7 @@ class DigitReader(nn.Module):
         x = x.reshape(n, GRID * GRID, PATCH * PATCH)  # (N, 4, 4, 2, 2) -> (N, 16, 4)
         x = self.embed(x) + self.positions  # (N, 16, 4) -> (N, 16, W)
         first = self.class_token.broadcast_to((n, 1, x.shape[2]))  # (1, 1, W) -> (N, 1, W)
-        x = minigrad.concatenate([first, x], axis=1)  # (N, 16, W) -> (N, 17, W)
+        x = minigrad.concatenate([first, x], 1)  # (N, 16, W) -> (N, 17, W)
         x = self.encoder(x)  # (N, 17, W): the class token has gathered what it needs
         scores: Tensor = self.head(x[:, 0])  # (N, 17, W) -> (N, W) -> (N, 10)
         return scores

@@ -39,7 +39,6 @@ from minigrad.ops.activation import gelu as gelu
 from minigrad.ops.activation import silu as silu
 from minigrad.ops.activation import softplus as softplus
 from minigrad.ops.broadcasting import broadcast_arrays as broadcast_arrays
-from minigrad.ops.broadcasting import broadcast_to as broadcast_to
 from minigrad.ops.broadcasting import expand as expand
 from minigrad.ops.casting import astype as astype
 from minigrad.ops.elementwise import cbrt as cbrt

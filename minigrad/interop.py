@@ -45,7 +45,7 @@ else:
             >>> x = minigrad.ones((2, 6), requires_grad=True)
             >>> einops.reduce(x, "n (h w) -> n h", "mean", h=2).sum().backward()
             >>> x.grad.shape
-            (2, 6)
+            minigrad.Size([2, 6])
         """
 
         framework_name = "minigrad"

@@ -35,7 +35,7 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = No
         >>> from minigrad import nn, empty
         >>> weight = nn.init.uniform_(empty(3, 5), -0.1, 0.1)
         >>> weight.min() >= -0.1, weight.max() < 0.1
-        (Tensor(True, dtype=bool), Tensor(True, dtype=bool))
+        (tensor(True), tensor(True))
     """
     a, b = check_number("uniform_", "a", a), check_number("uniform_", "b", b, a)
     return _write("uniform_", tensor, _numbers(generator).uniform(a, b, tensor.shape))
@@ -47,7 +47,7 @@ def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any 
     Example:
         >>> from minigrad import nn, empty
         >>> nn.init.normal_(empty(3, 5), std=0.02).shape
-        (3, 5)
+        minigrad.Size([3, 5])
     """
     mean, std = check_number("normal_", "mean", mean), check_number("normal_", "std", std, 0.0)
     return _write("normal_", tensor, _numbers(generator).normal(mean, std, tensor.shape))
@@ -228,7 +228,7 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) ->
     Example:
         >>> from minigrad import nn, empty
         >>> nn.init.xavier_uniform_(empty(3, 5)).max() <= (6 / 8) ** 0.5
-        Tensor(True, dtype=bool)
+        tensor(True)
     """
     fan_in, fan_out = fans("xavier_uniform_", tensor)
     gain = check_number("xavier_uniform_", "gain", gain, 0.0)
@@ -246,7 +246,7 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> 
     Example:
         >>> from minigrad import nn, empty
         >>> nn.init.xavier_normal_(empty(3, 5)).shape
-        (3, 5)
+        minigrad.Size([3, 5])
     """
     fan_in, fan_out = fans("xavier_normal_", tensor)
     gain = check_number("xavier_normal_", "gain", gain, 0.0)
@@ -273,7 +273,7 @@ def kaiming_uniform_(
     Example:
         >>> from minigrad import nn, empty
         >>> nn.init.kaiming_uniform_(empty(3, 6)).max() <= 1.0
-        Tensor(True, dtype=bool)
+        tensor(True)
     """
     fan = _fan("kaiming_uniform_", tensor, mode)
     bound = calculate_gain(nonlinearity, a) * math.sqrt(3.0 / fan)
@@ -293,7 +293,7 @@ def kaiming_normal_(
     Example:
         >>> from minigrad import nn, empty
         >>> nn.init.kaiming_normal_(empty(3, 5), mode="fan_out").shape
-        (3, 5)
+        minigrad.Size([3, 5])
     """
     std = calculate_gain(nonlinearity, a) / math.sqrt(_fan("kaiming_normal_", tensor, mode))
     return normal_(tensor, 0.0, std, generator)
@@ -303,12 +303,12 @@ def kaiming_uniform(
     tensor: Tensor, mode: FanMode = "fan_in", *, nonlinearity: str = "leaky_relu",
     a: float | None = 0.0,
 ) -> Tensor:  # fmt: skip
-    """`kaiming_uniform_` with Lucid 2's order of arguments.
+    """Call `kaiming_uniform_` with Lucid 2's order of arguments.
 
     Example:
         >>> from minigrad import nn, empty
         >>> nn.init.kaiming_uniform(empty(3, 6), "fan_out").shape
-        (3, 6)
+        minigrad.Size([3, 6])
     """
     return kaiming_uniform_(tensor, a, mode, nonlinearity)
 
@@ -317,12 +317,12 @@ def kaiming_normal(
     tensor: Tensor, mode: FanMode = "fan_in", *, nonlinearity: str = "leaky_relu",
     a: float | None = 0.0,
 ) -> Tensor:  # fmt: skip
-    """`kaiming_normal_` with Lucid 2's order of arguments.
+    """Call `kaiming_normal_` with Lucid 2's order of arguments.
 
     Example:
         >>> from minigrad import nn, empty
         >>> nn.init.kaiming_normal(empty(3, 5), "fan_out").shape
-        (3, 5)
+        minigrad.Size([3, 5])
     """
     return kaiming_normal_(tensor, a, mode, nonlinearity)
 

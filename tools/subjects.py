@@ -23,8 +23,6 @@ from typing import Any
 
 FOLDERS = {"nn/by_hand": "by_hand", "torch": "pytorch_door", "lucid": "lucid_door"}
 """The test folders that are not called as the part of the library that they test."""
-LINE_OF_TABLE = re.compile(r"^(\w+)\(.*\) =>", re.MULTILINE)
-"""``lerp(input, end, weight) => ...``, in minigrad/torch/table.py."""
 
 
 class UnknownSubject(Exception):
@@ -85,8 +83,7 @@ class Repository:
         """The modules that define each name: function, class, method, variable."""
         found = defaultdict(set)
         for module, path in self.modules.items():
-            text = path.read_text(encoding="utf-8")
-            for name in [*_bound(ast.parse(text).body), *LINE_OF_TABLE.findall(text)]:
+            for name in _bound(ast.parse(path.read_text(encoding="utf-8")).body):
                 found[name].add(module)
         return found
 

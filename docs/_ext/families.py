@@ -1,7 +1,7 @@
 """A directive that documents the functions of a file: ``.. functions:: ops.rounding``.
 
-It documents the functions in the `__all__` of these modules as those of `minigrad`, so no page
-lists ops by hand.
+It documents the functions in the `__all__` of these modules that `minigrad` has too, so no page
+lists functions by hand.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import importlib
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
+
+import minigrad
 
 
 class Functions(SphinxDirective):
@@ -23,7 +25,8 @@ class Functions(SphinxDirective):
         """Write an ``autofunction`` for each."""
         modules = [importlib.import_module(f"minigrad.{name}") for name in self.arguments]
         every = [(module, name) for module in modules for name in module.__all__]
-        names = [name for module, name in every if callable(getattr(module, name))]
+        found = [(name, getattr(module, name)) for module, name in every]
+        names = [n for n, f in found if callable(f) and getattr(minigrad, n, None) is f]
         lines = [".. currentmodule:: minigrad", "", *(f".. autofunction:: {n}" for n in names)]
         return self.parse_text_to_nodes("\n".join(lines))
 

@@ -15,8 +15,8 @@ target = minigrad.tensor([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
 
 with np.errstate(all="ignore"), viz.trace() as traced:  # without NumPy's warnings
     e = scores.exp()
-    probabilities = e / e.sum(axis=-1, keepdims=True)
-    loss = -(target * probabilities.log()).sum(axis=-1).mean()
+    probabilities = e / e.sum(-1, keepdim=True)
+    loss = -(target * probabilities.log()).sum(-1).mean()
     loss.backward()
 
 viz.explore(traced.graph(loss, scores=scores, target=target), path="nan.html")

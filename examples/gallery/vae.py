@@ -18,8 +18,8 @@ with viz.trace() as traced:
     hidden = encoder(x)
     mean, logvar = to_mean(hidden), to_logvar(hidden)
     z = mean + (0.5 * logvar).exp() * noise
-    reconstruction = ((decoder(z) - x) ** 2).sum(axis=-1).mean()
-    divergence = 0.5 * (mean**2 + logvar.exp() - 1.0 - logvar).sum(axis=-1).mean()
+    reconstruction = ((decoder(z) - x) ** 2).sum(-1).mean()
+    divergence = 0.5 * (mean**2 + logvar.exp() - 1.0 - logvar).sum(-1).mean()
     loss = reconstruction + divergence
     loss.backward()
 

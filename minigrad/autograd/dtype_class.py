@@ -68,7 +68,7 @@ class dtype:
         return self.kind in "ifc"
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, dtype) or other is None:
+        if self is other or other.__class__ is dtype or other is None:
             return self is other
         return bool(getattr(self, "dtype", self.name) == other)
 

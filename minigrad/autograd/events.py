@@ -108,7 +108,7 @@ class Observer:
         ...         print(call.op.name, call.result.shape)
         >>> with Names():
         ...     y = minigrad.ones(2, 3) @ minigrad.ones(3)
-        matmul (2,)
+        matmul minigrad.Size([2])
     """
 
     _outer: tuple[State, ...] = ()

@@ -17,7 +17,7 @@ class Removable:
         >>> x = minigrad.ones(2, requires_grad=True)
         >>> handle = x.register_hook(print)
         >>> x.sum().backward()
-        Tensor([1., 1.], dtype=float32)
+        tensor([1., 1.])
         >>> handle.remove()
         >>> x.sum().backward()
     """

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -23,20 +23,12 @@ __all__ = ["borrow", "held", "lend", "lent", "notice_writes"]
 class _Loan:
     """The arrays that were handed out of one memory, and what was in it."""
 
+    __slots__ = ("before", "key", "memory", "views")
+
     def __init__(self, memory: np.ndarray) -> None:
         self.memory, self.key = weakref.ref(memory), id(memory)
         self.before: np.ndarray | None = None
         self.views: dict[int, weakref.ref[Any]] = {}
-
-    def hand_out(self, array: np.ndarray, shared: bool) -> np.ndarray:
-        """An array in the memory of another one; `shared` if a node may have saved it."""
-        self.notice()
-        memory = self.memory()
-        if shared and self.before is None and memory is not None:
-            self.before = memory.copy()
-        view = np.asarray(memoryview(array))  # every view of it refers to this memoryview
-        self.until_gone(view.base)
-        return view
 
     def until_gone(self, thing: Any) -> None:
         """Keep the loan for as long as a thing lives."""
@@ -45,8 +37,10 @@ class _Loan:
 
     def notice(self) -> None:
         """Note a write, if there was one."""
+        if self.before is None:
+            return
         memory = self.memory()
-        if self.before is not None and memory is not None and not _same(memory, self.before):
+        if memory is not None and not _same(memory, self.before):
             mark_written(memory)
             self.before = memory.copy()
 
@@ -78,11 +72,16 @@ def lend(array: np.ndarray) -> np.ndarray:
     """
     if not array.flags.writeable:
         return array.view()
-    shared = sys.getrefcount(array) > _ALONE
-    memory = owner(array)
-    if memory is not array:
+    shared, memory = sys.getrefcount(array) > _ALONE, array
+    if array.base is not None and (memory := owner(array)) is not array:
         shared = shared or sys.getrefcount(memory) > _ALONE
-    return _loan_of(memory).hand_out(array, shared)
+    loan = _loan_of(memory)
+    loan.notice()
+    if shared and loan.before is None:
+        loan.before = memory.copy()
+    view = np.asarray(memoryview(cast(Any, array)))
+    loan.until_gone(view.base)  # a memoryview, to which every view of it refers
+    return view
 
 
 def borrow(array: np.ndarray) -> np.ndarray:
@@ -93,13 +92,16 @@ def borrow(array: np.ndarray) -> np.ndarray:
 
 
 def _loan_of(memory: np.ndarray) -> _Loan:
-    return lent.get(id(memory)) or lent.setdefault(id(memory), _Loan(memory))
+    loan = lent.get(id(memory))
+    if loan is None:
+        loan = lent[id(memory)] = _Loan(memory)
+    return loan
 
 
 def held(values: tuple[Any, ...]) -> tuple[Any, ...]:
     """The values that an op saves, with a copy of each array in memory that is lent."""
     return tuple([
-        held(v) if isinstance(v, tuple) else
+        getattr(v, "_make", tuple)(held(v)) if isinstance(v, tuple) else
         v.copy() if isinstance(v, np.ndarray) and id(owner(v)) in lent else v
         for v in values
     ])  # fmt: skip

@@ -347,7 +347,7 @@ def primitive(
         >>> x = Tensor(2.0, requires_grad=True)
         >>> cube(x).backward()
         >>> x.grad
-        Tensor(12., dtype=float32)
+        tensor(12.)
     """
     functions = numpy if isinstance(numpy, tuple) else (numpy,)
     for function in functions:

@@ -210,6 +210,10 @@ class Watched(Trace):
         """Write down that a tensor took over the array of another one: ``tensor.data = by``."""
         given = self.value(by)
         if id(tensor) not in self._long_lived:
+            created = self._local.get(id(tensor))
+            if created is None or created() is not tensor:
+                self._changed = True
+                self._refuse("a new .data of a tensor that no op of the step read")
             return
         self._share(given)
         self._changed = True

@@ -106,9 +106,8 @@ class detect_anomaly(Conversions, Decorator):
                 if _fingerprint(array) != before:
                     message = (
                         f"{name}: its {what} of shape {tuple(array.shape)} was rewritten through "
-                        ".data "
-                        f"after it was saved for the backward pass{line and f', at {line}'}; write "
-                        f"to a copy, or run the forward pass again"
+                        f"its array after it was saved for the backward pass"
+                        f"{line and f', at {line}'}; write to a copy, or run the forward pass again"
                     )
                     raise RuntimeError(located(message, node.scope))
         came = [("the gradient of its output", array) for array in _arrays(cotangent)]

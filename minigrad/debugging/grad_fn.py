@@ -42,7 +42,7 @@ class GradFn:
         self.node = node
 
     def name(self) -> str:
-        """The name of the op as PyTorch writes it, such as "MulBackward0"; of a leaf too."""
+        """Return the name of the op as PyTorch writes it, such as "MulBackward0"; of a leaf too."""
         if isinstance(self.node, Leaf):
             return "torch::autograd::AccumulateGrad"
         op = self.node.plan.op.name

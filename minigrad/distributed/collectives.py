@@ -83,7 +83,7 @@ def all_gather(x: Any, axis: int = 0, *, comm: Communicator | None = None) -> Te
     Example:
         >>> from minigrad import distributed, ones
         >>> distributed.all_gather(ones(2)).shape  # on one rank; on two: (4,)
-        (2,)
+        minigrad.Size([2])
     """
     x = as_tensor(x)
     x = x if x.ndim else x.reshape(1)
@@ -102,7 +102,7 @@ def reduce_scatter(x: Any, axis: int = 0, *, comm: Communicator | None = None) -
     Example:
         >>> from minigrad import distributed, ones
         >>> distributed.reduce_scatter(ones(4)).shape  # on one rank; on two: (2,)
-        (4,)
+        minigrad.Size([4])
     """
     x, axis, _ = along("reduce_scatter", x, axis)
     return run_collective(_reduce_scatter, [x], (axis,), comm)
@@ -142,7 +142,7 @@ def all_to_all(
     Example:
         >>> from minigrad import distributed, ones
         >>> distributed.all_to_all(ones((4, 6)), 1, 0).shape  # on one rank; on two: (8, 3)
-        (4, 6)
+        minigrad.Size([4, 6])
     """
     x, split_axis, _ = along("all_to_all", x, split_axis)
     x, concat_axis, _ = along("all_to_all", x, concat_axis)

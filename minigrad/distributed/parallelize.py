@@ -65,7 +65,7 @@ def parallelize(model: M, comm: Communicator | None = None, *, gather_logits: bo
         >>> layer = nn.TransformerEncoderLayer(16, 4, dim_feedforward=32)
         >>> encoder = distributed.parallelize(nn.TransformerEncoder(layer, 2))
         >>> encoder(randn(2, 5, 16)).shape
-        (2, 5, 16)
+        minigrad.Size([2, 5, 16])
     """
     if not isinstance(model, Module):
         raise TypeError(f"parallelize: a module expected, got {type(model).__name__}")

@@ -55,7 +55,7 @@ def ring_attention(
         >>> from minigrad import distributed, randn
         >>> x = randn(2, 4, 10, 16)  # (N, H, L, E): this rank's block of L positions
         >>> distributed.ring_attention(x, x, x, causal=True).shape
-        (2, 4, 10, 16)
+        minigrad.Size([2, 4, 10, 16])
     """
     query, key, value = as_tensor(query), as_tensor(key), as_tensor(value)
     q, k, v = query.shape, key.shape, value.shape

@@ -64,11 +64,11 @@ class SyncBatchNorm(_BatchNorm):
         axes = (0, *range(2, input.ndim))
         shape = (1, -1) + (1,) * (input.ndim - 2)
         count = tensor([input._data.size / self.num_features], dtype=input.dtype)
-        sums = all_reduce(concatenate([input.sum(axis=axes), count]), comm=self.comm)
+        sums = all_reduce(concatenate([input.sum(axes), count]), comm=self.comm)
         total = sums[-1].detach()
         mean = sums[:-1] / total
         centred = input - mean.reshape(shape)
-        var = all_reduce((centred * centred).sum(axis=axes), comm=self.comm) / total
+        var = all_reduce((centred * centred).sum(axes), comm=self.comm) / total
         if self.training:
             momentum = weight_of_batch(self.num_batches_tracked, self.momentum)
             update_running(self.running_mean, mean.detach(), momentum)

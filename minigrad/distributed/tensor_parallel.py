@@ -226,7 +226,7 @@ class ColumnParallelLinear(Divided, Linear):
         >>> from minigrad import distributed, nn, ones
         >>> layer = distributed.ColumnParallelLinear(nn.Linear(4, 6))
         >>> layer(ones(2, 4)).shape  # on one rank; on two: (2, 3)
-        (2, 6)
+        minigrad.Size([2, 6])
     """
 
     divided: ClassVar[dict[str, int]] = {"weight": 0, "bias": 0}
@@ -259,7 +259,7 @@ class RowParallelLinear(Divided, Linear):
         >>> from minigrad import distributed, nn, ones
         >>> layer = distributed.RowParallelLinear(nn.Linear(4, 6))
         >>> layer(ones(2, 4)).shape  # on one rank; on two, it takes (2, 2)
-        (2, 6)
+        minigrad.Size([2, 6])
     """
 
     divided: ClassVar[dict[str, int]] = {"weight": 1}
@@ -421,7 +421,7 @@ def vocabulary_parallel_cross_entropy(
     shifted = logits - top
     own, local = _own_rows(np.where(counted, ids, -1), start, end)
     picked = ops.take_along_axis(shifted, local[..., None], -1)[..., 0]
-    sums = [ops.exp(shifted).sum(axis=-1), ops.where(own, picked, 0.0), shifted.sum(axis=-1)]
+    sums = [ops.exp(shifted).sum(-1), ops.where(own, picked, 0.0), shifted.sum(-1)]
     exponentials, right, every = sum_of_parts(ops.stack(sums), comm=comm)
     expected = (1 - label_smoothing) * right + label_smoothing / classes * every
     losses = ops.where(counted, ops.log(exponentials) - expected, 0.0)

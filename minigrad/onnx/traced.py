@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from minigrad.tensors.size import Size
 from minigrad.tensors.tensor import Tensor
 from minigrad.trace.lines import is_users, line_of
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from minigrad.onnx.runs import Run
 
 SIZES: dict[Any, Callable[[Any], Any]] = {
-    np.shape: lambda x: x.shape, np.ndim: lambda x: x.ndim, np.size: lambda x: x.size,
+    np.shape: lambda x: x.shape, np.ndim: lambda x: x.ndim, np.size: lambda x: x.numel(),
 }  # fmt: skip
 
 
@@ -226,20 +227,16 @@ class Traced(Tensor):
     _number: int
 
     @property
-    def shape(self) -> tuple[int, ...]:
+    def shape(self) -> Size:
         place = _caller() if self._number in self._run.unsettled else ""
         if place:
             what = "the shape, after an op that the file cannot hold,"
             self._run.noted.setdefault(Untraced(what, place, None, self._number))
         run = weakref.ref(self._run)
-        return tuple(
+        return Size(
             traced_number(n, Axis(self._number, axis), run)
             for axis, n in enumerate(self._data.shape)
         )
-
-    @property
-    def size(self) -> int:
-        return math.prod(self.shape)
 
     def __len__(self) -> int:
         length = super().__len__()

@@ -64,11 +64,12 @@ def _describe(forward: Any, function: Any, description: str, example: str) -> No
     """Give a forward function its name and docstring."""
     forward.__name__ = forward.__qualname__ = function.__name__
     forward.__module__ = sys._getframe(2).f_globals["__name__"]  # where pickle looks for the op
+    name = "eq" if function is np.equal else function.__name__  # `minigrad.equal` gives one bool
     given, _, result = example.partition(" -> ")
     elements, end, other = given.partition("]")
     forward.__doc__ = f"""{description}
 
 Example:
     >>> import minigrad
-    >>> minigrad.{function.__name__}(minigrad.tensor({elements}{end}){other})
+    >>> minigrad.{name}(minigrad.tensor({elements}{end}){other})
     tensor({result})"""

@@ -39,7 +39,7 @@ def relu(x: Any) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.relu(minigrad.tensor([-1.0, 2.0]))
-        Tensor([0., 2.], dtype=float32)
+        tensor([0., 2.])
     """
     return in_blocks(_relu, x) if x.size > SMALL else np.maximum(x, zero(x.dtype))
 
@@ -73,7 +73,7 @@ def sigmoid(x: Any) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.sigmoid(minigrad.tensor([-1000.0, 0.0, 1000.0]))
-        Tensor([0. , 0.5, 1. ], dtype=float32)
+        tensor([0.0000, 0.5000, 1.0000])
     """
     return in_blocks(_sigmoid, x)
 
@@ -101,7 +101,7 @@ def softplus(x: Any, beta: float = 1.0) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.softplus(minigrad.tensor([-1000.0, 0.0, 1000.0]))
-        Tensor([0.000000e+00, 6.931472e-01, 1.000000e+03], dtype=float32)
+        tensor([0.0000e+00, 6.9315e-01, 1.0000e+03])
     """
     if beta == 0:
         raise ValueError("beta must not be 0")
@@ -118,7 +118,7 @@ def silu(x: Any) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.silu(minigrad.tensor([0.0, 1.0]))
-        Tensor([0.       , 0.7310586], dtype=float32)
+        tensor([0.0000, 0.7311])
     """
     return in_blocks(lambda x: x * _sigmoid(x), x)
 
@@ -130,7 +130,7 @@ def erf(x: Any) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.erf(minigrad.tensor([0.0, 1.0]))
-        Tensor([0.       , 0.8427007], dtype=float32)
+        tensor([0.0000, 0.8427])
     """
     return in_blocks(erf_array, x)
 
@@ -142,7 +142,7 @@ def erfc(x: Any) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.erfc(minigrad.tensor([0.0, 5.0]))
-        Tensor([1.0000000e+00, 1.5374597e-12], dtype=float32)
+        tensor([1.0000e+00, 1.5375e-12])
     """
     return in_blocks(erfc_array, x)
 
@@ -157,7 +157,7 @@ def erfinv(x: Any) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.erfinv(minigrad.tensor([0.0, 0.8427007]))
-        Tensor([0.       , 0.9999999], dtype=float32)
+        tensor([0.0000, 1.0000])
     """
     return in_blocks(erfinv_array, x)
 
@@ -176,7 +176,7 @@ def logit(x: Any, eps: float | None = None) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.logit(minigrad.tensor([0.5, 0.75]))
-        Tensor([0.       , 1.0986123], dtype=float32)
+        tensor([0.0000, 1.0986])
     """
     if eps is not None:
         if not 0 <= eps <= 0.5:
@@ -204,7 +204,7 @@ def gelu(x: Any, approximate: Literal["none", "tanh"] = "none") -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.gelu(minigrad.tensor([0.0, 1.0]))
-        Tensor([0.        , 0.84134465], dtype=float32)
+        tensor([0.0000, 0.8413])
     """
     if approximate not in ("none", "tanh"):
         raise ValueError(f'approximate must be "none" or "tanh", got {approximate!r}')

@@ -64,7 +64,7 @@ def expand(x: Any, *sizes: Any) -> Tensor:
     Example:
         >>> import minigrad
         >>> minigrad.expand(minigrad.ones((3, 1)), 2, -1, 4).shape
-        (2, 3, 4)
+        minigrad.Size([2, 3, 4])
     """
     return _expand(x, tuple(sizes[0]) if len(sizes) == 1 and np.ndim(sizes[0]) else sizes)
 
@@ -79,7 +79,7 @@ def broadcast_arrays(*tensors: Any) -> tuple[Tensor, ...]:
         >>> import minigrad
         >>> a, b = minigrad.broadcast_arrays(minigrad.ones(3), minigrad.ones((2, 1)))
         >>> a.shape, b.shape
-        ((2, 3), (2, 3))
+        (minigrad.Size([2, 3]), minigrad.Size([2, 3]))
     """
     views = [as_tensor(tensor) for tensor in tensors]
     shapes = [tuple(view.shape) for view in views]
@@ -109,7 +109,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
 
     Example:
         >>> import minigrad
-        >>> x, y = minigrad.meshgrid(minigrad.arange(3), minigrad.arange(2))
+        >>> x, y = minigrad.ops.meshgrid(minigrad.arange(3), minigrad.arange(2))
         >>> x.tolist(), y.tolist()
         ([[0, 1, 2], [0, 1, 2]], [[0, 0, 0], [1, 1, 1]])
     """

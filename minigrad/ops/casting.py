@@ -24,7 +24,7 @@ def clone(x: Any) -> Any:
         >>> y = minigrad.clone(x)
         >>> y[0] = 5
         >>> x
-        Tensor([1., 1.], dtype=float32)
+        tensor([1., 1.])
     """
     return x.copy()
 
@@ -55,7 +55,7 @@ def astype(x: Any, dtype: Any) -> Tensor:
     Example:
         >>> import minigrad
         >>> minigrad.astype(minigrad.tensor([1.7, -1.7]), minigrad.int64)
-        Tensor([ 1, -1], dtype=int64)
+        tensor([ 1, -1])
     """
     chosen = checked(dtype, "astype")
     if isinstance(x, Variable) and x._data.dtype == chosen:

@@ -39,7 +39,7 @@ def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: b
     Example:
         >>> import minigrad
         >>> minigrad.isclose(minigrad.tensor([1.0, 2.0]), [1.0, 2.1])
-        Tensor([ True, False], dtype=bool)
+        tensor([ True, False])
     """
     return np.isclose(a, b, rtol, atol, equal_nan)
 

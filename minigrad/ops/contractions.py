@@ -31,7 +31,7 @@ def einsum(subscripts: str, *operands: Any) -> Tensor:
     Example:
         >>> import minigrad
         >>> minigrad.einsum("ij,j->i", minigrad.ones((2, 3)), minigrad.ones(3))
-        Tensor([3., 3.], dtype=float32)
+        tensor([3., 3.])
     """
     if not isinstance(subscripts, str):
         raise TypeError(
@@ -173,7 +173,7 @@ def tensordot(
         >>> import minigrad
         >>> a, b = minigrad.ones((2, 3, 4)), minigrad.ones((4, 3, 5))
         >>> minigrad.tensordot(a, b, ([1, 2], [1, 0])).shape
-        (2, 5)
+        minigrad.Size([2, 5])
     """
     left, right = len(shape_of(a)), len(shape_of(b))
     if isinstance(axes, (int, np.integer)):

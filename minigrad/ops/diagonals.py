@@ -75,7 +75,7 @@ def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, *, dtype: Any
     Example:
         >>> import minigrad
         >>> minigrad.trace(minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]))
-        Tensor(5., dtype=float32)
+        tensor(5.)
     """
     if x.dtype == np.float16:  # accumulate in float32
         return x.trace(offset, axis1, axis2, dtype=np.float32).astype(np.float16)
@@ -110,7 +110,7 @@ def diag(x: Any, k: int = 0) -> Tensor:
         >>> minigrad.diag(minigrad.tensor([1.0, 2.0])).tolist()
         [[1.0, 0.0], [0.0, 2.0]]
         >>> minigrad.diag(minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]))
-        Tensor([1., 4.], dtype=float32)
+        tensor([1., 4.])
     """
     x = as_tensor(x)
     if x.ndim == 2:

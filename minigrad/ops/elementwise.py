@@ -31,7 +31,7 @@ def add(a: Any, b: Any) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.add(minigrad.tensor([1.0, 2.0]), 3)
-        Tensor([4., 5.], dtype=float32)
+        tensor([4., 5.])
     """
     return np.add(a, b)
 
@@ -59,7 +59,7 @@ def power(a: Any, b: Any) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.power(minigrad.tensor([1.0, 2.0]), 3)
-        Tensor([1., 8.], dtype=float32)
+        tensor([1., 8.])
     """
     return np.square(a) if b.__class__ is int and b == 2 else np.power(a, b)
 
@@ -97,7 +97,7 @@ def abs(x: Any) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.abs(minigrad.tensor([1.0, -2.0]))
-        Tensor([1., 2.], dtype=float32)
+        tensor([1., 2.])
     """
     return np.absolute(x)
 
@@ -109,7 +109,7 @@ def rsqrt(x: Any) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.rsqrt(minigrad.tensor([1.0, 4.0]))
-        Tensor([1. , 0.5], dtype=float32)
+        tensor([1.0000, 0.5000])
     """
     return 1 / np.sqrt(x)
 

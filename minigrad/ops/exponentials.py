@@ -80,7 +80,7 @@ def xlogy(x: Any, y: Any) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.xlogy(minigrad.tensor([0.0, 2.0]), minigrad.tensor([0.0, 1.0]))
-        Tensor([0., 0.], dtype=float32)
+        tensor([0., 0.])
     """
     return _times_log(x, y, np.log)
 
@@ -92,7 +92,7 @@ def xlog1py(x: Any, y: Any) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.xlog1py(minigrad.tensor([0.0, 2.0]), minigrad.tensor([-1.0, 0.0]))
-        Tensor([0., 0.], dtype=float32)
+        tensor([0., 0.])
     """
     return _times_log(x, y, np.log1p)
 
@@ -119,7 +119,7 @@ def entr(x: Any) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.entr(minigrad.tensor([0.0, 0.5, 1.0]))
-        Tensor([0.       , 0.3465736, 0.       ], dtype=float32)
+        tensor([0.0000, 0.3466, 0.0000])
     """
     return np.where(x < 0, x.dtype.type(-np.inf), 0 - _times_log(x, x, np.log))
 

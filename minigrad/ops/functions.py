@@ -1,4 +1,4 @@
-"""The ops that `minigrad` exports; each line takes `__all__` of one file."""
+"""The ops that `minigrad.ops` exports; each line takes `__all__` of one file."""
 
 from minigrad.ops.activation import *
 from minigrad.ops.broadcasting import *

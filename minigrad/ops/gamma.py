@@ -51,7 +51,7 @@ def lgamma(x: Any) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.lgamma(minigrad.tensor([1.0, 4.0]))
-        Tensor([0.       , 1.7917595], dtype=float32)
+        tensor([0.0000, 1.7918])
     """
     return in_blocks(_lgamma_array, x)
 
@@ -65,7 +65,7 @@ def digamma(x: Any) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.digamma(minigrad.tensor([1.0, 2.0]))
-        Tensor([-0.5772157 ,  0.42278433], dtype=float32)
+        tensor([-0.5772,  0.4228])
     """
     return in_blocks(_digamma_array, x)
 
@@ -90,7 +90,7 @@ def polygamma(n: int, x: Any) -> Tensor:
     Example:
         >>> import minigrad
         >>> minigrad.polygamma(1, minigrad.tensor([1.0, 2.0]))
-        Tensor([1.644934  , 0.64493406], dtype=float32)
+        tensor([1.6449, 0.6449])
     """
     if (n := operator.index(n)) < 0:
         raise value_error(f"polygamma: n must be at least 0, got {n}")

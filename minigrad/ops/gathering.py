@@ -71,7 +71,7 @@ def take(x: Any, indices: Any, axis: int | None = None, mode: str = "raise") -> 
     Example:
         >>> import minigrad
         >>> x = minigrad.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
-        >>> minigrad.take(x, [0, -1], axis=1).tolist()
+        >>> minigrad.ops.take(x, [0, -1], axis=1).tolist()
         [[1.0, 3.0], [4.0, 6.0]]
     """
     return _take(_with_an_axis(x, axis), indices, axis, mode)
@@ -277,7 +277,7 @@ def scatter(x: Any, axis: int, index: Any, src: Any) -> Tensor:
     Example:
         >>> import minigrad
         >>> minigrad.scatter(minigrad.zeros(4), 0, [0, 2], minigrad.tensor([5.0, 7.0]))
-        Tensor([5., 0., 7., 0.], dtype=float32)
+        tensor([5., 0., 7., 0.])
     """
     return _scatter(x, index, src, axis)
 
@@ -347,7 +347,7 @@ def scatter_add(x: Any, axis: int, index: Any, src: Any) -> Tensor:
         >>> import minigrad
         >>> index = minigrad.tensor([0, 2, 2])
         >>> minigrad.scatter_add(minigrad.zeros(4), 0, index, minigrad.ones(3))
-        Tensor([1., 0., 2., 0.], dtype=float32)
+        tensor([1., 0., 2., 0.])
     """
     return _scatter_add(x, index, src, axis)
 

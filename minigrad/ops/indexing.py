@@ -196,7 +196,7 @@ def getitem(x: Any, index: Any) -> Tensor:
         >>> x = minigrad.tensor([1.0, 2.0, 3.0], requires_grad=True)
         >>> minigrad.ops.getitem(x, [0, 0, 2]).sum().backward()
         >>> x.grad
-        Tensor([2., 0., 1.], dtype=float32)
+        tensor([2., 0., 1.])
     """
     return _getitem(x, normalized(index))
 
@@ -263,10 +263,14 @@ def overwritten(shape: tuple[int, ...], index: Any) -> Any:
 
 
 _getitem.defvjp(x=lambda g, index, x_shape: IndexUpdate(g, index, x_shape))
-scatter_index.defvjp(value=lambda g, index: within_rule(_getitem, g, index))
+
+
+def _read(g: Any, index: Any) -> Any:
+    return within_rule(_getitem, g, index)
+
+
+scatter_index.defvjp(value=_read)
 _setitem.defvjp(
     x=lambda g, x_shape, index: zeroed(g, written(x_shape, index)),
-    value=lambda g, x_shape, index: zeroed(
-        within_rule(_getitem, g, index), overwritten(x_shape, index)
-    ),
+    value=lambda g, x_shape, index: zeroed(_read(g, index), overwritten(x_shape, index)),
 )

@@ -44,7 +44,7 @@ def concatenate(tensors: Sequence[Any], axis: int | None = 0) -> Tensor:
     Example:
         >>> import minigrad
         >>> minigrad.concatenate([minigrad.ones(2), minigrad.zeros(1)])
-        Tensor([1., 1., 0.], dtype=float32)
+        tensor([1., 1., 0.])
     """
     _refuse_nothing("concatenate", tensors)
     if axis is None:
@@ -102,7 +102,7 @@ def dstack(tensors: Sequence[Any]) -> Tensor:
     Example:
         >>> import minigrad
         >>> minigrad.dstack([minigrad.ones((2, 3)), minigrad.zeros((2, 3))]).shape
-        (2, 3, 2)
+        minigrad.Size([2, 3, 2])
     """
     _refuse_nothing("dstack", tensors)
     return concatenate([atleast_3d(tensor) for tensor in tensors], axis=2)
@@ -135,7 +135,7 @@ def split(x: Any, indices_or_sections: int | Sequence[int], axis: int = 0) -> tu
 
     Example:
         >>> import minigrad
-        >>> [part.tolist() for part in minigrad.split(minigrad.arange(5), [2, 3])]
+        >>> [part.tolist() for part in minigrad.ops.split(minigrad.arange(5), [2, 3])]
         [[0, 1], [2], [3, 4]]
     """
     return _split("split", x, indices_or_sections, axis, equal=True)
@@ -172,7 +172,7 @@ def vsplit(x: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ..
     Example:
         >>> import minigrad
         >>> [part.shape for part in minigrad.vsplit(minigrad.ones((4, 3)), 2)]
-        [(2, 3), (2, 3)]
+        [minigrad.Size([2, 3]), minigrad.Size([2, 3])]
     """
     x, _, _ = along("vsplit", x, 1)
     return _split("vsplit", x, indices_or_sections, 0, equal=True)
@@ -184,7 +184,7 @@ def dsplit(x: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ..
     Example:
         >>> import minigrad
         >>> [part.shape for part in minigrad.dsplit(minigrad.ones((2, 3, 4)), 2)]
-        [(2, 3, 2), (2, 3, 2)]
+        [minigrad.Size([2, 3, 2]), minigrad.Size([2, 3, 2])]
     """
     return _split("dsplit", x, indices_or_sections, 2, equal=True)
 
@@ -223,7 +223,7 @@ def unbind(x: Any, axis: int = 0) -> tuple[Tensor, ...]:
         >>> import minigrad
         >>> query, key, value = minigrad.unbind(minigrad.ones((2, 3, 4)), axis=1)
         >>> query.shape
-        (2, 4)
+        minigrad.Size([2, 4])
     """
     x, axis, n = along("unbind", x, axis)
     before = (slice(None),) * axis

@@ -72,7 +72,7 @@ def any(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.any(minigrad.tensor([[0.0, 2.0], [0.0, 0.0]]), axis=1)
-        Tensor([ True, False], dtype=bool)
+        tensor([ True, False])
     """
     return x.any(axis=axis, keepdims=keepdims)
 
@@ -86,7 +86,7 @@ def all(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.all(minigrad.tensor([[1.0, 2.0], [3.0, 0.0]]), axis=1)
-        Tensor([ True, False], dtype=bool)
+        tensor([ True, False])
     """
     return x.all(axis=axis, keepdims=keepdims)
 
@@ -100,6 +100,6 @@ def count_nonzero(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.count_nonzero(minigrad.tensor([[0.0, 2.0], [3.0, 4.0]]), axis=1)
-        Tensor([1, 2], dtype=int64)
+        tensor([1, 2])
     """
     return np.count_nonzero(x, axis=axis, keepdims=keepdims)

@@ -75,7 +75,7 @@ def layer_norm(
     Example:
         >>> import minigrad
         >>> minigrad.ops.layer_norm(minigrad.tensor([[1.0, 3.0]]), eps=0.0)
-        Tensor([[-1.,  1.]], dtype=float32)
+        tensor([[-1.,  1.]])
     """
     if reason := _cannot_normalize(x, weight, bias, ndim):
         raise ArgumentError(reason)
@@ -280,7 +280,7 @@ def rms_norm(x: Any, weight: Any = None, *, ndim: int = 1, eps: float = 1e-6) ->
     Example:
         >>> import minigrad
         >>> minigrad.ops.rms_norm(minigrad.tensor([[1.0, 7.0]]), eps=0.0)
-        Tensor([[0.2, 1.4]], dtype=float32)
+        tensor([[0.2000, 1.4000]])
     """
     if reason := _cannot_normalize(x, weight, None, ndim):
         raise ArgumentError(reason)
@@ -356,7 +356,7 @@ def group_norm(
         >>> import minigrad
         >>> x = minigrad.tensor([[1.0, 3.0, 10.0, 30.0]])
         >>> minigrad.ops.group_norm(x, groups=2, eps=0.0)
-        Tensor([[-1.,  1., -1.,  1.]], dtype=float32)
+        tensor([[-1.,  1., -1.,  1.]])
     """
     if x.ndim < 2 or x.shape[1] % groups:
         raise ArgumentError(

@@ -66,7 +66,7 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0
     Example:
         >>> import minigrad
         >>> minigrad.pad(minigrad.tensor([1.0, 2.0, 3.0]), (2, 1), mode="reflect")
-        Tensor([3., 2., 1., 2., 3., 2.], dtype=float32)
+        tensor([3., 2., 1., 2., 3., 2.])
     """
     if mode not in _MODES:
         raise value_error(f"pad: mode must be one of {', '.join(_MODES)}; got {mode!r}")

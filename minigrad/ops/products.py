@@ -50,7 +50,7 @@ def matmul(a: Any, b: Any) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.matmul(minigrad.ones((2, 3)), minigrad.ones((3, 4))).shape
-        (2, 4)
+        minigrad.Size([2, 4])
     """
     if a.ndim > 2 and b.ndim == 2 and a.size and a.flags.c_contiguous:
         # One product instead of a stack of products.
@@ -129,8 +129,8 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.ops.linear(minigrad.ones((2, 3)), minigrad.ones((4, 3)), minigrad.ones(4))
-        Tensor([[4., 4., 4., 4.],
-                [4., 4., 4., 4.]], dtype=float32)
+        tensor([[4., 4., 4., 4.],
+                [4., 4., 4., 4.]])
     """
     if weight.ndim != 2:
         raise ArgumentError(f"the weight must have shape (out, in), got {weight.shape}")
@@ -191,7 +191,7 @@ def dot(a: Any, b: Any) -> Tensor:
     Example:
         >>> import minigrad
         >>> minigrad.dot(minigrad.tensor([1.0, 2.0]), minigrad.tensor([3.0, 4.0]))
-        Tensor(11., dtype=float32)
+        tensor(11.)
     """
     left, right = shape_of(a), shape_of(b)
     if not left or not right:
@@ -219,7 +219,7 @@ def inner(a: Any, b: Any) -> Tensor:
     Example:
         >>> import minigrad
         >>> minigrad.inner(minigrad.ones((2, 3)), minigrad.ones((4, 3))).shape
-        (2, 4)
+        minigrad.Size([2, 4])
     """
     left, right = shape_of(a), shape_of(b)
     if not left or not right:
@@ -254,7 +254,7 @@ def vdot(a: Any, b: Any) -> Tensor:
     Example:
         >>> import minigrad
         >>> minigrad.vdot(minigrad.ones((2, 3)), minigrad.ones((3, 2)))
-        Tensor(6., dtype=float32)
+        tensor(6.)
     """
     left, right = shape_of(a), shape_of(b)
     if math.prod(left) != math.prod(right):
@@ -324,7 +324,7 @@ def cross(a: Any, b: Any, *, axis: int = -1) -> Tensor:
     Example:
         >>> import minigrad
         >>> minigrad.cross(minigrad.tensor([1.0, 0.0, 0.0]), minigrad.tensor([0.0, 1.0, 0.0]))
-        Tensor([0., 0., 1.], dtype=float32)
+        tensor([0., 0., 1.])
     """
     out = _cross(*_along_last("cross", a, b, axis))
     return out if axis == -1 else moveaxis(out, -1, axis)

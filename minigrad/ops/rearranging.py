@@ -34,7 +34,7 @@ def flip(x: Any, axis: Axis = None) -> Any:
 
     Example:
         >>> import minigrad
-        >>> minigrad.flip(minigrad.tensor([[1, 2], [3, 4]]), axis=1).tolist()
+        >>> minigrad.ops.flip(minigrad.tensor([[1, 2], [3, 4]]), axis=1).tolist()
         [[2, 1], [4, 3]]
     """
     return np.flip(x, axis)
@@ -142,7 +142,7 @@ def repeat(x: Any, repeats: Any, axis: int | None = None) -> Tensor:
     Example:
         >>> import minigrad
         >>> minigrad.repeat(minigrad.tensor([1.0, 2.0]), [1, 3])
-        Tensor([1., 2., 2., 2.], dtype=float32)
+        tensor([1., 2., 2., 2.])
     """
     return _repeat(ravel(x), repeats, 0) if axis is None else _repeat(x, repeats, axis)
 

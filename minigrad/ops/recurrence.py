@@ -101,7 +101,7 @@ def lstm(gates: Any, weight: Any, h0: Any, c0: Any) -> Any:
         >>> import minigrad
         >>> state = minigrad.zeros((2, 3))
         >>> minigrad.ops.lstm(minigrad.ones((5, 2, 12)), minigrad.ones((12, 3)), state, state).shape
-        (2, 5, 2, 3)
+        minigrad.Size([2, 5, 2, 3])
     """
     if reason := _cannot_step(4, gates, weight, None, h0=h0, c0=c0):
         raise ArgumentError(reason)
@@ -244,7 +244,7 @@ def gru(gates: Any, weight: Any, bias: Any, h0: Any) -> Any:
         >>> import minigrad
         >>> gates, h0 = minigrad.ones((5, 2, 9)), minigrad.zeros((2, 3))
         >>> minigrad.ops.gru(gates, minigrad.ones((9, 3)), None, h0).shape
-        (5, 2, 3)
+        minigrad.Size([5, 2, 3])
     """
     if reason := _cannot_step(3, gates, weight, bias, h0=h0):
         raise ArgumentError(reason)

@@ -56,7 +56,7 @@ def sum(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None)
     Example:
         >>> import minigrad
         >>> minigrad.sum(minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]), axis=0)
-        Tensor([4., 6.], dtype=float32)
+        tensor([4., 6.])
     """
     out = add_up(x, axis, keepdims)
     return out.astype(np.float16) if x.dtype == np.float16 else out
@@ -68,7 +68,7 @@ def nansum(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = No
     Example:
         >>> import minigrad
         >>> minigrad.nansum(minigrad.tensor([1.0, float("nan"), 2.0]))
-        Tensor(3., dtype=float32)
+        tensor(3.)
     """
     return where(isnan(x), False, x).sum(axis, keepdims, dtype=dtype)
 
@@ -85,7 +85,7 @@ def prod(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None
         >>> x = minigrad.tensor([2.0, 0.0, 4.0], requires_grad=True)
         >>> minigrad.prod(x).backward()
         >>> x.grad
-        Tensor([0., 8., 0.], dtype=float32)
+        tensor([0., 8., 0.])
     """
     out = widened(x).prod(axis=axis, keepdims=keepdims)
     return out.astype(np.float16) if x.dtype == np.float16 else out
@@ -105,8 +105,8 @@ def max(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
     Example:
         >>> import minigrad
-        >>> minigrad.max(minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]), axis=1)
-        Tensor([2., 4.], dtype=float32)
+        >>> minigrad.ops.max(minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]), axis=1)
+        tensor([2., 4.])
     """
     return x.max(axis=axis, keepdims=keepdims)
 
@@ -117,8 +117,8 @@ def min(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
     Example:
         >>> import minigrad
-        >>> minigrad.min(minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]), axis=1)
-        Tensor([1., 3.], dtype=float32)
+        >>> minigrad.ops.min(minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]), axis=1)
+        tensor([1., 3.])
     """
     return x.min(axis=axis, keepdims=keepdims)
 
@@ -138,7 +138,7 @@ def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.argmax(minigrad.tensor([[1.0, 2.0], [4.0, 3.0]]), axis=1)
-        Tensor([1, 0], dtype=int64)
+        tensor([1, 0])
     """
     return x.argmax(axis=axis, keepdims=keepdims)
 
@@ -150,7 +150,7 @@ def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.argmin(minigrad.tensor([[1.0, 2.0], [4.0, 3.0]]), axis=1)
-        Tensor([0, 1], dtype=int64)
+        tensor([0, 1])
     """
     return x.argmin(axis=axis, keepdims=keepdims)
 
@@ -176,7 +176,7 @@ def norm(x: Any, ord: float = 2, axis: Axis = None, keepdims: bool = False) -> A
     Example:
         >>> import minigrad
         >>> minigrad.norm(minigrad.tensor([3.0, 4.0]))
-        Tensor(5., dtype=float32)
+        tensor(5.)
     """
     if not isinstance(ord, (int, float, np.integer, np.floating)) or np.isnan(ord):
         raise ValueError(f"ord must be a number, got {ord!r}")
@@ -212,7 +212,7 @@ def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.logsumexp(minigrad.tensor([1000.0, 1000.0]))
-        Tensor(1000.6931, dtype=float32)
+        tensor(1000.6932)
     """
     top = x.max(axis=axis, keepdims=True, initial=-np.inf)
     top = np.where(np.isfinite(top), top, 0)

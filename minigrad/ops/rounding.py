@@ -41,7 +41,7 @@ def round(x: Any, decimals: int = 0) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.round(minigrad.tensor([0.5, 1.5, 2.6]))
-        Tensor([0., 2., 3.], dtype=float32)
+        tensor([0., 2., 3.])
     """
     # For integers, NumPy before 2.4 may return its argument itself.
     return np.round(x, decimals).astype(x.dtype, copy=x.dtype.kind != "f")
@@ -57,7 +57,7 @@ def sign(x: Any) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.sign(minigrad.tensor([3.0, 0.0, -2.0]))
-        Tensor([ 1.,  0., -1.], dtype=float32)
+        tensor([ 1.,  0., -1.])
     """
     return np.sign(x)
 

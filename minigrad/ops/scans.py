@@ -39,8 +39,8 @@ def cumsum(x: Any, axis: int | None = None, *, dtype: Any = None) -> Any:
 
     Example:
         >>> import minigrad
-        >>> minigrad.cumsum(minigrad.tensor([1.0, 2.0, 3.0]))
-        Tensor([1., 3., 6.], dtype=float32)
+        >>> minigrad.ops.cumsum(minigrad.tensor([1.0, 2.0, 3.0]))
+        tensor([1., 3., 6.])
     """
     out = np.cumsum(widened(x), axis)
     return out.astype(np.float16) if x.dtype == np.float16 else out
@@ -59,8 +59,8 @@ def cumprod(x: Any, axis: int | None = None, *, dtype: Any = None) -> Any:
 
     Example:
         >>> import minigrad
-        >>> minigrad.cumprod(minigrad.tensor([1.0, 2.0, 3.0]))
-        Tensor([1., 2., 6.], dtype=float32)
+        >>> minigrad.ops.cumprod(minigrad.tensor([1.0, 2.0, 3.0]))
+        tensor([1., 2., 6.])
     """
     out = np.cumprod(widened(x), axis)
     return out.astype(np.float16) if x.dtype == np.float16 else out
@@ -83,7 +83,7 @@ def logcumsumexp(x: Any, axis: int) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.logcumsumexp(minigrad.tensor([1000.0, 1000.0, 0.0]), axis=0)
-        Tensor([1000.    , 1000.6931, 1000.6931], dtype=float32)
+        tensor([1000.0000, 1000.6932, 1000.6932])
     """
     out = np.logaddexp.accumulate(widened(x), normalize_axis_index(axis, x.ndim))
     return out.astype(x.dtype, copy=False)
@@ -160,7 +160,7 @@ def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     Example:
         >>> import minigrad
         >>> minigrad.diff(minigrad.tensor([1.0, 4.0, 9.0, 16.0]))
-        Tensor([3., 5., 7.], dtype=float32)
+        tensor([3., 5., 7.])
     """
     if n < 0:
         raise value_error(f"diff: n must not be negative, got {n}")

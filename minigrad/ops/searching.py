@@ -80,7 +80,7 @@ def isin(element: Any, test_elements: Any, *, invert: bool = False) -> Tensor:
     Example:
         >>> import minigrad
         >>> minigrad.isin(minigrad.tensor([1, 2, 3]), [3, 1])
-        Tensor([ True, False,  True], dtype=bool)
+        tensor([ True, False,  True])
     """
     return _isin(_like(element, test_elements), _like(test_elements, element), invert)
 

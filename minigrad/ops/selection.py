@@ -66,7 +66,7 @@ def nan_to_num(
     Example:
         >>> import minigrad
         >>> minigrad.nan_to_num(minigrad.tensor([1.0, float("nan"), float("inf")]), posinf=9)
-        Tensor([1., 0., 9.], dtype=float32)
+        tensor([1., 0., 9.])
     """
     if copy is not True:
         raise ValueError(
@@ -90,7 +90,7 @@ def clip(x: Any, min: Any = None, max: Any = None) -> Tensor:  # noqa: A002
     Example:
         >>> import minigrad
         >>> minigrad.clip(minigrad.tensor([-1.0, 0.5, 7.0]), 0, 1)
-        Tensor([0. , 0.5, 1. ], dtype=float32)
+        tensor([0.0000, 0.5000, 1.0000])
     """
     return _clip(x, min, max)
 
@@ -124,7 +124,7 @@ def where(condition: Any, a: Any = None, b: Any = None) -> Any:
         >>> import minigrad
         >>> x = minigrad.tensor([-1.0, 2.0])
         >>> minigrad.where(x > 0, x, 10 * x)
-        Tensor([-10.,   2.], dtype=float32)
+        tensor([-10.,   2.])
     """
     if a is None and b is None:
         return nonzero(condition)
@@ -158,7 +158,7 @@ def masked_fill(x: Any, mask: Any, value: Any) -> Tensor:
     Example:
         >>> import minigrad
         >>> minigrad.masked_fill(minigrad.ones(3), minigrad.tensor([True, False, True]), -1)
-        Tensor([-1.,  1., -1.], dtype=float32)
+        tensor([-1.,  1., -1.])
     """
     x = as_tensor(x)
     if isinstance(value, float) or (isinstance(value, int) and x.dtype.kind == "f"):
@@ -180,7 +180,7 @@ def masked_select(x: Any, mask: Any) -> Tensor:
     Example:
         >>> import minigrad
         >>> minigrad.masked_select(minigrad.tensor([1.0, 2.0, 3.0]), [True, False, True])
-        Tensor([1., 3.], dtype=float32)
+        tensor([1., 3.])
     """
     x, where_true = as_tensor(x), np.asarray(values_of(mask))
     if where_true.dtype != np.bool_:

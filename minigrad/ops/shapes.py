@@ -39,7 +39,7 @@ def reshape(x: Any, shape: Shape) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.reshape(minigrad.arange(6), (2, -1)).shape
-        (2, 3)
+        minigrad.Size([2, 3])
     """
     return x.reshape(shape)
 
@@ -51,7 +51,7 @@ def ravel(x: Any) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.ravel(minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]))
-        Tensor([1., 2., 3., 4.], dtype=float32)
+        tensor([1., 2., 3., 4.])
     """
     return x.reshape(x.size)
 
@@ -70,8 +70,8 @@ def flatten(x: Any, start_axis: int = 0, end_axis: int = -1) -> Any:
 
     Example:
         >>> import minigrad
-        >>> minigrad.flatten(minigrad.ones((2, 3, 4)), start_axis=1).shape
-        (2, 12)
+        >>> minigrad.ops.flatten(minigrad.ones((2, 3, 4)), start_axis=1).shape
+        minigrad.Size([2, 12])
     """
     shape = x.shape or (1,)
     start = normalize_axis_index(start_axis, len(shape))
@@ -102,8 +102,8 @@ def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
 
     Example:
         >>> import minigrad
-        >>> minigrad.transpose(minigrad.ones((2, 3, 4)), (0, 2, 1)).shape
-        (2, 4, 3)
+        >>> minigrad.ops.transpose(minigrad.ones((2, 3, 4)), (0, 2, 1)).shape
+        minigrad.Size([2, 4, 3])
     """
     return x.transpose(axes)
 
@@ -118,7 +118,7 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.swapaxes(minigrad.ones((2, 3, 4)), -1, -2).shape
-        (2, 4, 3)
+        minigrad.Size([2, 4, 3])
     """
     return x.swapaxes(axis1, axis2)
 
@@ -138,7 +138,7 @@ def moveaxis(x: Any, source: Shape, destination: Shape) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.moveaxis(minigrad.ones((2, 3, 4)), 0, -1).shape
-        (3, 4, 2)
+        minigrad.Size([3, 4, 2])
     """
     return np.moveaxis(x, source, destination)
 
@@ -157,7 +157,7 @@ def squeeze(x: Any, axis: Shape | None = None) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.squeeze(minigrad.ones((1, 3, 1)), axis=0).shape
-        (3, 1)
+        minigrad.Size([3, 1])
     """
     return x.squeeze(axis)
 
@@ -176,7 +176,7 @@ def expand_dims(x: Any, axis: Shape) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.expand_dims(minigrad.ones(3), 0).shape
-        (1, 3)
+        minigrad.Size([1, 3])
     """
     return np.expand_dims(x, axis)
 
@@ -193,7 +193,7 @@ def atleast_1d(*tensors: Any) -> Tensor | tuple[Tensor, ...]:
     Example:
         >>> import minigrad
         >>> minigrad.atleast_1d(minigrad.tensor(3.0))
-        Tensor([3.], dtype=float32)
+        tensor([3.])
     """
     return _each(_row, tensors)
 
@@ -204,7 +204,7 @@ def atleast_2d(*tensors: Any) -> Tensor | tuple[Tensor, ...]:
     Example:
         >>> import minigrad
         >>> minigrad.atleast_2d(minigrad.ones(3)).shape
-        (1, 3)
+        minigrad.Size([1, 3])
     """
     return _each(_matrix, tensors)
 
@@ -215,7 +215,7 @@ def atleast_3d(*tensors: Any) -> Tensor | tuple[Tensor, ...]:
     Example:
         >>> import minigrad
         >>> minigrad.atleast_3d(minigrad.ones((2, 3))).shape
-        (2, 3, 1)
+        minigrad.Size([2, 3, 1])
     """
     return _each(_block, tensors)
 

@@ -43,7 +43,7 @@ def softmax(x: Any, axis: int = -1) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.softmax(minigrad.tensor([1000.0, 1000.0, 0.0]))
-        Tensor([0.5, 0.5, 0. ], dtype=float32)
+        tensor([0.5000, 0.5000, 0.0000])
     """
     return _by_rows(_softmax, x, axis)
 
@@ -111,7 +111,7 @@ def log_softmax(x: Any, axis: int = -1) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.log_softmax(minigrad.tensor([10000.0, 0.0]))
-        Tensor([     0., -10000.], dtype=float32)
+        tensor([     0., -10000.])
     """
     return _by_rows(_log_softmax, x, axis)
 

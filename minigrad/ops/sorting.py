@@ -76,8 +76,8 @@ def sort(x: Any, axis: int | None = -1, descending: bool = False) -> Tensor:
 
     Example:
         >>> import minigrad
-        >>> minigrad.sort(minigrad.tensor([3.0, 1.0, 2.0]))
-        Tensor([1., 2., 3.], dtype=float32)
+        >>> minigrad.ops.sort(minigrad.tensor([3.0, 1.0, 2.0]))
+        tensor([1., 2., 3.])
     """
     return _sort(ravel(x), 0, descending) if axis is None else _sort(x, axis, descending)
 
@@ -173,8 +173,8 @@ def median(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
     Example:
         >>> import minigrad
-        >>> minigrad.median(minigrad.tensor([4.0, 1.0, 2.0, 9.0]))
-        Tensor(3., dtype=float32)
+        >>> minigrad.ops.median(minigrad.tensor([4.0, 1.0, 2.0, 9.0]))
+        tensor(3.)
     """
     if not x.size and 0 not in kept_shape(x.shape, axis):
         raise ValueError(f"nothing to choose from, got shape {x.shape}")
@@ -218,7 +218,7 @@ def quantile(
     Example:
         >>> import minigrad
         >>> minigrad.quantile(minigrad.tensor([4.0, 1.0, 2.0, 9.0]), [0.25, 0.5])
-        Tensor([1.75, 3.  ], dtype=float32)
+        tensor([1.7500, 3.0000])
     """
     # A copy: the caller may write to it before the backward pass.
     return _quantile(x, q if isinstance(q, Variable) else np.array(q), axis, keepdims, method)

@@ -58,7 +58,7 @@ def mean(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None
     Example:
         >>> import minigrad
         >>> minigrad.mean(minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]), axis=0)
-        Tensor([2., 3.], dtype=float32)
+        tensor([2., 3.])
     """
     with np.errstate(invalid="ignore"):
         average = add_up(x, axis, keepdims) / reduced_size(x.shape, axis)
@@ -72,7 +72,7 @@ def nanmean(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = N
     Example:
         >>> import minigrad
         >>> minigrad.nanmean(minigrad.tensor([1.0, float("nan"), 2.0]))
-        Tensor(1.5, dtype=float32)
+        tensor(1.5000)
     """
     gone = np.isnan(x)
     with np.errstate(invalid="ignore"):
@@ -103,8 +103,8 @@ def var(
 
     Example:
         >>> import minigrad
-        >>> minigrad.var(minigrad.tensor([1.0, 2.0, 3.0]), ddof=1)
-        Tensor(1., dtype=float32)
+        >>> minigrad.ops.var(minigrad.tensor([1.0, 2.0, 3.0]), ddof=1)
+        tensor(1.)
     """
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         centred, left = _deviations(x, axis, ddof)
@@ -125,8 +125,8 @@ def std(
 
     Example:
         >>> import minigrad
-        >>> minigrad.std(minigrad.tensor([1.0, 2.0, 3.0]), ddof=1)
-        Tensor(1., dtype=float32)
+        >>> minigrad.ops.std(minigrad.tensor([1.0, 2.0, 3.0]), ddof=1)
+        tensor(1.)
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         centred, left = _deviations(x, axis, ddof)

@@ -150,7 +150,7 @@ class Bert(Module):
         >>> model = pretrained.Bert(config, masked_lm=True)
         >>> hidden = model([[2, 7, 9, 3]])
         >>> hidden.shape, model.pooler(hidden).shape, model.masked_lm(hidden).shape
-        ((1, 4, 16), (1, 16), (1, 4, 50))
+        (minigrad.Size([1, 4, 16]), minigrad.Size([1, 16]), minigrad.Size([1, 4, 50]))
     """
 
     def __init__(

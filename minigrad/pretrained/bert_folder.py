@@ -98,7 +98,7 @@ def load_bert(folder: str | Path) -> Bert:
         ...     pretrained.save_bert(pretrained.Bert(config, pooler=False), folder)
         ...     model = pretrained.load_bert(folder)
         >>> model.config.num_attention_heads, model.pooler, model([[2, 7, 3]]).shape
-        (12, None, (1, 3, 24))
+        (12, None, minigrad.Size([1, 3, 24]))
     """
     path = model_folder("load_bert", folder) / "config.json"
     check_model_type(path, "bert", "load_bert")

@@ -88,9 +88,9 @@ class GPT2(Module):
         ...                                n_head=4)
         >>> model = pretrained.GPT2(config)
         >>> model([[2, 7, 9]]).shape
-        (1, 3, 50)
+        minigrad.Size([1, 3, 50])
         >>> nn.generation.generate(model, [[2, 7, 9]], 4, temperature=0).shape
-        (1, 7)
+        minigrad.Size([1, 7])
     """
 
     def __init__(self, config: GPT2Config) -> None:

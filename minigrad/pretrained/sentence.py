@@ -128,7 +128,7 @@ class SentenceEncoder(Module):
         ... )
         >>> vectors = encoder.encode(["a word", "word", "a"])
         >>> vectors.shape, encoder.similarity(vectors, vectors).shape
-        ((3, 16), (3, 3))
+        (minigrad.Size([3, 16]), minigrad.Size([3, 3]))
     """
 
     def __init__(

@@ -50,8 +50,8 @@ def tensor(
     Example:
         >>> import minigrad
         >>> minigrad.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
-        Tensor([[1., 2.],
-                [3., 4.]], dtype=float32, requires_grad=True)
+        tensor([[1., 2.],
+                [3., 4.]], requires_grad=True)
     """
     on_cpu(device)
     return made(to_array(data, dtype, name="tensor"), requires_grad)
@@ -124,7 +124,7 @@ def scalar_tensor(s: Any, dtype: Any = None, device: Any = None, **options: Any)
     Example:
         >>> import minigrad
         >>> minigrad.scalar_tensor(2).dtype
-        dtype('float32')
+        minigrad.float32
     """
     return tensor(s, dtype=_dtype(dtype, "scalar_tensor"), device=device, **options)
 
@@ -147,7 +147,7 @@ def zeros(
     Example:
         >>> import minigrad
         >>> minigrad.zeros(2, 3).shape
-        (2, 3)
+        minigrad.Size([2, 3])
     """
     on_cpu(device)
     return made(np.zeros(shape_of("zeros", size), _dtype(dtype, "zeros")), requires_grad)
@@ -160,7 +160,7 @@ def ones(*size: Any, dtype: Any = None, requires_grad: bool = False, device: Any
     Example:
         >>> import minigrad
         >>> minigrad.ones(2)
-        Tensor([1., 1.], dtype=float32)
+        tensor([1., 1.])
     """
     on_cpu(device)
     return made(np.ones(shape_of("ones", size), _dtype(dtype, "ones")), requires_grad)
@@ -175,7 +175,7 @@ def empty(
     Example:
         >>> import minigrad
         >>> minigrad.empty(2, 3).shape
-        (2, 3)
+        minigrad.Size([2, 3])
     """
     on_cpu(device)
     return made(np.empty(shape_of("empty", size), _dtype(dtype, "empty")), requires_grad)
@@ -192,7 +192,7 @@ def full(
     Example:
         >>> import minigrad
         >>> minigrad.full((2,), 7.0)
-        Tensor([7., 7.], dtype=float32)
+        tensor([7., 7.])
     """
     on_cpu(device)
     value = to_array(fill_value, dtype, name="full")
@@ -232,7 +232,7 @@ def arange(
     Example:
         >>> import minigrad
         >>> minigrad.arange(3)
-        Tensor([0, 1, 2], dtype=int64)
+        tensor([0, 1, 2])
     """
     on_cpu(device)
     if step == 0:
@@ -268,7 +268,7 @@ def linspace(
     Example:
         >>> import minigrad
         >>> minigrad.linspace(0, 1, 3)
-        Tensor([0. , 0.5, 1. ], dtype=float32)
+        tensor([0.0000, 0.5000, 1.0000])
     """
     on_cpu(device)
     low, high = to_array([start, end], np.float64, name="linspace")
@@ -321,7 +321,13 @@ def tril_indices(row: int, col: int, offset: int = 0, **options: Any) -> Tensor:
 
 @created
 def triu_indices(row: int, col: int, offset: int = 0, **options: Any) -> Tensor:
-    """Return the indices of the upper triangle of a matrix: a row of rows, a row of columns."""
+    """Return the indices of the upper triangle of a matrix: a row of rows, a row of columns.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.triu_indices(2, 2).tolist()
+        [[0, 0, 1], [0, 1, 1]]
+    """
     return tensor(np.stack(np.triu_indices(row, offset, col)), **options)
 
 
@@ -342,7 +348,7 @@ def zeros_like(
     Example:
         >>> import minigrad
         >>> minigrad.zeros_like(minigrad.ones(2))
-        Tensor([0., 0.], dtype=float32)
+        tensor([0., 0.])
     """
     return made(np.zeros(**_like(input, dtype, "zeros_like", device)), requires_grad)
 
@@ -356,7 +362,7 @@ def ones_like(
     Example:
         >>> import minigrad
         >>> minigrad.ones_like(minigrad.zeros(2))
-        Tensor([1., 1.], dtype=float32)
+        tensor([1., 1.])
     """
     return made(np.ones(**_like(input, dtype, "ones_like", device)), requires_grad)
 
@@ -370,7 +376,7 @@ def empty_like(
     Example:
         >>> import minigrad
         >>> minigrad.empty_like(minigrad.zeros(2)).shape
-        (2,)
+        minigrad.Size([2])
     """
     return made(np.empty(**_like(input, dtype, "empty_like", device)), requires_grad)
 
@@ -384,7 +390,7 @@ def full_like(
     Example:
         >>> import minigrad
         >>> minigrad.full_like(minigrad.zeros(2), 3)
-        Tensor([3., 3.], dtype=float32)
+        tensor([3., 3.])
     """
     like = _like(input, dtype, "full_like", device)
     value = to_array(fill_value, like["dtype"], name="full_like")

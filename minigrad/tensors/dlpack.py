@@ -47,7 +47,7 @@ def from_dlpack(
     Example:
         >>> import minigrad, numpy
         >>> minigrad.from_dlpack(numpy.arange(3.0))
-        Tensor([0., 1., 2.], dtype=float64)
+        tensor([0., 1., 2.], dtype=minigrad.float64)
     """
     if copy is False:
         raise BufferError("from_dlpack: memory is always copied, copy=False is not possible")

@@ -24,7 +24,7 @@ class Fills(Variable):
 
     def zero_(self) -> Self:
         """Write 0 everywhere."""
-        return overwritten(self, _broadcast, 0)
+        return overwritten(self, _broadcast, self._data.dtype.type(0))
 
     def fill_diagonal_(self, fill_value: float, wrap: bool = False) -> Self:
         """Write a number along the diagonal."""

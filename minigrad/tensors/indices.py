@@ -14,6 +14,8 @@ from minigrad.autograd.node import Variable
 
 __all__ = ["two_steps"]
 
+_NO_ARRAYS = {int, slice, type(None), type(Ellipsis)}
+
 
 def two_steps(index: tuple[Any, ...], axes: int) -> tuple[Any, Any] | None:
     """The integers of an index, and the rest; None where NumPy's rules serve.
@@ -22,6 +24,8 @@ def two_steps(index: tuple[Any, ...], axes: int) -> tuple[Any, Any] | None:
         index: The index.
         axes: The number of axes of the tensor.
     """
+    if _NO_ARRAYS.issuperset(map(type, index)):  # the commonest indices, sooner than below
+        return None
     if not any(map(_is_array, index)) or not any(map(_selects, index)):
         return None
     rest = [slice(None)] * (axes - sum(map(_used, index)))

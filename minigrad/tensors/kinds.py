@@ -35,54 +35,108 @@ class Kind(type):
 
 
 class BoolTensor(metaclass=Kind):
-    """Tensors of bools."""
+    """Tensors of bools.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.BoolTensor([0, 1, 2])
+        tensor([False,  True,  True])
+    """
 
     dtype = dtypes.bool_
 
 
 class ByteTensor(metaclass=Kind):
-    """Tensors of uint8."""
+    """Tensors of uint8.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.ByteTensor([0, 1, 2])
+        tensor([0, 1, 2], dtype=minigrad.uint8)
+    """
 
     dtype = dtypes.uint8
 
 
 class CharTensor(metaclass=Kind):
-    """Tensors of int8."""
+    """Tensors of int8.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.CharTensor([0, 1, 2])
+        tensor([0, 1, 2], dtype=minigrad.int8)
+    """
 
     dtype = dtypes.int8
 
 
 class ShortTensor(metaclass=Kind):
-    """Tensors of int16."""
+    """Tensors of int16.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.ShortTensor([0, 1, 2])
+        tensor([0, 1, 2], dtype=minigrad.int16)
+    """
 
     dtype = dtypes.int16
 
 
 class IntTensor(metaclass=Kind):
-    """Tensors of int32."""
+    """Tensors of int32.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.IntTensor([0, 1, 2])
+        tensor([0, 1, 2], dtype=minigrad.int32)
+    """
 
     dtype = dtypes.int32
 
 
 class LongTensor(metaclass=Kind):
-    """Tensors of int64."""
+    """Tensors of int64.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.LongTensor([0, 1, 2])
+        tensor([0, 1, 2])
+    """
 
     dtype = dtypes.int64
 
 
 class HalfTensor(metaclass=Kind):
-    """Tensors of float16."""
+    """Tensors of float16.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.HalfTensor([0, 1, 2])
+        tensor([0., 1., 2.], dtype=minigrad.float16)
+    """
 
     dtype = dtypes.float16
 
 
 class FloatTensor(metaclass=Kind):
-    """Tensors of float32."""
+    """Tensors of float32.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.FloatTensor([0, 1, 2])
+        tensor([0., 1., 2.])
+    """
 
     dtype = dtypes.float32
 
 
 class DoubleTensor(metaclass=Kind):
-    """Tensors of float64."""
+    """Tensors of float64.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.DoubleTensor([0, 1, 2])
+        tensor([0., 1., 2.], dtype=minigrad.float64)
+    """
 
     dtype = dtypes.float64

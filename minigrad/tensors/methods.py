@@ -227,7 +227,7 @@ class Methods(Variable):
     qr = functions.qr
     quantile = functions.quantile
     rad2deg = functions.rad2deg
-    ravel = ops.ravel
+    ravel = functions.ravel
     reciprocal = functions.reciprocal
     relu = functions.relu
     remainder = functions.remainder

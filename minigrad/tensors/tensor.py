@@ -6,6 +6,7 @@ own docstring has the details. Here is what only a tensor has: attributes, gradi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from copy import copy
 from typing import TYPE_CHECKING, Any, NoReturn, Self, overload
@@ -92,7 +93,7 @@ class Tensor(Methods, Fills, Variable):
         >>> x = Tensor([1.0, 2.0], requires_grad=True)
         >>> (x * x).sum().backward()
         >>> x.grad
-        Tensor([2., 4.], dtype=float32)
+        tensor([2., 4.])
         >>> Tensor(2, 3).shape == (2, 3)
         True
     """
@@ -167,8 +168,8 @@ class Tensor(Methods, Fills, Variable):
     @overload
     def size(self, dim: int) -> int: ...
     def size(self, dim: int | None = None) -> Size | int:
-        """The lengths of the axes, or of one."""
-        return Size(self._data.shape) if dim is None else self._data.shape[dim]
+        """Return the lengths of the axes, or of one."""
+        return self.shape if dim is None else self.shape[dim]
 
     @property
     def ndim(self) -> int:
@@ -176,39 +177,39 @@ class Tensor(Methods, Fills, Variable):
         return self._data.ndim
 
     def dim(self) -> int:
-        """The number of axes."""
+        """Return the number of axes."""
         return self._data.ndim
 
     ndimension = dim
 
     def nelement(self) -> int:
-        """The number of elements."""
-        return self._data.size
+        """Return the number of elements."""
+        return self.shape.numel()
 
     def stride(self, dim: int | None = None) -> Any:
-        """How many elements apart neighbours along each axis, or along one, are."""
+        """Tell how many elements apart neighbours along each axis, or along one, are."""
         steps = tuple([step // self._data.itemsize for step in self._data.strides])
         return steps if dim is None else steps[dim]
 
     def storage_offset(self) -> int:
-        """How many elements after the start of the memory the first one is."""
+        """Tell how many elements after the start of the memory the first one is."""
         start = self if self._base is None else self._base
         return (self._data.ctypes.data - start._data.ctypes.data) // self._data.itemsize
 
     def is_contiguous(self, memory_format: Any = None) -> bool:
-        """Whether the elements lie one after the other in memory."""
+        """Tell whether the elements lie one after the other in memory."""
         return self._data.flags.c_contiguous
 
     def contiguous(self, memory_format: Any = None) -> Tensor:
-        """The tensor itself: no op asks for a layout."""
+        """Return the tensor itself: no op asks for a layout."""
         return self
 
     def data_ptr(self) -> int:
-        """The address of the first element."""
+        """Return the address of the first element."""
         return self._data.ctypes.data
 
     def element_size(self) -> int:
-        """The bytes of an element."""
+        """Return the bytes of an element."""
         return self._data.itemsize
 
     @property
@@ -219,7 +220,7 @@ class Tensor(Methods, Fills, Variable):
     @property
     def nbytes(self) -> int:
         """The bytes of all elements."""
-        return self._data.nbytes
+        return self.nelement() * self._data.itemsize
 
     @property
     def layout(self) -> str:
@@ -291,7 +292,7 @@ class Tensor(Methods, Fills, Variable):
         Example:
             >>> import minigrad
             >>> minigrad.ones(2).requires_grad_()
-            Tensor([1., 1.], dtype=float32, requires_grad=True)
+            tensor([1., 1.], requires_grad=True)
         """
         self.requires_grad = requires_grad
         return self
@@ -385,7 +386,7 @@ class Tensor(Methods, Fills, Variable):
             >>> x = minigrad.tensor(3.0, requires_grad=True)
             >>> (x**2).backward()
             >>> x.grad
-            Tensor(6., dtype=float32)
+            tensor(6.)
         """
         given = None if gradient is None else (gradient,)
         gradients.backward(self, given, retain_graph, create_graph, inputs=inputs)
@@ -402,7 +403,7 @@ class Tensor(Methods, Fills, Variable):
             >>> x.detach().add_(1).requires_grad
             False
             >>> x
-            Tensor([2., 2.], dtype=float32, requires_grad=True)
+            tensor([2., 2.], requires_grad=True)
         """
         return detach(self)
 
@@ -430,7 +431,7 @@ class Tensor(Methods, Fills, Variable):
             >>> y.retain_grad()
             >>> (y * y).backward()
             >>> y.grad
-            Tensor(12., dtype=float32)
+            tensor(12.)
         """
         if not self.requires_grad:
             raise RuntimeError("retain_grad: this tensor does not require grad")
@@ -455,7 +456,7 @@ class Tensor(Methods, Fills, Variable):
             >>> (x * x).backward()
             >>> handle.remove()
             >>> x.grad
-            Tensor(60., dtype=float32)
+            tensor(60.)
         """
         node = history(self)
         if node is None:
@@ -487,7 +488,7 @@ class Tensor(Methods, Fills, Variable):
             >>> handle = x.register_post_accumulate_grad_hook(update)
             >>> (x * x).backward()
             >>> x.grad, x
-            (None, Tensor(2.4, dtype=float32, requires_grad=True))
+            (None, tensor(2.4000, requires_grad=True))
         """
         node = history(self)
         if not isinstance(node, Leaf):
@@ -548,7 +549,7 @@ class Tensor(Methods, Fills, Variable):
         Example:
             >>> import minigrad
             >>> minigrad.ones(2).to_device("cpu")
-            Tensor([1., 1.], dtype=float32)
+            tensor([1., 1.])
         """
         on_cpu(device)
         return self
@@ -584,9 +585,10 @@ class Tensor(Methods, Fills, Variable):
         return self._data.tolist()
 
     def __len__(self) -> int:
-        if not self._data.ndim:
-            raise TypeError("len() of a 0-d tensor")
-        return len(self._data)
+        try:
+            return len(self._data)
+        except TypeError:
+            raise TypeError("len() of a 0-d tensor") from None
 
     def __iter__(self) -> Iterator[Tensor]:
         if not self._data.ndim:
@@ -701,7 +703,7 @@ class Tensor(Methods, Fills, Variable):
         Example:
             >>> import minigrad
             >>> minigrad.ones(2).to(minigrad.float64).dtype
-            dtype('float64')
+            minigrad.float64
         """
         dtype, copy = options.pop("dtype", None), options.pop("copy", False)
         for what in (*target, options.pop("device", None)):
@@ -718,7 +720,7 @@ class Tensor(Methods, Fills, Variable):
         return ops.clone(self) if copy else self
 
     def type(self, dtype: Any = None) -> Any:
-        """The name of the type, such as "torch.FloatTensor"; with a dtype, the tensor in it.
+        """Return the name of the type, such as "torch.FloatTensor"; with a dtype, the tensor in it.
 
         Raises:
             ValueError: A name is not that of a type of tensors.
@@ -738,7 +740,7 @@ class Tensor(Methods, Fills, Variable):
         return self.to(other)
 
     def cpu(self) -> Tensor:
-        """The tensor itself: it is on the CPU."""
+        """Return the tensor itself: it is on the CPU."""
         return self
 
     def cuda(self, device: Any = None, non_blocking: bool = False) -> NoReturn:
@@ -746,19 +748,19 @@ class Tensor(Methods, Fills, Variable):
         raise RuntimeError("cuda: minigrad runs on the CPU; ask torch.cuda.is_available() first")
 
     def pin_memory(self) -> Tensor:
-        """The tensor itself."""
+        """Return the tensor itself."""
         return self
 
     def is_pinned(self) -> bool:
-        """False."""
+        """Return False."""
         return False
 
     def is_shared(self) -> bool:
-        """False: processes do not share tensors."""
+        """Return False: processes do not share tensors."""
         return False
 
     def to_dense(self) -> Tensor:
-        """The tensor itself: it is dense."""
+        """Return the tensor itself: it is dense."""
         return self
 
     # Shapes -----------------------------------------------------------------------------------
@@ -784,11 +786,11 @@ class Tensor(Methods, Fills, Variable):
         return ops.broadcast_to(self, sizes_of(size))
 
     def where(self, condition: Any, other: Any) -> Tensor:
-        """Its elements where the condition holds, others elsewhere."""
+        """Choose its elements where the condition holds, others elsewhere."""
         return ops.where(condition, self, other)
 
     def polygamma(self, n: int) -> Tensor:
-        """The nth derivative of digamma; see `minigrad.polygamma`."""
+        """Compute the nth derivative of digamma; see `minigrad.polygamma`."""
         return functions.polygamma(n, self)
 
     def multinomial(
@@ -802,28 +804,28 @@ class Tensor(Methods, Fills, Variable):
     def new_tensor(
         self, data: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False
     ) -> Tensor:
-        """A leaf of the data, by default in this one's dtype; without data, a copy of this one."""
+        """Make a leaf of the data, by default in this one's dtype; without data, copy this one."""
         data = self if data is None else data
         return creation.tensor(data, requires_grad, dtype or self.dtype, device)
 
     def new_zeros(self, *size: Any, **options: Any) -> Tensor:
-        """Zeros, by default in this tensor's dtype; see `minigrad.zeros`."""
+        """Make zeros, by default in this tensor's dtype; see `minigrad.zeros`."""
         return creation.zeros(*size, **{"dtype": self.dtype, **options})
 
     def new_ones(self, *size: Any, **options: Any) -> Tensor:
-        """Ones, by default in this tensor's dtype; see `minigrad.ones`."""
+        """Make ones, by default in this tensor's dtype; see `minigrad.ones`."""
         return creation.ones(*size, **{"dtype": self.dtype, **options})
 
     def new_empty(self, *size: Any, **options: Any) -> Tensor:
-        """A tensor that is not filled, by default in this one's dtype; see `minigrad.empty`."""
+        """Make an unfilled tensor, by default in this one's dtype; see `minigrad.empty`."""
         return creation.empty(*size, **{"dtype": self.dtype, **options})
 
     def new_full(self, size: Any, fill_value: Any, **options: Any) -> Tensor:
-        """One number everywhere, by default in this tensor's dtype; see `minigrad.full`."""
+        """Make a tensor of one number, by default in this tensor's dtype; see `minigrad.full`."""
         return creation.full(size, fill_value, **{"dtype": self.dtype, **options})
 
     def new(self, *data: Any) -> Tensor:
-        """A tensor as the constructor makes it, in this one's dtype."""
+        """Make a tensor as the constructor makes it, in this one's dtype."""
         return Tensor(*data, dtype=self.dtype)
 
     # Operators ------------------------------------------------------------------------------

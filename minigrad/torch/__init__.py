@@ -68,6 +68,7 @@ from minigrad.tensors.creation import *
 from minigrad.tensors.creation import Device
 from minigrad.tensors.functions import *
 from minigrad.tensors.kinds import *
+from minigrad.tensors.methods import Methods as _Methods
 from minigrad.tensors.size import Size as Size
 from minigrad.tensors.tensor import Tensor as Tensor
 from minigrad.torch import accelerator as accelerator
@@ -107,7 +108,6 @@ from minigrad.torch.autograd import no_grad as no_grad
 from minigrad.torch.autograd import set_grad_enabled as set_grad_enabled
 from minigrad.torch.compiler import compile as compile
 from minigrad.torch.func import vmap as vmap
-from minigrad.torch.methods import FUNCTIONS as _FUNCTIONS
 from minigrad.torch.modules import complete as _complete
 from minigrad.torch.serialization import load as load
 from minigrad.torch.serialization import save as save
@@ -117,7 +117,8 @@ from minigrad.torch.version import __version__ as __version__
 
 device = Device
 
-globals().update(_FUNCTIONS)
+detach, detach_, zero_ = Tensor.detach, Tensor.detach_, Tensor.zero_
+globals().update({k: v for k, v in vars(_Methods).items() if k.endswith("_") and k[0] != "_"})
 
 bool, float, int = _dtypes.bool_, _dtypes.float32, _dtypes.int32
 finfo, iinfo = _np.finfo, _np.iinfo

@@ -30,8 +30,8 @@ def attention_weights(model: Module) -> Iterator[dict[str, list[Tensor]]]:
         >>> layer = nn.TransformerDecoderLayer(16, 4, dim_feedforward=32)
         >>> with nn.utils.attention_weights(layer) as weights:
         ...     _ = layer(randn(2, 5, 16), randn(2, 7, 16))
-        >>> [(path, found[0].shape) for path, found in weights.items()]
-        [('self_attn', (2, 4, 5, 5)), ('multihead_attn', (2, 4, 5, 7))]
+        >>> {path: tuple(found[0].shape) for path, found in weights.items()}
+        {'self_attn': (2, 4, 5, 5), 'multihead_attn': (2, 4, 5, 7)}
     """
     able = {
         path: module

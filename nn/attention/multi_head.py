@@ -36,7 +36,7 @@ class ScaledDotProductAttention(Module):
         >>> from minigrad import nn, randn
         >>> x = randn(2, 10, 16)
         >>> nn.ScaledDotProductAttention(is_causal=True)(x, x, x).shape
-        (2, 10, 16)
+        minigrad.Size([2, 10, 16])
     """
 
     repr_fields = ("dropout_p", "is_causal", "scale")
@@ -120,10 +120,10 @@ class MultiHeadAttention(Module):
         >>> key = Tensor.randn(16, 12, 512)
         >>> value = Tensor.randn(16, 12, 512)
         >>> mha(query, key, value).shape
-        (16, 10, 512)
+        minigrad.Size([16, 10, 512])
         >>> output, weights = mha(query, key, value, need_weights=True)
         >>> weights.shape
-        (16, 8, 10, 12)
+        minigrad.Size([16, 8, 10, 12])
     """
 
     bias_k: Parameter | None

@@ -71,7 +71,7 @@ def generate(
         >>> model = Model(classes=100, width=16, layers=2)
         >>> minigrad.random.seed(0)
         >>> nn.generation.generate(model, [[1, 2, 3]], 10, temperature=0.8, top_k=20).shape
-        (1, 13)
+        minigrad.Size([1, 13])
     """
     beginning = checked_ids("generate", ids)
     steps = stream(

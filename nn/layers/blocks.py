@@ -62,7 +62,7 @@ class ConvBNReLU1d(_ConvBNReLU):
     Example:
         >>> from minigrad import nn, ones
         >>> nn.ConvBNReLU1d(3, 8, 5, padding="same")(ones((2, 3, 20))).shape
-        (2, 8, 20)
+        minigrad.Size([2, 8, 20])
     """
 
     layers = (Conv1d, BatchNorm1d)
@@ -99,7 +99,7 @@ class ConvBNReLU2d(_ConvBNReLU):
         >>> from minigrad import nn, ones
         >>> block = nn.ConvBNReLU2d(3, 8, 3, stride=2, padding=1, conv_bias=False)
         >>> block(ones((2, 3, 28, 28))).shape
-        (2, 8, 14, 14)
+        minigrad.Size([2, 8, 14, 14])
     """
 
     layers = (Conv2d, BatchNorm2d)
@@ -131,7 +131,7 @@ class DepthSeparableConv1d(_DepthSeparableConv):
     Example:
         >>> from minigrad import nn, ones
         >>> nn.DepthSeparableConv1d(4, 8, 3, padding=1)(ones((2, 4, 20))).shape
-        (2, 8, 20)
+        minigrad.Size([2, 8, 20])
     """
 
     layer = Conv1d
@@ -165,7 +165,7 @@ class DepthSeparableConv2d(_DepthSeparableConv):
         >>> from minigrad import nn, ones
         >>> block = nn.DepthSeparableConv2d(4, 8, 3, padding=1, bias=False)
         >>> block(ones((2, 4, 5, 5))).shape, block.count_parameters()
-        ((2, 8, 5, 5), 68)
+        (minigrad.Size([2, 8, 5, 5]), 68)
     """
 
     layer = Conv2d
@@ -193,7 +193,7 @@ class SEModule(Module):
     Example:
         >>> from minigrad import nn, ones
         >>> nn.SEModule(32)(ones((2, 32, 5, 5))).shape
-        (2, 32, 5, 5)
+        minigrad.Size([2, 32, 5, 5])
     """
 
     def __init__(self, in_channels: Count, reduction: Count = 16) -> None:
@@ -239,7 +239,7 @@ class SelectiveKernel(Module):
     Example:
         >>> from minigrad import nn, ones
         >>> nn.SelectiveKernel(3, 16, [3, 5])(ones((2, 3, 8, 8))).shape
-        (2, 16, 8, 8)
+        minigrad.Size([2, 16, 8, 8])
     """
 
     def __init__(

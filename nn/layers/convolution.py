@@ -128,7 +128,7 @@ class Conv1d(_Convolution):
     Example:
         >>> from minigrad import nn, ones
         >>> nn.Conv1d(3, 8, 5, padding="same")(ones((2, 3, 20))).shape
-        (2, 8, 20)
+        minigrad.Size([2, 8, 20])
     """
 
     axes = 1
@@ -150,7 +150,7 @@ class Conv2d(_Convolution):
     Example:
         >>> from minigrad import nn, ones
         >>> nn.Conv2d(3, 8, 3, stride=2, padding=1)(ones((2, 3, 28, 28))).shape
-        (2, 8, 14, 14)
+        minigrad.Size([2, 8, 14, 14])
     """
 
     axes = 2
@@ -217,7 +217,7 @@ class ConvTranspose1d(_ConvTransposeNd):
     Example:
         >>> from minigrad import nn, ones
         >>> nn.ConvTranspose1d(8, 3, 4, stride=2, padding=1)(ones((2, 8, 10))).shape
-        (2, 3, 20)
+        minigrad.Size([2, 3, 20])
     """
 
     axes = 1
@@ -232,7 +232,7 @@ class ConvTranspose2d(_ConvTransposeNd):
     Example:
         >>> from minigrad import nn, ones
         >>> nn.ConvTranspose2d(8, 3, 4, stride=2, padding=1)(ones((2, 8, 7, 7))).shape
-        (2, 3, 14, 14)
+        minigrad.Size([2, 3, 14, 14])
     """
 
     axes = 2

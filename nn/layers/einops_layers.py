@@ -68,7 +68,7 @@ class Rearrange(Module):
         >>> from minigrad import nn, ones
         >>> patches = nn.Rearrange("n (h p) (w q) -> n (h w) (p q)", p=2, q=2)
         >>> patches(ones((3, 8, 8))).shape
-        (3, 16, 4)
+        minigrad.Size([3, 16, 4])
     """
 
     def __init__(self, pattern: str, **shapes: int) -> None:
@@ -100,7 +100,7 @@ class Reduce(Module):
         >>> from minigrad import nn, ones
         >>> pool = nn.Reduce("n c (h p) (w q) -> n c h w", "max", p=2, q=2)
         >>> pool(ones((3, 5, 8, 8))).shape
-        (3, 5, 4, 4)
+        minigrad.Size([3, 5, 4, 4])
     """
 
     def __init__(
@@ -149,7 +149,7 @@ class EinMix(Module):
         >>> from minigrad import nn, ones
         >>> heads = nn.EinMix("n l (h i) -> n l (h o)", "h i o", "h o", h=4, i=8, o=2)
         >>> heads(ones((3, 5, 32))).shape
-        (3, 5, 8)
+        minigrad.Size([3, 5, 8])
     """
 
     bias: Parameter | None

@@ -33,7 +33,7 @@ class Embedding(Module):
         >>> from minigrad import nn
         >>> words = nn.Embedding(100, 8, padding_idx=0)
         >>> words(np.array([[5, 7, 0], [3, 0, 0]])).shape
-        (2, 3, 8)
+        minigrad.Size([2, 3, 8])
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class EmbeddingBag(Embedding):
         >>> from minigrad import nn
         >>> words = nn.EmbeddingBag(100, 8, mode="sum")
         >>> words(np.array([5, 7, 0, 3]), np.array([0, 2, 2])).shape
-        (3, 8)
+        minigrad.Size([3, 8])
     """
 
     def __init__(

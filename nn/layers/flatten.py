@@ -20,7 +20,7 @@ class Flatten(Module):
     Example:
         >>> from minigrad import nn, ones
         >>> nn.Flatten()(ones((2, 3, 4, 5))).shape
-        (2, 60)
+        minigrad.Size([2, 60])
     """
 
     repr_fields = ("start_dim", "end_dim")
@@ -41,7 +41,7 @@ class Unflatten(Module):
     Example:
         >>> from minigrad import nn, ones
         >>> nn.Unflatten(1, (3, 4, -1))(ones((2, 60))).shape
-        (2, 3, 4, 5)
+        minigrad.Size([2, 3, 4, 5])
     """
 
     repr_fields = ("dim", "unflattened_size")

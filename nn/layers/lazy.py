@@ -68,7 +68,7 @@ class LazyLinear(_Lazy, Linear):
         >>> from minigrad import nn, ones
         >>> layer = nn.LazyLinear(3)
         >>> layer(ones((2, 5, 4))).shape, layer
-        ((2, 5, 3), Linear(in_features=4, out_features=3, bias=True))
+        (minigrad.Size([2, 5, 3]), Linear(in_features=4, out_features=3, bias=True))
     """
 
     grown = Linear
@@ -140,7 +140,7 @@ class LazyConv1d(_LazyConvolution, Conv1d):
     Example:
         >>> from minigrad import nn, ones
         >>> nn.LazyConv1d(8, 5)(ones((2, 3, 20))).shape
-        (2, 8, 16)
+        minigrad.Size([2, 8, 16])
     """
 
     grown = Conv1d
@@ -153,7 +153,7 @@ class LazyConv2d(_LazyConvolution, Conv2d):
         >>> from minigrad import nn, ones
         >>> model = nn.Sequential(nn.LazyConv2d(8, 3), nn.Flatten(), nn.LazyLinear(10))
         >>> model(ones((2, 3, 6, 6))).shape, model[0].in_channels, model[2].in_features
-        ((2, 10), 3, 128)
+        (minigrad.Size([2, 10]), 3, 128)
     """
 
     grown = Conv2d
@@ -205,7 +205,7 @@ class LazyBatchNorm1d(_LazyBatchNorm, BatchNorm1d):
         >>> from minigrad import nn, ones
         >>> layer = nn.LazyBatchNorm1d()
         >>> layer(ones((5, 4))).shape, layer.num_features
-        ((5, 4), 4)
+        (minigrad.Size([5, 4]), 4)
     """
 
     grown = BatchNorm1d
@@ -218,7 +218,7 @@ class LazyBatchNorm2d(_LazyBatchNorm, BatchNorm2d):
         >>> from minigrad import nn, ones
         >>> layer = nn.LazyBatchNorm2d()
         >>> layer(ones((2, 3, 4, 4))).shape, layer.num_features
-        ((2, 3, 4, 4), 3)
+        (minigrad.Size([2, 3, 4, 4]), 3)
     """
 
     grown = BatchNorm2d

@@ -35,7 +35,7 @@ class Linear(Module):
     Example:
         >>> from minigrad import nn, ones
         >>> nn.Linear(4, 3)(ones((2, 5, 4))).shape
-        (2, 5, 3)
+        minigrad.Size([2, 5, 3])
     """
 
     bias: Parameter | None
@@ -80,7 +80,7 @@ class Bilinear(Module):
     Example:
         >>> from minigrad import nn, ones
         >>> nn.Bilinear(4, 3, 2)(ones((5, 4)), ones((5, 3))).shape
-        (5, 2)
+        minigrad.Size([5, 2])
     """
 
     bias: Parameter | None

@@ -254,7 +254,7 @@ class BatchNorm2d(_BatchNorm):
     Example:
         >>> from minigrad import nn, randn
         >>> nn.BatchNorm2d(8)(randn(2, 8, 5, 5)).shape
-        (2, 8, 5, 5)
+        minigrad.Size([2, 8, 5, 5])
     """
 
     layouts = ("(N, C, H, W)",)
@@ -375,7 +375,7 @@ class InstanceNorm2d(_InstanceNorm):
     Example:
         >>> from minigrad import nn, randn
         >>> nn.InstanceNorm2d(8)(randn(2, 8, 5, 5)).shape
-        (2, 8, 5, 5)
+        minigrad.Size([2, 8, 5, 5])
     """
 
     layouts = ("(N, C, H, W)", "(C, H, W)")

@@ -78,7 +78,7 @@ class MaxPool2d(_MaxPoolNd):
     Example:
         >>> from minigrad import nn, ones
         >>> nn.MaxPool2d(2)(ones((2, 8, 28, 28))).shape
-        (2, 8, 14, 14)
+        minigrad.Size([2, 8, 14, 14])
     """
 
     axes = 2
@@ -122,7 +122,7 @@ class MaxUnpool2d(_MaxUnpoolNd):
         >>> from minigrad import nn, ones
         >>> pool, unpool = nn.MaxPool2d(2, return_indices=True), nn.MaxUnpool2d(2)
         >>> unpool(*pool(ones((2, 8, 28, 28)))).shape
-        (2, 8, 28, 28)
+        minigrad.Size([2, 8, 28, 28])
     """
 
     axes = 2
@@ -159,7 +159,7 @@ class AvgPool2d(_AvgPoolNd):
     Example:
         >>> from minigrad import nn, ones
         >>> nn.AvgPool2d(2)(ones((2, 8, 28, 28))).shape
-        (2, 8, 14, 14)
+        minigrad.Size([2, 8, 14, 14])
     """
 
     axes = 2
@@ -262,7 +262,7 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
     Example:
         >>> from minigrad import nn, ones
         >>> nn.AdaptiveAvgPool2d(1)(ones((2, 8, 5, 7))).shape
-        (2, 8, 1, 1)
+        minigrad.Size([2, 8, 1, 1])
     """
 
     axes = 2
@@ -291,7 +291,7 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     Example:
         >>> from minigrad import nn, ones
         >>> nn.AdaptiveMaxPool2d((2, None))(ones((2, 8, 5, 7))).shape
-        (2, 8, 2, 7)
+        minigrad.Size([2, 8, 2, 7])
     """
 
     axes = 2

@@ -75,7 +75,7 @@ class LearnedPosEmbedding(Module):
     Example:
         >>> from minigrad import nn, randn
         >>> nn.LearnedPosEmbedding(32, 16)(randn(2, 10, 16), offset=22).shape
-        (2, 10, 16)
+        minigrad.Size([2, 10, 16])
     """
 
     repr_fields = ("max_len", "embed_dim")
@@ -115,7 +115,7 @@ class RotaryPosEmbedding(Module):
         >>> rotary = nn.RotaryPosEmbedding(16)
         >>> q, k, v = randn(3, 2, 4, 10, 16)  # each (N, H, L, D)
         >>> F.scaled_dot_product_attention(rotary(q), rotary(k), v, is_causal=True).shape
-        (2, 4, 10, 16)
+        minigrad.Size([2, 4, 10, 16])
     """
 
     repr_fields = ("embed_dim", "max_seq_len", "interleaved", "base")

@@ -258,7 +258,7 @@ class RNN(_HiddenState):
         >>> rnn = nn.RNN(4, 3, num_layers=2, batch_first=True)
         >>> output, h_n = rnn(ones((2, 5, 4)))
         >>> output.shape, h_n.shape
-        ((2, 5, 3), (2, 2, 3))
+        (minigrad.Size([2, 5, 3]), minigrad.Size([2, 2, 3]))
     """
 
     gates = 1
@@ -303,7 +303,7 @@ class LSTM(RNNBase):
         >>> lstm = nn.LSTM(4, 3, num_layers=2, batch_first=True)
         >>> output, (h_n, c_n) = lstm(ones((2, 5, 4)))
         >>> output.shape, h_n.shape, c_n.shape
-        ((2, 5, 3), (2, 2, 3), (2, 2, 3))
+        (minigrad.Size([2, 5, 3]), minigrad.Size([2, 2, 3]), minigrad.Size([2, 2, 3]))
     """
 
     gates = 4
@@ -367,7 +367,7 @@ class GRU(_HiddenState):
         >>> gru = nn.GRU(4, 3, bidirectional=True, batch_first=True)
         >>> output, h_n = gru(ones((2, 5, 4)))
         >>> output.shape, h_n.shape
-        ((2, 5, 6), (2, 2, 3))
+        (minigrad.Size([2, 5, 6]), minigrad.Size([2, 2, 3]))
     """
 
     gates = 3

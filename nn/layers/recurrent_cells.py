@@ -102,7 +102,7 @@ class RNNCell(_HiddenStateCell):
     Example:
         >>> from minigrad import nn, ones
         >>> nn.RNNCell(4, 3)(ones((2, 4))).shape
-        (2, 3)
+        minigrad.Size([2, 3])
     """
 
     gates = 1
@@ -132,7 +132,7 @@ class LSTMCell(RNNCellBase):
         >>> from minigrad import nn, ones
         >>> h, c = nn.LSTMCell(4, 3)(ones((2, 4)))
         >>> h.shape, c.shape
-        ((2, 3), (2, 3))
+        (minigrad.Size([2, 3]), minigrad.Size([2, 3]))
     """
 
     gates = 4
@@ -160,7 +160,7 @@ class GRUCell(_HiddenStateCell):
     Example:
         >>> from minigrad import nn, ones
         >>> nn.GRUCell(4, 3)(ones((2, 4))).shape
-        (2, 3)
+        minigrad.Size([2, 3])
     """
 
     gates = 3

@@ -27,7 +27,7 @@ class Upsample(UnaryLayer):
     Example:
         >>> from minigrad import nn, ones
         >>> nn.Upsample(scale_factor=2, mode="bilinear")(ones((1, 3, 4, 5))).shape
-        (1, 3, 8, 10)
+        minigrad.Size([1, 3, 8, 10])
     """
 
     size: int | Sequence[int] | None = None
@@ -57,7 +57,7 @@ class UpsamplingNearest2d(Upsample):
     Example:
         >>> from minigrad import nn, ones
         >>> nn.UpsamplingNearest2d(scale_factor=2)(ones((1, 3, 4, 5))).shape
-        (1, 3, 8, 10)
+        minigrad.Size([1, 3, 8, 10])
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class UpsamplingBilinear2d(Upsample):
     Example:
         >>> from minigrad import nn, ones
         >>> nn.UpsamplingBilinear2d(scale_factor=2)(ones((1, 3, 4, 5))).shape
-        (1, 3, 8, 10)
+        minigrad.Size([1, 3, 8, 10])
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class PixelShuffle(UnaryLayer):
     Example:
         >>> from minigrad import nn, ones
         >>> nn.PixelShuffle(2)(ones((1, 8, 3, 4))).shape
-        (1, 2, 6, 8)
+        minigrad.Size([1, 2, 6, 8])
     """
 
     upscale_factor: Count
@@ -103,7 +103,7 @@ class PixelUnshuffle(UnaryLayer):
     Example:
         >>> from minigrad import nn, ones
         >>> nn.PixelUnshuffle(2)(ones((1, 2, 6, 8))).shape
-        (1, 8, 3, 4)
+        minigrad.Size([1, 8, 3, 4])
     """
 
     downscale_factor: Count
@@ -141,7 +141,7 @@ class Unfold(_Windows):
     Example:
         >>> from minigrad import nn, ones
         >>> nn.Unfold(2)(ones((1, 3, 4, 5))).shape
-        (1, 12, 12)
+        minigrad.Size([1, 12, 12])
     """
 
     kernel_size: Sizes
@@ -157,7 +157,7 @@ class Fold(_Windows):
     Example:
         >>> from minigrad import nn, ones
         >>> nn.Fold((4, 5), 2)(ones((1, 12, 12))).shape
-        (1, 3, 4, 5)
+        minigrad.Size([1, 3, 4, 5])
     """
 
     output_size: Sizes

@@ -68,7 +68,7 @@ class Module(Registry):
         ...         return x + self.linear(x)
         >>> model = Residual(3)
         >>> model(ones((2, 3))).shape
-        (2, 3)
+        minigrad.Size([2, 3])
         >>> [name for name, _ in model.named_parameters()]
         ['linear.weight', 'linear.bias']
     """
@@ -195,7 +195,7 @@ class Module(Registry):
             >>> remove = model[0].register_forward_hook(remember)
             >>> output = model(ones((2, 4)))
             >>> shapes
-            [(2, 3)]
+            [minigrad.Size([2, 3])]
         """
         handle = _register(self._hooks, hook, (hook, with_kwargs), prepend)
         if always_call:
@@ -219,7 +219,7 @@ class Module(Registry):
             >>> remove = layer.register_full_backward_hook(remember)
             >>> layer(ones((2, 4), requires_grad=True)).sum().backward()
             >>> shapes
-            [(2, 4)]
+            [minigrad.Size([2, 4])]
         """
         return _register(self._backward_hooks, hook, (False, hook), prepend)
 

@@ -216,7 +216,7 @@ class Sequential(_ModuleSequence):
         >>> from minigrad import nn, ones
         >>> model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
         >>> model(ones((5, 4))).shape
-        (5, 2)
+        minigrad.Size([5, 2])
         >>> model[:2]
         Sequential(
           (0): Linear(in_features=4, out_features=8, bias=True)

@@ -132,7 +132,7 @@ class ParameterDict(_Parameters, MutableMapping[str, Parameter]):
         >>> from minigrad import nn, ones
         >>> scales = nn.ParameterDict({"left": ones(2), "right": ones(3)})
         >>> list(scales), scales["right"].shape
-        (['left', 'right'], (3,))
+        (['left', 'right'], minigrad.Size([3]))
     """
 
     __hash__ = Module.__hash__

@@ -171,7 +171,7 @@ class Registry:
             >>> module = nn.Module()
             >>> module.register_buffer("table", np.arange(3.0))
             >>> module.table.shape, list(module.state_dict())
-            ((3,), ['table'])
+            (minigrad.Size([3]), ['table'])
         """
         check_flag("register_buffer", "persistent", persistent)
         self._check_name(name, tensor)

@@ -43,7 +43,7 @@ class AdditiveAttention(Module):
         >>> query, memory = randn(2, 4, 6), randn(2, 5, 3)
         >>> output, weights = attention(query, memory, memory, need_weights=True)
         >>> output.shape, weights.shape
-        ((2, 4, 3), (2, 4, 5))
+        (minigrad.Size([2, 4, 3]), minigrad.Size([2, 4, 5]))
     """
 
     repr_fields = ("d_q", "d_k", "d_attn")

@@ -54,10 +54,10 @@ class CausalSelfAttention(Module):
         >>> from minigrad import nn, randn
         >>> attention = nn.CausalSelfAttention(d_model=16, num_heads=4)
         >>> attention(randn(2, 10, 16)).shape  # (batch, seq_len, d_model)
-        (2, 10, 16)
+        minigrad.Size([2, 10, 16])
         >>> output, weights = attention(randn(10, 16), need_weights=True)
         >>> output.shape, weights.shape
-        ((10, 16), (4, 10, 10))
+        (minigrad.Size([10, 16]), minigrad.Size([4, 10, 10]))
     """
 
     repr_fields = ("d_model", "num_heads", "dropout")

@@ -48,7 +48,7 @@ class DotProductAttention(Module):
         >>> attention = nn.DotProductAttention(6, 3, 4, hidden_size=8)
         >>> query, key, value = (randn(2, 10, size) for size in (6, 3, 4))
         >>> attention(query, key, value).shape
-        (2, 10, 8)
+        minigrad.Size([2, 10, 8])
     """
 
     repr_fields = ("query_size", "key_size", "value_size", "hidden_size")
@@ -134,7 +134,7 @@ class MultiHeadDotProductAttention(Module):
         >>> query, key, value = (randn(2, 10, size) for size in (6, 3, 4))
         >>> output, weights = attention(query, key, value, need_weights=True)
         >>> output.shape, weights.shape
-        ((2, 10, 8), (2, 2, 10, 10))
+        (minigrad.Size([2, 10, 8]), minigrad.Size([2, 2, 10, 10]))
     """
 
     def __init__(

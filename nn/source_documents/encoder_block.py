@@ -60,7 +60,7 @@ class TransformerEncoderBlock(Module):
         >>> block = nn.TransformerEncoderBlock(d_model=16, num_heads=4)
         >>> lengths = nn.functional.create_padding_mask([10, 7], max_length=10)
         >>> block(randn(2, 10, 16), key_padding_mask=~lengths, is_causal=True).shape
-        (2, 10, 16)
+        minigrad.Size([2, 10, 16])
         >>> loaded = block.load_state_dict(nn.by_hand.TransformerEncoderBlock(16, 4).get_params())
     """
 

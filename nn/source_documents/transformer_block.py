@@ -53,9 +53,9 @@ class TransformerBlock(Module):
         >>> from minigrad import nn, randn
         >>> block = nn.TransformerBlock(input_dim=16, hidden_dim=16, num_heads=4, output_dim=16)
         >>> block(randn(10, 16)).shape
-        (10, 16)
+        minigrad.Size([10, 16])
         >>> block(randn(2, 10, 16), is_causal=True).shape
-        (2, 10, 16)
+        minigrad.Size([2, 10, 16])
     """
 
     repr_fields = ("input_dim", "hidden_dim", "num_heads", "output_dim")

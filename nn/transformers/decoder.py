@@ -27,7 +27,7 @@ class TransformerDecoderLayer(Layer):
         >>> layer = nn.TransformerDecoderLayer(32, 4, dim_feedforward=64)
         >>> tgt, memory = randn(8, 7, 32), randn(8, 10, 32)
         >>> layer(tgt, memory, tgt_is_causal=True).shape
-        (8, 7, 32)
+        minigrad.Size([8, 7, 32])
     """
 
     branches = 3
@@ -122,7 +122,7 @@ class TransformerDecoder(Module):
         >>> layer = nn.TransformerDecoderLayer(16, 2, dim_feedforward=32)
         >>> decoder = nn.TransformerDecoder(layer, num_layers=2)
         >>> decoder(randn(4, 7, 16), randn(4, 9, 16), tgt_is_causal=True).shape
-        (4, 7, 16)
+        minigrad.Size([4, 7, 16])
     """
 
     norm: Module | None

@@ -96,7 +96,7 @@ class TransformerEncoderLayer(Layer):
         >>> from minigrad import nn, randn
         >>> layer = nn.TransformerEncoderLayer(32, 4, dim_feedforward=64, activation="gelu")
         >>> layer(randn(8, 10, 32)).shape
-        (8, 10, 32)
+        minigrad.Size([8, 10, 32])
     """
 
     branches = 2
@@ -156,8 +156,8 @@ class TransformerEncoder(Module):
         >>> layer = nn.TransformerEncoderLayer(16, 2, dim_feedforward=32, norm_first=True)
         >>> encoder = nn.TransformerEncoder(layer, num_layers=3, norm=nn.LayerNorm(16))
         >>> output, weights = encoder(randn(4, 7, 16), is_causal=True, need_weights=True)
-        >>> output.shape, [each.shape for each in weights]
-        ((4, 7, 16), [(4, 2, 7, 7), (4, 2, 7, 7), (4, 2, 7, 7)])
+        >>> output.shape, len(weights), weights[0].shape
+        (minigrad.Size([4, 7, 16]), 3, minigrad.Size([4, 2, 7, 7]))
     """
 
     norm: Module | None

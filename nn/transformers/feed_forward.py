@@ -31,7 +31,7 @@ class SwiGLU(Module):
         >>> from minigrad import nn, randn
         >>> network = nn.SwiGLU(12)
         >>> network.up_proj.weight.shape, network(randn(2, 5, 12)).shape
-        ((32, 12), (2, 5, 12))
+        (minigrad.Size([32, 12]), minigrad.Size([2, 5, 12]))
     """
 
     def __init__(self, d_model: int, d_ff: int | None = None, bias: bool = False) -> None:

@@ -37,7 +37,7 @@ class Transformer(Module):
         >>> model = nn.Transformer(32, 4, 2, 2, dim_feedforward=64)
         >>> src, tgt = randn(8, 10, 32), randn(8, 7, 32)
         >>> model(src, tgt, tgt_is_causal=True).shape
-        (8, 7, 32)
+        minigrad.Size([8, 7, 32])
     """
 
     encoder: Module
@@ -75,8 +75,8 @@ class Transformer(Module):
         Example:
             >>> from minigrad import nn
             >>> nn.Transformer.generate_square_subsequent_mask(2)
-            Tensor([[  0., -inf],
-                    [  0.,   0.]], dtype=float32)
+            tensor([[0., -inf],
+                    [0., 0.]])
         """
         return ops.where(ops.tril(ones(sz, sz)), 0.0, -math.inf)
 

@@ -144,7 +144,7 @@ def clip_grad_norm(
     parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0,
     eps: float = 1e-7, *, error_if_nonfinite: bool = False,
 ) -> float:  # fmt: skip
-    """`clip_grad_norm_` as Lucid 2 has it: `eps` is added to the norm, and the result is a float.
+    """Clip as Lucid 2 does: `eps` is added to the norm, and the result is a float.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -192,7 +192,7 @@ def clip_grads_with_norm_(
 
     `foreach` changes nothing.
 
-    Source: PyTorch 2.13, "torch.nn.utils.clip_grads_with_norm_".
+    Source: PyTorch 2.13, "torch.nn.utils", `clip_grads_with_norm_`.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -239,7 +239,7 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
     Example:
         >>> from minigrad import nn
         >>> nn.utils.parameters_to_vector(nn.Linear(3, 2).parameters()).shape
-        (8,)
+        minigrad.Size([8])
     """
     flat = [ops.reshape(parameter, (-1,)) for parameter in parameters]
     if not flat:

@@ -27,7 +27,7 @@ class ParametrizationList(ModuleList):
         >>> from minigrad.nn.utils import parametrize
         >>> layer = parametrize.register_parametrization(nn.Linear(2, 2), "weight", nn.Tanh())
         >>> layer.parametrizations.weight.original.shape
-        (2, 2)
+        minigrad.Size([2, 2])
     """
 
     original: Parameter

@@ -114,7 +114,7 @@ def spectral_norm(
         >>> from minigrad import nn
         >>> layer = nn.utils.spectral_norm(nn.Linear(4, 3))
         >>> [name for name, _ in layer.named_parameters()], layer.weight_u.shape
-        (['bias', 'weight_orig'], (3,))
+        (['bias', 'weight_orig'], minigrad.Size([3]))
     """
     weight, dim = checked(module, name, n_power_iterations, eps, dim)
     delattr(module, name)

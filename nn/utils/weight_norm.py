@@ -50,8 +50,8 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
     Example:
         >>> from minigrad import nn
         >>> layer = nn.utils.weight_norm(nn.Linear(4, 3))
-        >>> [(name, parameter.shape) for name, parameter in layer.named_parameters()]
-        [('bias', (3,)), ('weight_g', (3, 1)), ('weight_v', (3, 4))]
+        >>> {name: tuple(parameter.shape) for name, parameter in layer.named_parameters()}
+        {'bias': (3,), 'weight_g': (3, 1), 'weight_v': (3, 4)}
     """
     owner = type(module).__name__
     if _is_normalized(module, name):

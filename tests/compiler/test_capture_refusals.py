@@ -91,12 +91,26 @@ def test_what_has_changed_something_runs_to_its_end() -> None:
 
 
 def test_writes_of_what_no_op_computed() -> None:
-    def through_data(x: Any) -> None:
-        (x * w).sum().backward()
-        w.data -= 0.1
-
-    runs_plainly(through_data, "looks at the values")
+    v = weight()
     refused(lambda x: setattr(w, "data", np.ones(3, "f4")), "no op of the step computed")
+    runs_plainly(lambda x: setattr(v, "data", minigrad.ones(3)), "no op of the step read")
+
+
+def test_data_is_written_in_each_call() -> None:
+    def trained(captured: bool) -> list[Any]:
+        v = weight()
+
+        def step(x: Any) -> Any:
+            loss = (x * v).sum()
+            loss.backward()
+            v.data -= 0.1 * v.grad
+            v.grad = None
+            return loss
+
+        called = minigrad.capture(step) if captured else step
+        return [*(bits(called(minigrad.full((3,), 1.0 + i))) for i in range(4)), bits(v)]
+
+    assert trained(True) == trained(False)
 
 
 def test_results_of_earlier_graphs() -> None:

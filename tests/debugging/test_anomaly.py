@@ -118,11 +118,11 @@ def test_the_backward_error_names_the_line_of_the_forward() -> None:
 
 
 @pytest.mark.parametrize("create_graph", [False, True])
-def test_values_rewritten_through_data(create_graph: bool) -> None:
+def test_values_rewritten_through_the_array(create_graph: bool) -> None:
     x, w = Tensor([1.0, 2.0], requires_grad=True), Tensor([3.0, 4.0], requires_grad=True)
     with minigrad.detect_anomaly():
         loss = (x * w).sum()
-        w.data[0] = 5.0
+        w._data[0] = 5.0
         with pytest.raises(RuntimeError, match=r"multiply: .*saved b .*\(2,\)"):
             loss.backward(create_graph=create_graph)
     assert x.grad is None

@@ -295,14 +295,6 @@ def test_averages_of_all_weights_at_once() -> None:
         np.testing.assert_allclose(np.concatenate(one), np.concatenate(other), 1e-6)
 
 
-def test_pytorchs_names_are_the_same_classes() -> None:
-    for name in minigrad.optim.__all__:
-        if name[0].isupper():
-            assert getattr(door.optim, name) is getattr(minigrad.optim, name)
-    for name in lr_scheduler.__all__:
-        assert getattr(door.optim.lr_scheduler, name) is getattr(lr_scheduler, name)
-
-
 STATES = """
 LambdaLR(o, lambda step: 1 / (1 + step))
 MultiplicativeLR(o, lambda step: 0.9)

@@ -166,7 +166,7 @@ BRANCHES: dict[str, Program] = {
     "truth": lambda m, x: x * 2 if x.shape[1] - 20 else x * 3,
     "membership": lambda m, x: x * 2 if x.shape[1] in (64, 128) else x * 3,
     "whole shapes": lambda m, x: x * 2 if x.shape == (2, 20, 4) else x * 3,
-    "the size": lambda m, x: x * 2 if x.size > 1000 else x * 3,
+    "the size": lambda m, x: x * 2 if x.numel() > 1000 else x * 3,
     "the size for NumPy": lambda m, x: x * 2 if np.size(x) > 1000 else x * 3,
     "a product": lambda m, x: x * 2 if math.prod(x.shape) > 1000 else x * 3,
     "an even size": lambda m, x: x * 2 if x.shape[1] % 16 == 0 else x * 3,

@@ -47,13 +47,13 @@ class Encoder(nn.Module):
             "hidden": x.masked_fill(padding[..., None], 0.0),
             "mean": (x * real).sum(1) / real.sum(1),
             "last": x[minigrad.arange(x.shape[0]), (~padding).sum(1) - 1],
-            "largest": ops.where(real, x, -np.inf).max(1),
+            "largest": ops.where(real, x, -np.inf).amax(1),
         }
 
 
 PADDING: dict[str, Callable[[Any, Any], Any]] = {
     "ids == 0": lambda ids, lengths: ids == 0,
-    "ids.eq(0)": lambda ids, lengths: minigrad.equal(ids, 0),
+    "ids.eq(0)": lambda ids, lengths: ids.eq(0),
     "not ids > 0": lambda ids, lengths: ~(ids > 0),
     "arange": lambda ids, lengths: minigrad.arange(ids.shape[1])[None] >= lengths[:, None],
     "arange of NumPy": lambda ids, lengths: np.arange(ids.shape[1])[None] >= lengths[:, None],

@@ -120,7 +120,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "rms_norm": lambda x: ops.rms_norm(x, ndim=1, eps=0.5),
     "reshape": lambda x: x.reshape(x.shape[0] * x.shape[1], 2, 2),
     "reshape, worked out": lambda x: x.reshape(-1, 2), "ravel": ops.ravel,
-    "flatten": lambda x: ops.flatten(x, 1), "transpose": lambda x: x.transpose((2, 0, 1)),
+    "flatten": lambda x: ops.flatten(x, 1), "transpose": lambda x: ops.transpose(x, (2, 0, 1)),
     "transpose all": ops.transpose, "swapaxes": lambda x: x.swapaxes(-1, 0),
     "moveaxis": lambda x: ops.moveaxis(x, (0, 2), (1, 0)),
     "expand_dims": lambda x: ops.expand_dims(x, (0, -1)),

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from side_by_side import assert_close, draw, torch
 
-from minigrad import nn, tensor
-from minigrad.autograd import gradcheck, gradgradcheck
+from minigrad import tensor
 from minigrad.nn import functional as F
 
 
@@ -49,52 +48,11 @@ def test_grid_sample(
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("padding_mode", ["zeros", "border", "reflection"])
-def test_grid_sample_has_second_derivatives(padding_mode: Any) -> None:
-    grid = tensor(1.3 * draw(1, 3, 2, 2), requires_grad=True)
-    x = tensor(draw(1, 2, 3, 4), requires_grad=True)
-    call = lambda x, g: F.grid_sample(x, g, padding_mode=padding_mode)
-    assert gradcheck(call, (x, grid))
-    assert gradgradcheck(call, (x, grid))
-
-
-@pytest.mark.filterwarnings("ignore:Since version 1.3.0:UserWarning")
-@pytest.mark.parametrize("align_corners", [False, True])
-@pytest.mark.parametrize("size", [(2, 3, 4, 5), (2, 1, 1, 3)])
-def test_affine_grid(align_corners: bool, size: tuple[int, ...]) -> None:
-    both(
-        lambda theta: F.affine_grid(theta, size, align_corners),
-        lambda theta: torch.nn.functional.affine_grid(theta, size, align_corners),
-        draw(2, 2, 3),
-    )
-
-
 def test_a_grid_of_float16_and_of_nan() -> None:
     x = tensor(draw(1, 1, 3, 3), dtype=np.float16)
     assert F.grid_sample(x, tensor(np.zeros((1, 1, 1, 2)), dtype=np.float16)).dtype == np.float16
     nothing = F.grid_sample(x, np.full((1, 1, 1, 2), np.nan, np.float16), padding_mode="border")
     assert nothing.item() == x[0, 0, 0, 0].item()
-
-
-POOLINGS: list[tuple[int, dict[str, Any], tuple[int, ...]]] = [
-    (1, {"kernel_size": 2}, (2, 3, 8)),
-    (1, {"kernel_size": 3, "stride": 3, "padding": 1}, (3, 7)),
-    (2, {"kernel_size": 2}, (2, 3, 6, 4)),
-    (2, {"kernel_size": (2, 3), "stride": (2, 3)}, (2, 3, 7, 8)),
-    (2, {"kernel_size": 2}, (3, 5, 4)),
-]
-
-
-@pytest.mark.parametrize(("axes", "options", "shape"), POOLINGS, ids=map(str, POOLINGS))
-def test_unpooling(axes: int, options: dict[str, Any], shape: tuple[int, ...]) -> None:
-    """What was pooled, with its places, and put back into the size that it came from."""
-
-    def through(lib: Any) -> Any:
-        pool = getattr(lib, f"MaxPool{axes}d")(**options, return_indices=True)
-        unpool = getattr(lib, f"MaxUnpool{axes}d")(**options)
-        return lambda x: unpool(*pool(x), output_size=x.shape[-axes:])
-
-    both(through(nn), through(torch.nn), draw(*shape))
 
 
 def test_refusals() -> None:

@@ -43,7 +43,7 @@ def compare(case: Case, dtype: Any = np.float64, at_nan: int | None = None) -> b
         return False
     ours = [tensor(a, requires_grad=True) for a in inputs]
     outputs = outputs_of(case.on(OURS)(*ours))
-    weights = [np.cos(np.arange(out.size)).reshape(out.shape).astype(out.dtype) for out in outputs]
+    weights = [np.cos(np.arange(out.numel())).reshape(out.shape).astype(out.dtype) for out in outputs]
     found = grad(outputs, ours, weights)
     cotangents = [torch.as_tensor(w).to(e.dtype) for w, e in zip(weights, expected, strict=True)]
     wanted = torch.autograd.grad(expected, theirs, cotangents)

@@ -87,10 +87,6 @@ def test_fifty_steps(name: str, options: dict[str, Any], dtype: Any, rtol: float
 
 
 EVERY = sorted(OPTIONS)
-MORE: dict[str, dict[str, Any]] = {
-    "SGD": {"momentum": 0.9}, "Adam": {"amsgrad": True}, "AdamW": {"amsgrad": True},
-    "RMSprop": {"momentum": 0.5, "centered": True}, "ASGD": {"t0": 1.0},
-}  # fmt: skip
 
 
 def test_every_optimizer_is_compared() -> None:
@@ -131,30 +127,6 @@ def muon_steps(options: dict[str, Any], dtype: Any) -> list[tuple[Any, Any]]:
         theirs.step()
         found += [(a.numpy().copy(), b.detach().clone()) for a, b in zip(mine, other, strict=True)]
     return found
-
-
-@pytest.mark.parametrize("name", EVERY)
-def test_their_state_continues_here(name: str) -> None:
-    """The kept arrays carry the same names, so that a run can move over."""
-    options = MORE.get(name, {})
-    array = draw(3, 4)
-    mine, other = (
-        minigrad.tensor(array, requires_grad=True),
-        torch.tensor(array, requires_grad=True),
-    )
-    ours = getattr(optim, name)([mine], lr=0.1, **options)
-    theirs = getattr(torch.optim, name)([other], lr=0.1, **options)
-    for step in range(3):
-        other.grad = torch.tensor(draw(3, 4, seed=step))
-        theirs.step()
-    mine.data[...] = other.detach().numpy()
-    ours.load_state_dict(theirs.state_dict())
-    for step in range(3, 6):
-        mine.grad = minigrad.tensor(draw(3, 4, seed=step))
-        other.grad = torch.tensor(draw(3, 4, seed=step))
-        ours.step()
-        theirs.step()
-        np.testing.assert_allclose(mine.numpy(), other.detach().numpy(), rtol=1e-12)
 
 
 LBFGS: list[dict[str, Any]] = [

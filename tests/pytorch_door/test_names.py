@@ -138,6 +138,15 @@ def test_a_module_with_a_file_is_here_or_says_why_not() -> None:
     assert here > 120
 
 
+def test_a_method_that_is_not_here_is_an_error_that_names_it() -> None:
+    public = [name for name in dir(torch.Tensor) if not name.startswith("_")]
+    absent = [name for name in public if not hasattr(door.Tensor, name)]
+    assert len(public) - len(absent) > 490
+    for name in absent:
+        with pytest.raises(AttributeError, match=f"'Tensor' object has no attribute '{name}'"):
+            getattr(door.ones(2), name)
+
+
 def test_each_pattern_is_for_a_name_of_pytorch_that_is_not_here() -> None:
     paths = {*files_of_pytorch(), *dir(torch.Tensor)}
     for path, names in names_of_pytorch().items():

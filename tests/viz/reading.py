@@ -160,5 +160,5 @@ def differentiated(case: Case) -> None:
     inputs = [tensor(array, requires_grad=True) for array in case.inputs]
     result = case.on(OURS)(*inputs)
     outputs = list(result) if isinstance(result, (tuple, list)) else [result]
-    weights = [np.cos(np.arange(y.size) + i).reshape(y.shape) for i, y in enumerate(outputs)]
+    weights = [np.cos(np.arange(y.numel()) + i).reshape(y.shape) for i, y in enumerate(outputs)]
     grad(outputs, inputs, weights, allow_unused=True)

@@ -12,7 +12,7 @@ import pytest
 from reading import came, data_of, labels, watched
 
 import minigrad
-from minigrad import Tensor, nn, tensor, viz
+from minigrad import Tensor, nn, ops, tensor, viz
 from minigrad.autograd import Function, primitive
 from minigrad.nn import functional as F
 from minigrad.viz.layout.labels import cost
@@ -23,18 +23,20 @@ KINKS: dict[str, Callable[[Tensor], Any]] = {
     "leaky_relu": F.leaky_relu,
     "clip": lambda x: minigrad.clip(x, 0.0, 1.0),
     "abs": abs,
-    "max": lambda x: x.max(axis=0),
+    "max": lambda x: ops.max(x, axis=0),
+    "max with indices": lambda x: x.max(0).values,
     "maximum": lambda x: minigrad.maximum(x, 0.0 * x),
     "max_pool2d": lambda x: F.max_pool2d(x.reshape(1, 1, 4, 3), 2),
-    "sort": lambda x: minigrad.sort(x, axis=0),
-    "median": lambda x: minigrad.median(x, axis=0),
+    "sort": lambda x: x.sort(0).values,
+    "median": lambda x: ops.median(x, axis=0),
+    "median with indices": lambda x: x.median(0).values,
 }
 
 
 def parts_by_op(function: Callable[[Tensor], Any], x: Tensor) -> dict[str, viz.Part]:
     with viz.trace() as traced:
         out = function(x)
-        weights = np.linspace(0.5, 2.0, out.size, dtype=out.dtype.name).reshape(out.shape)
+        weights = np.linspace(0.5, 2.0, out.numel(), dtype=out.dtype.name).reshape(out.shape)
         out.backward(weights)
     return {step.op: part for step in traced.graph().steps for part in step.parts}
 

@@ -49,7 +49,7 @@ def test_the_plan_is_what_then_happens() -> None:
     x, c = minigrad.randn(2, 3, 8, requires_grad=True), minigrad.randn(3, 1, requires_grad=True)
     with viz.trace() as traced:
         h = layer(x)
-        one, other = minigrad.split(h * c, 2, axis=-1)
+        one, other = minigrad.split(h * c, 4, dim=-1)
         square = one @ other[0].swapaxes(-1, -2) + other[1] @ one.swapaxes(-1, -2)
         row = other[0, 0] @ one.swapaxes(-1, -2) + one @ other[1, 1]
         loss = (square - minigrad.exp(c) + one[:, [0, 0, 1], :3]).mean() + row.sum()

@@ -561,14 +561,14 @@ class ByHand(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         n, length, width = x.shape
         packed = self.project(x).reshape(n, length, 3, self.number, width // self.number)
-        q, k, v = packed.transpose(2, 0, 3, 1, 4)
+        q, k, v = packed.permute(2, 0, 3, 1, 4)
         scores = q @ k.swapaxes(-1, -2)
         allowed = np.tril(np.ones((length, length), bool))
         if self.added:
             scores = scores + np.where(allowed, 0, -1e9).astype(np.float32)
         else:
             scores = minigrad.where(allowed, scores, -np.inf)
-        y = minigrad.softmax(scores, axis=-1) @ v
+        y = minigrad.softmax(scores, dim=-1) @ v
         return x + y.swapaxes(1, 2).reshape(n, length, width)
 
 

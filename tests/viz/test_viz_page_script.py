@@ -404,7 +404,7 @@ def test_what_if_a_number_of_the_input_or_of_a_parameter_were_another(name: str)
     graph = graph_now()
     for label in [*parameters][:2]:
         leaf = next(node for node in graph.nodes if node.label == label)
-        numbers = parameters[label].numpy().reshape(-1)
+        numbers = parameters[label].detach().numpy().reshape(-1)
         before, value = float(numbers[1]), float(numbers[1]) + 0.7
         found = changed(graph, leaf.id, 1, None, value)
         assert found["why"] == ""

@@ -245,7 +245,7 @@ def opened(name: str, *names: str) -> viz.Graph:
     minigrad.random.seed(0)
     with viz.trace(open=[*names]) as traced:
         out = CALLS[name]()
-        (out * np.cos(np.arange(out.size, dtype=np.float32)).reshape(out.shape)).sum().backward()
+        (out * np.cos(np.arange(out.numel(), dtype=np.float32)).reshape(out.shape)).sum().backward()
     return traced.graph()
 
 

@@ -20,7 +20,7 @@ MASKED = np.array([[0.5, -np.inf, 1.5], [-np.inf, -np.inf, -np.inf]])
 def right(g: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """By minigrad's engine: the value, and the gradient of x."""
     tensor = minigrad.tensor(x, requires_grad=True)
-    out = tensor.logsumexp(axis=-1)
+    out = tensor.logsumexp(-1)
     (grad,) = minigrad.autograd.grad(out, [tensor], minigrad.tensor(g))
     return out.numpy(), grad.numpy()
 

@@ -25,7 +25,7 @@ def check(answer: Answer) -> None:
     random = np.random.default_rng(11)
     for x in [numbers(random, 3, 3), numbers(random, 2, 4, 3)]:
         moved, e = np.exp(x - x.max(axis=-1, keepdims=True)), np.exp(x)
-        right = minigrad.tensor(x).softmax(axis=-1).numpy()
+        right = minigrad.tensor(x).softmax(-1).numpy()
         answer.compare(
             "result", answer.softmax(x), right,
             {
@@ -49,13 +49,13 @@ def check(answer: Answer) -> None:
         (MASKED, "masked"),
     ]  # fmt: skip
     for x, mistake in cases:
-        right = minigrad.tensor(x).softmax(axis=-1).numpy()
+        right = minigrad.tensor(x).softmax(-1).numpy()
         mistakes = {mistake: not_finite, "clipped": lambda mine: not not_finite(mine)}
         answer.compare("result", answer.softmax(x), right, mistakes)
     for shape in [(3, 3), (2, 4, 3)]:
         x, g = numbers(random, *shape), numbers(random, *shape)
         tensor = minigrad.tensor(x, requires_grad=True)
-        out = tensor.softmax(axis=-1)
+        out = tensor.softmax(-1)
         (grad,) = minigrad.autograd.grad(out, [tensor], minigrad.tensor(g))
         y = out.numpy()
         product = g * y

@@ -36,7 +36,7 @@ class _OfLastAxis(nn.Module):
     """A layer that goes along the last axis if none is given."""
 
     def __init__(self, dim: int | None = None) -> None:
-        super().__init__(-1 if dim is None else dim)
+        super().__init__(-1 if dim is None else dim)  # type: ignore[call-arg]  # the layer's
 
 
 class Softmax(_OfLastAxis, nn.Softmax):
@@ -148,7 +148,7 @@ class _TransformerLayer(nn.Module):
         **options: Any,
     ) -> None:  # fmt: skip
         given = (activation, layer_norm_eps, batch_first, norm_first)
-        super().__init__(d_model, nhead, dim_feedforward, dropout, *given, **options)
+        super().__init__(d_model, nhead, dim_feedforward, dropout, *given, **options)  # type: ignore[call-arg]
         _drop_attention(self, attention_dropout)
 
 

@@ -58,12 +58,18 @@ subtract = sub
 
 
 def rsub(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
-    """Compute other - alpha * input."""
+    """Compute other - alpha * input.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.rsub(minigrad.tensor([1.0]), 5).item()
+        4.0
+    """
     return ops.subtract(other, input if alpha == 1 else alpha * input)
 
 
 def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
-    """Divide; with `rounding_mode`, round to "floor" or, towards 0, "trunc".
+    """Divide one by the other; with `rounding_mode`, round to "floor" or, towards 0, "trunc".
 
     Raises:
         RuntimeError: It is another mode.
@@ -90,17 +96,31 @@ divide = div
 
 
 def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Tensor:
-    """Compute input + value * tensor1 / tensor2."""
+    """Compute input + value * tensor1 / tensor2.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.tensor([1.0, 2.0])
+        >>> minigrad.addcdiv(x, x, x, value=10).tolist()
+        [11.0, 12.0]
+    """
     return input + value * ops.divide(tensor1, tensor2)
 
 
 def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Tensor:
-    """Compute input + value * tensor1 * tensor2."""
+    """Compute input + value * tensor1 * tensor2.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.tensor([1.0, 2.0])
+        >>> minigrad.addcmul(x, x, x, value=10).tolist()
+        [11.0, 42.0]
+    """
     return input + value * ops.multiply(tensor1, tensor2)
 
 
 def lerp(input: Any, end: Any, weight: Any) -> Tensor:
-    """Interpolate: input + weight * (end - input).
+    """Interpolate as input + weight * (end - input).
 
     Example:
         >>> import minigrad
@@ -111,17 +131,35 @@ def lerp(input: Any, end: Any, weight: Any) -> Tensor:
 
 
 def pow(input: Any, exponent: Any) -> Tensor:
-    """Compute input ** exponent."""
+    """Compute input ** exponent.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.pow(minigrad.tensor([1.0, 3.0]), 2).tolist()
+        [1.0, 9.0]
+    """
     return ops.power(input, exponent)
 
 
 def float_power(input: Any, exponent: Any) -> Tensor:
-    """Compute input ** exponent in float64."""
+    """Compute input ** exponent in float64.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.float_power(minigrad.tensor([1, 3]), 2)
+        tensor([1., 9.], dtype=minigrad.float64)
+    """
     return ops.power(ops.astype(input, np.float64), exponent)
 
 
 def ldexp(input: Any, other: Any) -> Tensor:
-    """Compute input * 2 ** other."""
+    """Compute input * 2 ** other.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.ldexp(minigrad.tensor([1.0]), minigrad.tensor([3])).item()
+        8.0
+    """
     return ops.multiply(input, ops.exp2(other))
 
 
@@ -138,17 +176,37 @@ def frexp(input: Any) -> tuple[Tensor, Tensor]:
 
 
 def frac(input: Any) -> Tensor:
-    """Compute the part behind the point, with the sign of the number."""
+    """Compute the part behind the point, with the sign of the number.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.frac(minigrad.tensor([1.5, -2.25])).tolist()
+        [0.5, -0.25]
+    """
     return input - ops.trunc(input)
 
 
 def positive(input: Tensor) -> Tensor:
-    """Return the tensor itself: +input."""
+    """Return the tensor itself: +input.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.ones(2)
+        >>> minigrad.positive(x) is x
+        True
+    """
     return input
 
 
 def clone(input: Any, *, memory_format: Any = None) -> Tensor:
-    """Copy; the copy is a part of the graph."""
+    """Copy a tensor; the copy is a part of the graph.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.ones(2, requires_grad=True)
+        >>> minigrad.clone(x)
+        tensor([1., 1.], grad_fn=<CloneBackward0>)
+    """
     return ops.clone(input)
 
 
@@ -167,17 +225,35 @@ clip = clamp
 
 
 def clamp_min(input: Any, min: Any) -> Tensor:
-    """Limit numbers from below."""
+    """Limit numbers from below.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.clamp_min(minigrad.tensor([-1.0, 2.0]), 0).tolist()
+        [0.0, 2.0]
+    """
     return ops.clip(input, min)
 
 
 def clamp_max(input: Any, max: Any) -> Tensor:
-    """Limit numbers from above."""
+    """Limit numbers from above.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.clamp_max(minigrad.tensor([-1.0, 2.0]), 0).tolist()
+        [-1.0, 0.0]
+    """
     return ops.clip(input, None, max)
 
 
 def round(input: Any, *, decimals: int = 0) -> Tensor:
-    """Round to so many places behind the point, halves to the even neighbour."""
+    """Round to so many places behind the point, halves to the even neighbour.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.round(minigrad.tensor([0.5, 1.5, 2.6])).tolist()
+        [0.0, 2.0, 3.0]
+    """
     return ops.round(input, decimals)
 
 
@@ -195,39 +271,81 @@ def nan_to_num(
 
 
 def logaddexp2(input: Any, other: Any) -> Tensor:
-    """Compute log2(2 ** input + 2 ** other), without overflow."""
+    """Compute log2(2 ** input + 2 ** other), without overflow.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.logaddexp2(minigrad.tensor(3.0), minigrad.tensor(3.0)).item()
+        4.0
+    """
     two = math.log(2)
     return ops.logaddexp(input * two, other * two) / two
 
 
 def logit(input: Any, eps: float | None = None) -> Tensor:
-    """Compute the inverse of `sigmoid`; `eps` keeps it finite."""
+    """Compute the inverse of `sigmoid`; `eps` keeps it finite.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.logit(minigrad.tensor(0.5)).item()
+        0.0
+    """
     return ops.logit(input, eps)
 
 
 def polygamma(n: int, input: Any) -> Tensor:
-    """Compute the n-th derivative of `digamma`."""
+    """Compute the n-th derivative of `digamma`.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.polygamma(1, minigrad.tensor(1.0))
+        tensor(1.6449)
+    """
     return ops.polygamma(n, input)
 
 
 def mvlgamma(input: Any, p: int) -> Tensor:
-    """Compute the logarithm of the multivariate gamma function of order p."""
+    """Compute the logarithm of the multivariate gamma function of order p.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.mvlgamma(minigrad.tensor(2.0), 1).item()
+        0.0
+    """
     terms = ops.stack([ops.lgamma(input - i / 2) for i in range(p)])
     return ops.sum(terms, 0) + p * (p - 1) / 4 * math.log(math.pi)
 
 
 def heaviside(input: Any, values: Any) -> Tensor:
-    """Compute the step function: 0 below 0, 1 above, `values` at 0; this has no derivative."""
+    """Compute the step function: 0 below 0, 1 above, `values` at 0; this has no derivative.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.heaviside(minigrad.tensor([-1.0, 0.0, 2.0]), minigrad.tensor(0.5)).tolist()
+        [0.0, 0.5, 1.0]
+    """
     return wrap(np.heaviside(input._data, np.asarray(values)))
 
 
 def gcd(input: Any, other: Any) -> Tensor:
-    """Compute the greatest common divisor of integers."""
+    """Compute the greatest common divisor of integers.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.gcd(minigrad.tensor([4, 9]), minigrad.tensor([6, 3])).tolist()
+        [2, 3]
+    """
     return wrap(np.gcd(input._data, np.asarray(other)))
 
 
 def lcm(input: Any, other: Any) -> Tensor:
-    """Compute the least common multiple of integers."""
+    """Compute the least common multiple of integers.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.lcm(minigrad.tensor([4, 9]), minigrad.tensor([6, 3])).tolist()
+        [12, 9]
+    """
     return wrap(np.lcm(input._data, np.asarray(other)))
 
 
@@ -249,27 +367,57 @@ def equal(input: Any, other: Any) -> bool:
 def allclose(
     input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> bool:
-    """Tell whether all elements are nearly equal: see `isclose`."""
+    """Tell whether all elements are nearly equal: see `isclose`.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.allclose(minigrad.ones(2), minigrad.ones(2) + 1e-7)
+        True
+    """
     return ops.allclose(input, other, rtol, atol, equal_nan)
 
 
 def isclose(
     input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Tensor:
-    """Tell which elements are nearly equal: abs(input - other) <= atol + rtol * abs(other)."""
+    """Tell which elements are nearly equal: abs(input - other) <= atol + rtol * abs(other).
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.isclose(minigrad.tensor([1.0, 2.0]), minigrad.tensor([1.0, 2.1])).tolist()
+        [True, False]
+    """
     return ops.isclose(input, other, rtol, atol, equal_nan)
 
 
 def isneginf(input: Any) -> Tensor:
-    """Tell which elements are -inf."""
+    """Tell which elements are -inf.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.isneginf(minigrad.tensor([1.0, -minigrad.inf])).tolist()
+        [False, True]
+    """
     return ops.equal(input, -math.inf)
 
 
 def isposinf(input: Any) -> Tensor:
-    """Tell which elements are +inf."""
+    """Tell which elements are +inf.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.isposinf(minigrad.tensor([1.0, minigrad.inf])).tolist()
+        [False, True]
+    """
     return ops.equal(input, math.inf)
 
 
 def isreal(input: Any) -> Tensor:
-    """Tell which elements are real: all of them."""
+    """Tell which elements are real: all of them.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.isreal(minigrad.ones(2)).tolist()
+        [True, True]
+    """
     return wrap(np.ones(input.shape, bool))

@@ -57,7 +57,13 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
 
 
 def argwhere(input: Any) -> Tensor:
-    """Find the elements that are not 0: a row of indices for each."""
+    """Find the elements that are not 0: a row of indices for each.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.argwhere(minigrad.tensor([0, 3, 4])).tolist()
+        [[1], [2]]
+    """
     return ops.argwhere(input)
 
 
@@ -308,7 +314,7 @@ def slice_scatter(
 
 
 def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Tensor:
-    """Write, or add, at ``input[indices]``.
+    """Write at ``input[indices]``, or add there.
 
     Example:
         >>> import minigrad
@@ -320,7 +326,7 @@ def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -
 
 
 def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Tensor:
-    """Write, or add, at places among all elements.
+    """Write at places among all elements, or add there.
 
     Example:
         >>> import minigrad

@@ -21,17 +21,35 @@ __all__ = [
 
 
 def mm(input: Any, mat2: Any) -> Tensor:
-    """Multiply two matrices; `matmul` multiplies stacks of them too."""
+    """Multiply two matrices; `matmul` multiplies stacks of them too.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.mm(minigrad.ones(2, 3), minigrad.ones(3, 1)).tolist()
+        [[3.0], [3.0]]
+    """
     return ops.matmul(with_axes(input, 2, "mm"), with_axes(mat2, 2, "mm"))
 
 
 def bmm(input: Any, mat2: Any) -> Tensor:
-    """Multiply two stacks of matrices."""
+    """Multiply two stacks of matrices.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.bmm(minigrad.ones(5, 2, 3), minigrad.ones(5, 3, 4)).shape
+        minigrad.Size([5, 2, 4])
+    """
     return ops.matmul(with_axes(input, 3, "bmm"), with_axes(mat2, 3, "bmm"))
 
 
 def mv(input: Any, vec: Any) -> Tensor:
-    """Multiply a matrix by a vector."""
+    """Multiply a matrix by a vector.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.mv(minigrad.eye(2), minigrad.tensor([3.0, 4.0])).tolist()
+        [3.0, 4.0]
+    """
     return ops.matmul(with_axes(input, 2, "mv"), with_axes(vec, 1, "mv"))
 
 
@@ -47,12 +65,24 @@ def dot(input: Any, tensor: Any) -> Tensor:
 
 
 def vdot(input: Any, other: Any) -> Tensor:
-    """Multiply two vectors, as `dot` does."""
+    """Multiply two vectors, as `dot` does.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.vdot(minigrad.tensor([1.0, 2.0]), minigrad.tensor([3.0, 4.0])).item()
+        11.0
+    """
     return ops.vdot(input, other)
 
 
 def outer(input: Any, vec2: Any) -> Tensor:
-    """Multiply each element of a vector by each of another one."""
+    """Multiply each element of a vector by each of another one.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.outer(minigrad.tensor([1, 2]), minigrad.tensor([3, 4])).tolist()
+        [[3, 4], [6, 8]]
+    """
     return ops.outer(with_axes(input, 1, "outer"), with_axes(vec2, 1, "outer"))
 
 
@@ -76,22 +106,48 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1
 
 
 def addmv(input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    """Compute beta * input + alpha * mat @ vec."""
+    """Compute beta * input + alpha * mat @ vec.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.addmv(minigrad.ones(2), minigrad.eye(2), minigrad.tensor([3.0, 4.0])).tolist()
+        [4.0, 5.0]
+    """
     return _scaled(input, beta) + alpha * ops.matmul(mat, vec)
 
 
 def addr(input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    """Compute beta * input + alpha * outer(vec1, vec2)."""
+    """Compute beta * input + alpha * outer(vec1, vec2).
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.addr(minigrad.ones(2, 2), minigrad.ones(2), minigrad.ones(2), alpha=3).tolist()
+        [[4.0, 4.0], [4.0, 4.0]]
+    """
     return _scaled(input, beta) + alpha * ops.outer(vec1, vec2)
 
 
 def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    """Compute beta * input + alpha * batch1 @ batch2, for stacks of matrices."""
+    """Compute beta * input + alpha * batch1 @ batch2, for stacks of matrices.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.ones(5, 2, 2)
+        >>> minigrad.baddbmm(minigrad.ones(2), x, x).shape
+        minigrad.Size([5, 2, 2])
+    """
     return _scaled(input, beta) + alpha * ops.matmul(batch1, batch2)
 
 
 def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    """Compute beta * input + alpha * the sum of the products of two stacks of matrices."""
+    """Compute beta * input + alpha * the sum of the products of two stacks of matrices.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.ones(5, 2, 2)
+        >>> minigrad.addbmm(minigrad.ones(2), x, x).tolist()
+        [[11.0, 11.0], [11.0, 11.0]]
+    """
     return _scaled(input, beta) + alpha * ops.sum(ops.matmul(batch1, batch2), 0)
 
 
@@ -108,7 +164,13 @@ def einsum(equation: str, *operands: Any) -> Tensor:
 
 
 def tensordot(a: Any, b: Any, dims: Any = 2) -> Tensor:
-    """Sum products along so many last axes of `a` and first ones of `b`, or along named ones."""
+    """Sum products along so many last axes of `a` and first ones of `b`, or along named ones.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.tensordot(minigrad.ones(2, 3, 4), minigrad.ones(3, 4, 5)).shape
+        minigrad.Size([2, 5])
+    """
     return ops.tensordot(a, b, dims)
 
 
@@ -138,17 +200,36 @@ def cross(input: Any, other: Any, dim: int | None = None) -> Tensor:
 
 
 def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str | None = None) -> Tensor:
-    """Compute the p-norm distance of each row of `x1` from each row of `x2`."""
+    """Compute the p-norm distance of each row of `x1` from each row of `x2`.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.cdist(minigrad.zeros(1, 2), minigrad.tensor([[3.0, 4.0]])).tolist()
+        [[5.0]]
+    """
     return ops.cdist(x1, x2, p)
 
 
 def pdist(input: Any, p: float = 2) -> Tensor:
-    """Compute the p-norm distances of the pairs of rows."""
+    """Compute the p-norm distances of the pairs of rows.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.pdist(minigrad.tensor([[0.0], [1.0], [3.0]])).tolist()
+        [1.0, 3.0, 2.0]
+    """
     return ops.getitem(ops.cdist(input, input, p), np.triu_indices(len(input), 1))
 
 
 def chain_matmul(*matrices: Any) -> Tensor:
-    """Multiply matrices in the cheapest order."""
+    """Multiply matrices in the cheapest order.
+
+    Example:
+        >>> import minigrad
+        >>> x, y = minigrad.ones(2, 3), minigrad.ones(3, 2)
+        >>> minigrad.chain_matmul(x, y, x, y).shape
+        minigrad.Size([2, 2])
+    """
     return linalg.multi_dot(matrices)
 
 
@@ -164,32 +245,68 @@ class Svd(NamedTuple):
 
 
 def det(input: Any) -> Tensor:
-    """Compute the determinant: see `linalg.det`."""
+    """Compute the determinant: see `linalg.det`.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.det(minigrad.tensor([[2.0, 0.0], [0.0, 3.0]])).item()
+        6.0
+    """
     return linalg.det(input)
 
 
 def slogdet(input: Any) -> SlogdetResult:
-    """Compute the sign of the determinant, and the logarithm of its size: see `linalg.slogdet`."""
+    """Compute the sign of the determinant, and the logarithm of its size: see `linalg.slogdet`.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.slogdet(minigrad.eye(2))
+        SlogdetResult(sign=tensor(1.), logabsdet=tensor(0.))
+    """
     return linalg.slogdet(input)
 
 
 def inverse(input: Any) -> Tensor:
-    """Invert a matrix: see `linalg.inv`."""
+    """Invert a matrix: see `linalg.inv`.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.inverse(minigrad.tensor([[2.0, 0.0], [0.0, 4.0]])).tolist()
+        [[0.5, 0.0], [0.0, 0.25]]
+    """
     return linalg.inv(input)
 
 
 def matrix_power(input: Any, n: int) -> Tensor:
-    """Multiply a matrix by itself: see `linalg.matrix_power`."""
+    """Multiply a matrix by itself: see `linalg.matrix_power`.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.matrix_power(minigrad.tensor([[1.0, 1.0], [0.0, 1.0]]), 3).tolist()
+        [[1.0, 3.0], [0.0, 1.0]]
+    """
     return linalg.matrix_power(input, n)
 
 
 def logdet(input: Any) -> Tensor:
-    """Compute the logarithm of the determinant."""
+    """Compute the logarithm of the determinant.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.logdet(minigrad.eye(2)).item()
+        0.0
+    """
     return ops.log(linalg.det(input))
 
 
 def cholesky(input: Any, upper: bool = False) -> Tensor:
-    """Factor a symmetric positive definite matrix: see `linalg.cholesky`."""
+    """Factor a symmetric positive definite matrix: see `linalg.cholesky`.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.cholesky(minigrad.tensor([[4.0, 0.0], [0.0, 9.0]])).tolist()
+        [[2.0, 0.0], [0.0, 3.0]]
+    """
     return linalg.cholesky(input, upper=upper)
 
 
@@ -199,33 +316,71 @@ def _gram(L: Any, upper: bool) -> Any:
 
 
 def cholesky_inverse(L: Any, upper: bool = False) -> Tensor:
-    """Invert the matrix of which L is the Cholesky factor."""
+    """Invert the matrix of which L is the Cholesky factor.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.cholesky_inverse(minigrad.tensor([[2.0]])).tolist()
+        [[0.25]]
+    """
     return linalg.inv(_gram(L, upper))
 
 
 def cholesky_solve(B: Any, L: Any, upper: bool = False) -> Tensor:
-    """Solve A X = B for the matrix A of which L is the Cholesky factor."""
+    """Solve A X = B for the matrix A of which L is the Cholesky factor.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.cholesky_solve(minigrad.ones(1, 1), minigrad.tensor([[2.0]])).tolist()
+        [[0.25]]
+    """
     return linalg.solve(_gram(L, upper), B)
 
 
 def qr(input: Any, some: bool = True) -> Any:
-    """Factor into an orthogonal and a triangular matrix: see `linalg.qr`."""
+    """Factor into an orthogonal and a triangular matrix: see `linalg.qr`.
+
+    Example:
+        >>> import minigrad
+        >>> q, r = minigrad.qr(minigrad.ones(3, 2))
+        >>> q.shape, r.shape
+        (minigrad.Size([3, 2]), minigrad.Size([2, 2]))
+    """
     return linalg.qr(input, "reduced" if some else "complete")
 
 
 def svd(input: Any, some: bool = True, compute_uv: bool = True) -> Svd:
-    """Compute U, S and V, with input = U diag(S) Vᵀ; `linalg.svd` gives Vᵀ."""
+    """Compute U, S and V, with input = U diag(S) Vᵀ; `linalg.svd` gives Vᵀ.
+
+    Example:
+        >>> import minigrad
+        >>> u, s, v = minigrad.svd(minigrad.ones(3, 2))
+        >>> u.shape, s.shape, v.shape
+        (minigrad.Size([3, 2]), minigrad.Size([2]), minigrad.Size([2, 2]))
+    """
     u, s, vt = linalg.svd(input, not some)
     return Svd(u, s, ops.swapaxes(vt, -1, -2))
 
 
 def pinverse(input: Any, rcond: float = 1e-15) -> Tensor:
-    """Compute the pseudo-inverse: see `linalg.pinv`."""
+    """Compute the pseudo-inverse: see `linalg.pinv`.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.pinverse(minigrad.tensor([[2.0, 0.0], [0.0, 0.0]])).tolist()
+        [[0.5, 0.0], [0.0, 0.0]]
+    """
     return linalg.pinv(input, rcond)
 
 
 def matrix_rank(input: Any, tol: Any = None, symmetric: bool = False) -> Tensor:
-    """Compute the rank: see `linalg.matrix_rank`."""
+    """Compute the rank: see `linalg.matrix_rank`.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.matrix_rank(minigrad.ones(2, 2)).item()
+        1
+    """
     return linalg.matrix_rank(input, tol)
 
 
@@ -247,7 +402,14 @@ def cov(input: Any, *, correction: int = 1) -> Tensor:
 
 
 def corrcoef(input: Any) -> Tensor:
-    """Compute the correlation of rows; a number for one row."""
+    """Compute the correlation of rows; a number for one row.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.corrcoef(minigrad.tensor([[1.0, 2.0], [2.0, 1.0]]))
+        tensor([[ 1.0000, -1.0000],
+                [-1.0000,  1.0000]])
+    """
     joint = cov(input)
     if not joint.ndim:
         return joint / joint
@@ -257,7 +419,14 @@ def corrcoef(input: Any) -> Tensor:
 
 @spelled
 def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Tensor:
-    """Scale the parts along an axis so that each has at most a norm."""
+    """Scale the parts along an axis so that each has at most a norm.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.renorm(minigrad.tensor([[3.0, 4.0], [0.3, 0.4]]), 2, 0, 1.0)
+        tensor([[0.6000, 0.8000],
+                [0.3000, 0.4000]])
+    """
     norms = ops.norm(ops.reshape(ops.moveaxis(input, dim, 0), (input.shape[dim], -1)), p, 1)
     norms = ops.reshape(norms, (-1,) + (1,) * (input.ndim - 1 - dim % input.ndim))
     return input * ops.where(norms > maxnorm, maxnorm / (norms + 1e-7), 1.0)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.autograd.dtype_class import dtype
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
 
@@ -17,7 +18,7 @@ __all__ = [
 
 
 def is_tensor(obj: Any) -> bool:
-    """Whether it is a tensor.
+    """Tell whether it is a tensor.
 
     Example:
         >>> import minigrad
@@ -28,7 +29,7 @@ def is_tensor(obj: Any) -> bool:
 
 
 def is_storage(obj: Any) -> bool:
-    """False: the memory of a tensor is no object of its own.
+    """Return False: the memory of a tensor is no object of its own.
 
     Example:
         >>> import minigrad
@@ -39,7 +40,7 @@ def is_storage(obj: Any) -> bool:
 
 
 def is_floating_point(input: Tensor) -> bool:
-    """Whether it holds floats.
+    """Tell whether it holds floats.
 
     Example:
         >>> import minigrad
@@ -50,7 +51,7 @@ def is_floating_point(input: Tensor) -> bool:
 
 
 def is_signed(input: Tensor) -> bool:
-    """Whether its dtype has negative numbers.
+    """Tell whether its dtype has negative numbers.
 
     Example:
         >>> import minigrad
@@ -61,27 +62,51 @@ def is_signed(input: Tensor) -> bool:
 
 
 def is_complex(input: Tensor) -> bool:
-    """False: there are no complex tensors."""
+    """Return False: there are no complex tensors.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.is_complex(minigrad.ones(2))
+        False
+    """
     return False
 
 
 def is_conj(input: Tensor) -> bool:
-    """False: there are no complex tensors."""
+    """Return False: there are no complex tensors.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.is_conj(minigrad.ones(2))
+        False
+    """
     return False
 
 
 def is_neg(input: Tensor) -> bool:
-    """False: a negated tensor has memory of its own."""
+    """Return False: a negated tensor has memory of its own.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.is_neg(-minigrad.ones(2))
+        False
+    """
     return False
 
 
 def is_inference(input: Tensor) -> bool:
-    """False: no tensor is barred from gradients."""
+    """Return False: no tensor is barred from gradients.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.is_inference(minigrad.ones(2))
+        False
+    """
     return False
 
 
 def is_nonzero(input: Tensor) -> bool:
-    """Whether the only element is not 0.
+    """Tell whether the only element is not 0.
 
     Raises:
         ValueError: There is not exactly one element.
@@ -95,7 +120,7 @@ def is_nonzero(input: Tensor) -> bool:
 
 
 def is_same_size(input: Tensor, other: Tensor) -> bool:
-    """Whether two tensors have one shape.
+    """Tell whether two tensors have one shape.
 
     Example:
         >>> import minigrad
@@ -106,47 +131,67 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
 
 
 def numel(input: Tensor) -> int:
-    """The number of elements.
+    """Count the elements.
 
     Example:
         >>> import minigrad
         >>> minigrad.numel(minigrad.ones(2, 3))
         6
     """
-    return input._data.size
+    return input.shape.numel()
 
 
 def get_device(input: Tensor) -> int:
-    """-1, which stands for the CPU."""
+    """Return -1, which stands for the CPU.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.get_device(minigrad.ones(2))
+        -1
+    """
     return -1
 
 
 def resolve_conj(input: Tensor) -> Tensor:
-    """The tensor itself: there are no complex tensors."""
+    """Return the tensor itself: there are no complex tensors.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.ones(2)
+        >>> minigrad.resolve_conj(x) is x
+        True
+    """
     return input
 
 
 def resolve_neg(input: Tensor) -> Tensor:
-    """The tensor itself."""
+    """Return the tensor itself.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.ones(2)
+        >>> minigrad.resolve_neg(x) is x
+        True
+    """
     return input
 
 
-def promote_types(type1: Any, type2: Any) -> np.dtype[Any]:
-    """The dtype of a result of tensors of two dtypes: integers never widen a float.
+def promote_types(type1: Any, type2: Any) -> dtype:
+    """Find the dtype of a result of tensors of two dtypes: integers never widen a float.
 
     Example:
         >>> import minigrad
         >>> minigrad.promote_types(minigrad.int64, minigrad.float16)
-        dtype('float16')
+        minigrad.float16
     """
     one, other = np.dtype(type1), np.dtype(type2)
     if "f" in (one.kind, other.kind) and one.kind != other.kind:
-        return one if one.kind == "f" else other
-    return np.promote_types(one, other)
+        return dtype(one if one.kind == "f" else other)
+    return dtype(np.promote_types(one, other))
 
 
 def can_cast(from_: Any, to: Any) -> bool:
-    """Whether a dtype becomes another one without a change of its kind.
+    """Tell whether a dtype becomes another one without a change of its kind.
 
     Example:
         >>> import minigrad
@@ -160,20 +205,20 @@ def can_cast(from_: Any, to: Any) -> bool:
     return one <= other or {one, other} == {1, 2}
 
 
-def result_type(tensor1: Any, tensor2: Any) -> np.dtype[Any]:
-    """The dtype of the sum of two tensors, or of a tensor and a number.
+def result_type(tensor1: Any, tensor2: Any) -> dtype:
+    """Find the dtype of the sum of two tensors, or of a tensor and a number.
 
     Example:
         >>> import minigrad
         >>> minigrad.result_type(minigrad.ones(2), 1)
-        dtype('float32')
+        minigrad.float32
     """
-    found: np.dtype[Any] = (tensor1 + tensor2).dtype
+    found: dtype = (tensor1 + tensor2).dtype
     return found
 
 
 def typename(obj: Any) -> str:
-    """The name of the type: of a tensor with its dtype.
+    """Name the type: of a tensor with its dtype.
 
     Example:
         >>> import minigrad

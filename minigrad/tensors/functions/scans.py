@@ -63,14 +63,26 @@ def cummax(input: Any, dim: int) -> ValuesAndIndices:
 @spelled
 @of_numbers
 def cummin(input: Any, dim: int) -> ValuesAndIndices:
-    """Compute the running minimum along an axis, and where it is."""
+    """Compute the running minimum along an axis, and where it is.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.cummin(minigrad.tensor([3, 1, 2]), 0).values.tolist()
+        [3, 1, 1]
+    """
     return ops.cummin(input, dim)
 
 
 @spelled
 @of_numbers
 def logcumsumexp(input: Any, dim: int) -> Tensor:
-    """Compute the logarithm of the running sum of exponentials along an axis."""
+    """Compute the logarithm of the running sum of exponentials along an axis.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.logcumsumexp(minigrad.tensor([0.0, 0.0]), 0)
+        tensor([0.0000, 0.6931])
+    """
     return ops.logcumsumexp(input, dim)
 
 
@@ -115,19 +127,26 @@ trapz = trapezoid
 
 @spelled
 def cumulative_trapezoid(y: Any, x: Any = None, *, dx: float = 1.0, dim: int = -1) -> Tensor:
-    """Compute the running integral along an axis by the trapezoid rule."""
+    """Compute the running integral along an axis by the trapezoid rule.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.cumulative_trapezoid(minigrad.tensor([0.0, 1.0, 2.0])).tolist()
+        [0.5, 2.0]
+    """
     return ops.cumsum(_trapezoids(y, x, dx, dim), dim)
 
 
 # Normalised exponentials
 
 
-def _softmax_dim(name: str, x: Any, dim: int | None) -> int:
-    if dim is None and np.ndim(x) not in (1, 2):
+def _softmax_dim(name: str, x: Any) -> int:
+    """The axis that is meant without one."""
+    if np.ndim(x) not in (1, 2):
         raise ValueError(
             f"{name}: dim must be given for {np.ndim(x)} axes: PyTorch takes 0 or 1, Lucid the last"
         )
-    return -1 if dim is None else dim
+    return -1
 
 
 @spelled
@@ -148,14 +167,20 @@ def softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Tensor:
         [0.5, 0.5]
     """
     x = input if dtype is None else ops.astype(input, dtype)
-    return ops.softmax(x, _softmax_dim("softmax", x, dim))
+    return ops.softmax(x, _softmax_dim("softmax", x) if dim is None else dim)
 
 
 @spelled
 def log_softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Tensor:
-    """Compute the logarithm of `softmax`, without overflow; arguments as there."""
+    """Compute the logarithm of `softmax`, without overflow; arguments as there.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.log_softmax(minigrad.tensor([0.0, 0.0]), 0)
+        tensor([-0.6931, -0.6931])
+    """
     x = input if dtype is None else ops.astype(input, dtype)
-    return ops.log_softmax(x, _softmax_dim("log_softmax", x, dim))
+    return ops.log_softmax(x, _softmax_dim("log_softmax", x) if dim is None else dim)
 
 
 # Windows
@@ -187,16 +212,34 @@ def hamming_window(
     window_length: int, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46,
     **options: Any,
 ) -> Tensor:  # fmt: skip
-    """Make a Hamming window, alpha - beta cos; `options` are those of `tensor`."""
+    """Make a Hamming window, alpha - beta cos; `options` are those of `tensor`.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.hamming_window(4)
+        tensor([0.0800, 0.5400, 1.0000, 0.5400])
+    """
     return _cosines(window_length, periodic, options, alpha, beta)
 
 
 def blackman_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:
-    """Make a Blackman window, of two cosines; `options` are those of `tensor`."""
+    """Make a Blackman window, of two cosines; `options` are those of `tensor`.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.blackman_window(4)[1:]
+        tensor([0.3400, 1.0000, 0.3400])
+    """
     return _cosines(window_length, periodic, options, 0.42, 0.5, 0.08)
 
 
 def bartlett_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:
-    """Make a Bartlett window, a triangle; `options` are those of `tensor`."""
+    """Make a Bartlett window, a triangle; `options` are those of `tensor`.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.bartlett_window(4).tolist()
+        [0.0, 0.5, 1.0, 0.5]
+    """
     ramp = 2 * np.arange(window_length) / max(window_length - (not periodic), 1)
     return _window(1 - np.abs(ramp - 1), options)

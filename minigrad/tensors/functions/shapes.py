@@ -12,18 +12,19 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
+from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
 from minigrad.tensors.functions.arguments import of_numbers, part, sizes_of, spelled
 
 __all__ = [
     "adjoint", "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes",
-    "broadcast_tensors", "cartesian_prod", "cat", "chunk", "column_stack", "combinations", "concat",
-    "concatenate", "diag", "diag_embed", "diagflat", "diagonal", "dsplit", "dstack", "expand",
-    "expand_as", "flatten", "flip", "fliplr", "flipud", "hsplit", "hstack", "meshgrid", "moveaxis",
-    "movedim", "narrow", "permute", "repeat", "repeat_interleave", "reshape", "reshape_as", "roll",
-    "rot90", "row_stack", "split", "split_with_sizes", "squeeze", "stack", "sum_to_size",
-    "swapaxes", "swapdims", "t", "tensor_split", "tile", "transpose", "tril", "triu", "unbind",
-    "unflatten", "unfold", "unsqueeze", "view_as", "vsplit", "vstack",
+    "broadcast_tensors", "broadcast_to", "cartesian_prod", "cat", "chunk", "column_stack",
+    "combinations", "concat", "concatenate", "diag", "diag_embed", "diagflat", "diagonal", "dsplit",
+    "dstack", "expand", "expand_as", "flatten", "flip", "fliplr", "flipud", "hsplit", "hstack",
+    "meshgrid", "moveaxis", "movedim", "narrow", "permute", "ravel", "repeat", "repeat_interleave",
+    "reshape", "reshape_as", "roll", "rot90", "row_stack", "split", "split_with_sizes", "squeeze",
+    "stack", "sum_to_size", "swapaxes", "swapdims", "t", "tensor_split", "tile", "transpose",
+    "tril", "triu", "unbind", "unflatten", "unfold", "unsqueeze", "view_as", "vsplit", "vstack",
 ]  # fmt: skip
 
 
@@ -43,7 +44,13 @@ def transpose(input: Any, dim0: int, dim1: int) -> Tensor:
 
 
 def swapaxes(input: Any, axis0: int, axis1: int) -> Tensor:
-    """Exchange two axes: `transpose` under another name."""
+    """Exchange two axes: `transpose` under another name.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.swapaxes(minigrad.ones(2, 3, 4), 0, 2).shape
+        minigrad.Size([4, 3, 2])
+    """
     return ops.swapaxes(input, axis0, axis1)
 
 
@@ -166,6 +173,17 @@ def squeeze(input: Any, dim: Any = None) -> Tensor:
     return ops.squeeze(input, short) if short else ops.reshape(input, input.shape)
 
 
+def ravel(input: Any) -> Tensor:
+    """The elements as one axis, in C order; a view where the memory allows it.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.ravel(minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]))
+        Tensor([1., 2., 3., 4.], dtype=float32)
+    """
+    return ops.ravel(input)
+
+
 @spelled
 def unsqueeze(input: Any, dim: int) -> Tensor:
     """Insert an axis of length 1.
@@ -187,6 +205,17 @@ def expand(input: Any, *sizes: Any, size: Any = None) -> Tensor:
         (3, 4)
     """
     return ops.expand(input, *(sizes_of(sizes) if size is None else size))
+
+
+def broadcast_to(input: Any, size: Sequence[int]) -> Tensor:
+    """Repeat along axes of length 1 to a shape, without copying.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.broadcast_to(minigrad.arange(3), (2, 3)).tolist()
+        [[0, 1, 2], [0, 1, 2]]
+    """
+    return ops.broadcast_to(input, tuple(size))
 
 
 def expand_as(input: Any, other: Any) -> Tensor:
@@ -243,12 +272,24 @@ def atleast_1d(*tensors: Any) -> Any:
 
 
 def atleast_2d(*tensors: Any) -> Any:
-    """Give tensors at least two axes; new ones come first."""
+    """Give tensors at least two axes; new ones come first.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.atleast_2d(minigrad.ones(3)).shape
+        minigrad.Size([1, 3])
+    """
     return ops.atleast_2d(*sizes_of(tensors))
 
 
 def atleast_3d(*tensors: Any) -> Any:
-    """Give tensors at least three axes; of a matrix the third comes last."""
+    """Give tensors at least three axes; of a matrix the third comes last.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.atleast_3d(minigrad.ones(2, 3)).shape
+        minigrad.Size([2, 3, 1])
+    """
     return ops.atleast_3d(*sizes_of(tensors))
 
 
@@ -312,12 +353,24 @@ def flip(input: Any, *axes: Any, dims: Any = None) -> Tensor:
 
 
 def fliplr(input: Any) -> Tensor:
-    """Reverse the columns of a matrix."""
+    """Reverse the columns of a matrix.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.fliplr(minigrad.tensor([[1, 2], [3, 4]])).tolist()
+        [[2, 1], [4, 3]]
+    """
     return ops.fliplr(input)
 
 
 def flipud(input: Any) -> Tensor:
-    """Reverse the rows of a matrix."""
+    """Reverse the rows of a matrix.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.flipud(minigrad.tensor([[1, 2], [3, 4]])).tolist()
+        [[3, 4], [1, 2]]
+    """
     return ops.flipud(input)
 
 
@@ -358,8 +411,11 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
         (2, 3)
     """
     given = list(tensors)
-    kept = [x for x in given if tuple(np.shape(x)) != (0,)]
-    return ops.concatenate(kept if kept and len(kept) < len(given) else given, dim)
+    shapes = [x._data.shape if isinstance(x, Variable) else np.shape(x) for x in given]
+    if (0,) in shapes:
+        kept = [x for x, shape in zip(given, shapes, strict=True) if shape != (0,)]
+        given = kept or given
+    return ops.concatenate(given, dim)
 
 
 concat = concatenate = cat
@@ -378,12 +434,24 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
 
 
 def hstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Join along the second axis, or the first of vectors."""
+    """Join along the second axis, or the first of vectors.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.hstack([minigrad.tensor([1, 2]), minigrad.tensor([3])]).tolist()
+        [1, 2, 3]
+    """
     return ops.hstack(tensors)
 
 
 def vstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Join along the first axis; vectors are rows."""
+    """Join along the first axis; vectors are rows.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.vstack([minigrad.tensor([1, 2]), minigrad.tensor([3, 4])]).tolist()
+        [[1, 2], [3, 4]]
+    """
     return ops.vstack(tensors)
 
 
@@ -391,12 +459,24 @@ row_stack = vstack
 
 
 def dstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Join along the third axis."""
+    """Join along the third axis.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.dstack([minigrad.tensor([1, 2]), minigrad.tensor([3, 4])]).tolist()
+        [[[1, 3], [2, 4]]]
+    """
     return ops.dstack(tensors)
 
 
 def column_stack(tensors: Sequence[Tensor]) -> Tensor:
-    """Join along the second axis; vectors are columns."""
+    """Join along the second axis; vectors are columns.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.column_stack([minigrad.tensor([1, 2]), minigrad.tensor([3, 4])]).tolist()
+        [[1, 3], [2, 4]]
+    """
     return ops.column_stack(tensors)
 
 
@@ -481,7 +561,13 @@ def split(
 
 @spelled
 def split_with_sizes(input: Any, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
-    """Divide along an axis into pieces of several sizes: see `split`."""
+    """Divide along an axis into pieces of several sizes: see `split`.
+
+    Example:
+        >>> import minigrad
+        >>> [x.tolist() for x in minigrad.split_with_sizes(minigrad.arange(5), [1, 4])]
+        [[0], [1, 2, 3, 4]]
+    """
     return split(input, split_sizes, dim)
 
 
@@ -514,17 +600,35 @@ def tensor_split(
 
 
 def hsplit(input: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
-    """Divide along the second axis, or the first of a vector: see `tensor_split`."""
+    """Divide along the second axis, or the first of a vector: see `tensor_split`.
+
+    Example:
+        >>> import minigrad
+        >>> [x.tolist() for x in minigrad.hsplit(minigrad.arange(4), 2)]
+        [[0, 1], [2, 3]]
+    """
     return ops.hsplit(input, indices_or_sections)
 
 
 def vsplit(input: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
-    """Divide along the first axis: see `tensor_split`."""
+    """Divide along the first axis: see `tensor_split`.
+
+    Example:
+        >>> import minigrad
+        >>> [x.tolist() for x in minigrad.vsplit(minigrad.eye(2), 2)]
+        [[[1.0, 0.0]], [[0.0, 1.0]]]
+    """
     return ops.vsplit(input, indices_or_sections)
 
 
 def dsplit(input: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
-    """Divide along the third axis: see `tensor_split`."""
+    """Divide along the third axis: see `tensor_split`.
+
+    Example:
+        >>> import minigrad
+        >>> [x.shape for x in minigrad.dsplit(minigrad.ones(1, 2, 4), 2)]
+        [minigrad.Size([1, 2, 2]), minigrad.Size([1, 2, 2])]
+    """
     return ops.dsplit(input, indices_or_sections)
 
 
@@ -578,17 +682,35 @@ def diag(input: Any, diagonal: int = 0) -> Tensor:
 
 
 def diagflat(input: Any, offset: int = 0) -> Tensor:
-    """Make a matrix with all elements on a diagonal."""
+    """Make a matrix with all elements on a diagonal.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.diagflat(minigrad.tensor([[1], [2]])).tolist()
+        [[1, 0], [0, 2]]
+    """
     return ops.diag(ops.ravel(input), offset)
 
 
 def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
-    """Make matrices with the last axis on a diagonal."""
+    """Make matrices with the last axis on a diagonal.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.diag_embed(minigrad.tensor([1, 2])).tolist()
+        [[1, 0], [0, 2]]
+    """
     return ops.diag_embed(input, offset, dim1, dim2)
 
 
 def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
-    """Take a diagonal of two axes, as a last axis."""
+    """Take a diagonal of two axes, as a last axis.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.diagonal(minigrad.tensor([[1, 2], [3, 4]])).tolist()
+        [1, 4]
+    """
     return ops.diagonal(input, offset, dim1, dim2)
 
 
@@ -604,5 +726,11 @@ def tril(input: Any, diagonal: int = 0) -> Tensor:
 
 
 def triu(input: Any, diagonal: int = 0) -> Tensor:
-    """Keep the upper triangle of matrices, with zeros below it."""
+    """Keep the upper triangle of matrices, with zeros below it.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.triu(minigrad.ones(2, 2)).tolist()
+        [[1.0, 1.0], [0.0, 1.0]]
+    """
     return ops.triu(input, diagonal)

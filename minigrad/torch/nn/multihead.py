@@ -38,7 +38,7 @@ class MultiheadAttention(MultiHeadAttention):
         >>> memory = torch.ones(7, 1, 8)
         >>> output, weights = attention(torch.ones(5, 1, 8), memory, memory)
         >>> output.shape, weights.shape
-        ((5, 1, 8), (1, 5, 7))
+        (minigrad.Size([5, 1, 8]), minigrad.Size([1, 5, 7]))
     """
 
     @checked_constructor

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from minigrad.nn import Module
-from minigrad.torch.helpers import refused
 
 __all__ = [
     "AdaptiveAvgPool3d", "AdaptiveMaxPool3d", "AvgPool3d", "BatchNorm3d", "CTCLoss", "Conv3d",
@@ -21,7 +20,7 @@ class _Absent(Module):
     why = "no layer has three spatial axes"
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        refused(f"nn.{type(self).__name__}", self.why)
+        raise NotImplementedError(f"torch.nn.{type(self).__name__}: {self.why}")
 
 
 class Conv3d(_Absent):

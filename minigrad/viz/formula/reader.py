@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.primitive import Primitive, by_numpy
+from minigrad.autograd.primitive import Primitive, by_numpy, registry
 from minigrad.viz.formula.definitions import Definition, Reading, tidied
 from minigrad.viz.formula.parser import Body, Keywords, Unreadable, item
 from minigrad.viz.formula.signs import NAMES, SIGNS
@@ -173,6 +173,8 @@ class Reader:
 def _plainest(function: Any) -> Any:
     """The NumPy function of one of our ops, and the operator of a NumPy function."""
     known = {op: numpy for numpy, op in by_numpy.items()}.get(function, function)
+    if getattr(known, "op", None) is registry["getitem"]:
+        return operator.getitem
     return OPERATORS.get(known, known)
 
 

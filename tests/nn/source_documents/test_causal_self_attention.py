@@ -124,5 +124,5 @@ class TestWithoutEinops:
             [sys.executable, "-c", code], capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stderr
-        expected = ["(4, 3)", f"CausalSelfAttention: einops is missing: {MISSING}"]
+        expected = ["minigrad.Size([4, 3])", f"CausalSelfAttention: einops is missing: {MISSING}"]
         assert done.stdout.splitlines() == expected
