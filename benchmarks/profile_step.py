@@ -81,7 +81,7 @@ def watch(step: Callable[[], Any]) -> tuple[dict[tuple[str, str], float], list[P
     def array(value: Any) -> Any:
         if isinstance(value, (tuple, list)):
             return type(value)(map(array, value))
-        return value.data if isinstance(value, Tensor) else value
+        return value._data if isinstance(value, Tensor) else value
 
     class Watch(Observer):
         def ran(self, call: Any) -> None:

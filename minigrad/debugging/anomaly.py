@@ -26,9 +26,8 @@ class detect_anomaly(Conversions, Decorator):
     """Raise an error at the first op in the block that makes a NaN or an infinity.
 
     A step of a backward pass that makes one raises an error too; it names the line of the forward
-    pass. So does a step whose saved values were changed through ``.data``. Every result is checked,
-    which costs time. The block has effect in its own thread only; as a decorator it has effect in
-    each call.
+    pass. So does a step whose saved array was rewritten. Every result is checked, which costs time.
+    The block has effect in its own thread only; as a decorator it has effect in each call.
 
     Args:
         check_nan: Whether anything is checked at all.
@@ -36,7 +35,7 @@ class detect_anomaly(Conversions, Decorator):
     Raises:
         FloatingPointError: From the op or the pass: the op, the module path, the line, and the
             shapes and ranges of what came.
-        RuntimeError: From the pass: saved values were changed through ``.data``.
+        RuntimeError: From the pass: a saved array was rewritten.
 
     Example:
         >>> import minigrad

@@ -189,7 +189,7 @@ def run_collective(
     """Call a collective, once all ranks agree on it, with tensors, or with arrays in a rule."""
     tensors = [x for x in inputs if isinstance(x, Variable)]
     recorded = state.get().recording and any(x._node is not None for x in tensors)
-    shown = [f"{x.dtype} {tuple(x.shape)}" for x in inputs] + [str(option) for option in options]
+    shown = [f"{x.dtype.name} {tuple(x.shape)}" for x in inputs] + [str(o) for o in options]
     what = f"{collective.op.name}({', '.join(shown)})"
     call = (comm or world()).agree(what, recorded, backward_of)
     if not tensors:

@@ -22,7 +22,7 @@ def structure(module: Module) -> dict[str, str]:
     """By the names of parameters and buffers, what they are."""
     tensors = [*module.named_parameters(), *module.named_buffers()]
     return {
-        name: f"{t.dtype} {tuple(t.shape)}, " + ("trained" if t.requires_grad else "not trained")
+        name: f"{t.dtype.name} {tuple(t.shape)}, {'' if t.requires_grad else 'not '}trained"
         for name, t in tensors
     }
 

@@ -82,7 +82,7 @@ def broadcast_arrays(*tensors: Any) -> tuple[Tensor, ...]:
         (minigrad.Size([2, 3]), minigrad.Size([2, 3]))
     """
     views = [as_tensor(tensor) for tensor in tensors]
-    shapes = [view.shape for view in views]
+    shapes = [tuple(view.shape) for view in views]
     try:
         shape = np.broadcast_shapes(*shapes)
     except ValueError:

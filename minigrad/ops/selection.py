@@ -191,7 +191,8 @@ def masked_select(x: Any, mask: Any) -> Tensor:
         shape = np.broadcast_shapes(x.shape, where_true.shape)
     except ValueError:
         raise value_error(
-            f"masked_select: shapes {x.shape} and {where_true.shape} do not broadcast together"
+            f"masked_select: shapes {tuple(x.shape)} and {where_true.shape} do not broadcast "
+            "together"
         ) from None
     wide = x if x.shape == shape else broadcast_to(x, shape)
     return getitem(wide, np.broadcast_to(where_true, shape))

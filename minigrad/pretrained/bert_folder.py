@@ -160,9 +160,9 @@ def save_bert(model: Bert, folder: str | Path) -> None:
     names = ("pooler", "masked_lm", "next_sentence")
     parts = {name: getattr(model, name) is not None for name in names}
     heads = parts["masked_lm"] or parts["next_sentence"]
-    state = model.state_dict(keep_vars=True)
+    state = model.state_dict()
     tensors = {
-        name if name.startswith("cls.") or not heads else f"bert.{name}": state[place.name].data
+        name if name.startswith("cls.") or not heads else f"bert.{name}": state[place.name]
         for name, place in _places(model.config, **parts).items()
     }
     if model.config.tie_word_embeddings:

@@ -26,7 +26,9 @@ def two_steps(index: tuple[Any, ...], axes: int) -> tuple[Any, Any] | None:
     """
     if _NO_ARRAYS.issuperset(map(type, index)):  # the commonest indices, sooner than below
         return None
-    if not any(map(_is_array, index)) or not any(map(_selects, index)):
+    others = [each for each in index if each.__class__ not in _NO_ARRAYS]
+    integers = int in map(type, index) or any(map(_selects, others))
+    if not integers or not any(map(_is_array, others)):
         return None
     rest = [slice(None)] * (axes - sum(map(_used, index)))
     full: list[Any] = []
@@ -38,12 +40,10 @@ def two_steps(index: tuple[Any, ...], axes: int) -> tuple[Any, Any] | None:
 
 def _selects(index: Any) -> bool:
     """Whether an index is one integer."""
-    if isinstance(index, (bool, np.bool_)):
-        return False
-    if isinstance(index, (int, np.integer)):
-        return True
     array = index._data if isinstance(index, Variable) else index
-    return isinstance(array, np.ndarray) and not array.ndim and array.dtype.kind in "iu"
+    if isinstance(array, np.ndarray):
+        return not array.ndim and array.dtype.kind in "iu"
+    return isinstance(array, (int, np.integer)) and not isinstance(array, bool)
 
 
 def _is_array(index: Any) -> bool:

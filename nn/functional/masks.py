@@ -237,7 +237,7 @@ def create_padding_mask(lengths: Any, max_length: int) -> Tensor:
     """
     max_length = check_size("create_padding_mask", "max_length", max_length, least=0)
     counts: Any = lengths if isinstance(lengths, Tensor) else np.asarray(lengths)
-    if counts.dtype.kind not in "iu" and counts.size:
+    if counts.dtype.kind not in "iu" and np.size(counts):
         raise TypeError(f"create_padding_mask: integer lengths expected, got {counts.dtype.name}")
     if counts.ndim != 1:
         raise ValueError(

@@ -107,7 +107,7 @@ def total(value: float) -> float:
 def local(call: Callable[..., Tensor], x: Tensor, comm: Any) -> Tensor:
     """A function of x on this rank that is not linear, other on each rank."""
     y = call(x.sin() + x * x, comm=comm)
-    weight = minigrad.tensor(np.cos(np.arange(y.size) + 2 * RANK).reshape(y.shape))
+    weight = minigrad.tensor(np.cos(np.arange(y.numel()) + 2 * RANK).reshape(y.shape))
     return (weight * y * y.cos()).sum() * (1 + RANK)
 
 

@@ -258,7 +258,7 @@ rows = np.random.default_rng(1).normal(size=(sum(counts), 2))
 mine = rows[sum(counts[:RANK]) :][: counts[RANK]]
 small.zero_grad()
 errors = small(minigrad.tensor(mine)).square()
-count = distributed.all_reduce(float(errors.size))
+count = distributed.all_reduce(float(errors.numel()))
 (errors.sum() * SIZE / count).backward()
 weight = small.module.weight.detach().requires_grad_()
 (minigrad.tensor(rows) @ weight.T).square().mean().backward()

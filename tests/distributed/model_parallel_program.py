@@ -267,7 +267,7 @@ for kind, options in ((optim.AdamW, {"lr": 0.01}), (optim.SGD, {"lr": 0.1, "mome
     for ours, theirs in zip(shared.parameters(), plain.parameters(), strict=True):
         assert (ours.data == theirs.data).all()
     counts = distributed.all_gather(np.array([len(zero.state)])).numpy()
-    numbers = distributed.all_gather(np.array([sum(p.size for p in zero.state)])).numpy()
+    numbers = distributed.all_gather(np.array([sum(p.numel() for p in zero.state)])).numpy()
     assert counts.sum() == len([*plain.parameters()])
     assert numbers.sum() == plain.count_parameters()
     assert numbers.max() < 1.5 * numbers.mean()

@@ -161,7 +161,7 @@ class Other(Reader):
     def weights(self, x, real):
         return minigrad.softmax(self.score(x)[..., 0] + np.where(real, 0.0, -np.inf))
     def entropy(self, weights):
-        return -(weights * minigrad.log(weights.clip(1e-30))).sum(axis=1)
+        return -(weights * minigrad.log(weights.clip(1e-30))).sum(dim=1)
 return Other"""),
     (28, 2, """
 terms = []

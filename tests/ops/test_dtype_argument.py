@@ -21,7 +21,6 @@ EXACT = ["sum", "nansum", "prod", "cumsum", "cumprod", "trace"]
 AVERAGES = ["mean", "nanmean", "var", "std"]
 WAYS: dict[str, Callable[[str, Tensor, Any], Tensor]] = {
     "function": lambda name, x, dtype: getattr(ops, name)(x, dtype=dtype),
-    "method": lambda name, x, dtype: getattr(x, name)(dtype=dtype),
     "by name": lambda name, x, dtype: getattr(ops, name)(x=x, dtype=dtype),
     "of an array": lambda name, x, dtype: getattr(ops, name)(x.numpy(), dtype=dtype),
     "NumPy's": lambda name, x, dtype: getattr(np, name)(x, dtype=dtype),

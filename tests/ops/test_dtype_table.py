@@ -104,16 +104,8 @@ RULES = {
     "integers and bools do not widen a float": Rule(
         lambda op, x, y: (
             kind(x) != kind(y) and 2 in (kind(x), kind(y))
-            and not is_weak(*((x, y) if kind(x) == 2 else (y, x)))
         ),
         lambda x, y: (x if kind(x) == 2 else y).dtype,
-    ),
-    "a 0-d float makes an array of integers the default float": Rule(
-        lambda op, x, y: (
-            kind(x) != kind(y) and 2 in (kind(x), kind(y))
-            and is_weak(*((x, y) if kind(x) == 2 else (y, x)))
-        ),
-        lambda x, y: np.float32,
     ),
     "a function of floats makes integers and bools the default float": Rule(
         lambda op, x, y: op.floats and kind(x) < 2 and kind(y) < 2, lambda x, y: np.float32

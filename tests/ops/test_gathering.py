@@ -110,7 +110,7 @@ def test_the_callers_integers_may_change_between_forward_and_backward(
     for create_graph in (False, True):
         x = Tensor([1.0, 2.0, 3.0], requires_grad=True)
         index = np.array([0, 1, 2])
-        g = np.arange(1.0, 1.0 + read(x, index).size)
+        g = np.arange(1.0, 1.0 + read(x, index).numel())
         (wanted,) = grad(read(x, index), x, g)
         out = read(x, index)
         index[:] = [2, 0, 0]

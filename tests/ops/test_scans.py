@@ -29,7 +29,8 @@ def test_running_values_and_dtypes_are_numpys(name: str, dtype: Any) -> None:
         for axis in (None, 0, 1, 2, -1, -3):
             wanted = function(values, axis=axis)
             for ours in (
-                getattr(ops, name)(tensor(values), axis=axis), getattr(tensor(values), name)(axis),
+                getattr(ops, name)(tensor(values), axis=axis),
+                getattr(ops, name)(tensor(values), axis),
                 function(tensor(values), axis=axis), function(tensor(values), axis),
             ):  # fmt: skip
                 assert type(ours) is Tensor

@@ -90,10 +90,10 @@ def takes(function: np.ufunc, dtype: Any) -> bool:
 def common(function: np.ufunc, *operands: np.ndarray) -> Any:
     """The dtype in which operands are computed: 0-d ones are weak, integers never widen a float."""
     strong = [x.dtype for x in operands if x.ndim] or [x.dtype for x in operands]
-    found = [dtype for dtype in strong if dtype.kind == "f"]
-    if found:
-        return np.result_type(*found)
-    if any(x.dtype.kind == "f" for x in operands) or computes_floats(function):
+    for dtypes in (strong, [x.dtype for x in operands]):
+        if found := [dtype for dtype in dtypes if dtype.kind == "f"]:
+            return np.result_type(*found)
+    if computes_floats(function):
         return get_default_dtype()
     return np.result_type(*strong)
 

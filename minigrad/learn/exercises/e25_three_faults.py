@@ -175,8 +175,8 @@ EXERCISE = Exercise(
         Wrong(
             "other loss",
             (
-                "return -(weights * minigrad.log(inside)).sum(axis=1)",
-                "return 0.0 * weights.sum(axis=1)",
+                "return -(weights * minigrad.log(inside)).sum(dim=1)",
+                "return 0.0 * weights.sum(dim=1)",
             ),
         ),
         Wrong("other loss", ("minigrad.log(inside)", "minigrad.log(inside + 1e-3)")),
@@ -206,16 +206,16 @@ EXERCISE = Exercise(
         Wrong(
             "gradient NaN",
             (
-                "return -(weights * minigrad.log(inside)).sum(axis=1)",
-                "return -np.nan_to_num(weights * minigrad.log(weights)).sum(axis=1)",
+                "return -(weights * minigrad.log(inside)).sum(dim=1)",
+                "return -np.nan_to_num(weights * minigrad.log(weights)).sum(dim=1)",
             ),
         ),
         Wrong(
             "gradient NaN",
             (
-                "return -(weights * minigrad.log(inside)).sum(axis=1)",
+                "return -(weights * minigrad.log(inside)).sum(dim=1)",
                 "terms = weights * minigrad.log(weights)\n"
-                "            return -minigrad.where(weights > 0, terms, 0.0).sum(axis=1)",
+                "            return -minigrad.where(weights > 0, terms, 0.0).sum(dim=1)",
             ),
         ),
         Wrong(

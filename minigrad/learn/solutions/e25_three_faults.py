@@ -61,13 +61,13 @@ class Reader(nn.Module):
 
     def entropy(self, weights):
         """How evenly the weights are spread: 0 if one token counts for all: (N, T) -> (N,)."""
-        return -(weights * minigrad.log(weights)).sum(axis=1)
+        return -(weights * minigrad.log(weights)).sum(dim=1)
 
     def forward(self, tokens, real):
         """The scores of the classes (N, C), and the entropies (N,)."""
         x = self.features(tokens)
         weights = self.weights(x, real)
-        mean = (weights[..., None] * x).sum(axis=1)  # (N, W)
+        mean = (weights[..., None] * x).sum(dim=1)  # (N, W)
         return self.head(mean), self.entropy(weights)
 
 
@@ -107,7 +107,7 @@ def repaired():
 
         def entropy(self, weights):
             inside = minigrad.where(weights > 0, weights, 1.0)
-            return -(weights * minigrad.log(inside)).sum(axis=1)
+            return -(weights * minigrad.log(inside)).sum(dim=1)
 
     return Repaired
     # end of gap

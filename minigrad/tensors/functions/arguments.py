@@ -12,7 +12,7 @@ import numpy as np
 from minigrad import ops
 from minigrad.autograd.node import Variable
 
-__all__ = ["axes", "of_numbers", "part", "reduced", "signed", "sizes_of", "spelled", "with_axes"]
+__all__ = ["axes", "computed", "of_numbers", "part", "signed", "sizes_of", "spelled", "with_axes"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -62,13 +62,14 @@ def of_numbers(function: Callable[P, R]) -> Callable[P, R]:
 
 def axes(dim: Any) -> Any:
     """The axes of a reduction; an empty list of them means all."""
+    if dim is None:
+        return None
     return (tuple(dim) or None) if isinstance(dim, (tuple, list)) else dim
 
 
-def reduced(op: Any, x: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
-    """A reduction, in another dtype if one is given: without the keyword a call costs less."""
-    dims = dim if dim is None else axes(dim)
-    return op(x, dims, keepdim) if dtype is None else op(x, dims, keepdim, dtype=dtype)
+def computed(op: Any, dtype: Any, *args: Any) -> Any:
+    """What an op computes, in a dtype if one is given: without the keyword a call costs less."""
+    return op(*args) if dtype is None else op(*args, dtype=dtype)
 
 
 def signed(x: Any) -> Any:

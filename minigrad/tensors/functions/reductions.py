@@ -11,7 +11,7 @@ from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
 from minigrad.ops import linalg
 from minigrad.ops.sorting import ValuesAndIndices
-from minigrad.tensors.functions.arguments import axes, of_numbers, reduced, signed, spelled
+from minigrad.tensors.functions.arguments import axes, computed, of_numbers, signed, spelled
 
 __all__ = [
     "all", "amax", "amin", "aminmax", "any", "argmax", "argmin", "count_nonzero", "dist",
@@ -66,7 +66,7 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
         >>> minigrad.sum(minigrad.tensor([[1, 2], [3, 4]]), dim=1).tolist()
         [3, 7]
     """
-    return reduced(ops.sum, signed(input), dim, keepdim, dtype)
+    return computed(ops.sum, dtype, signed(input), axes(dim), keepdim)
 
 
 @spelled
@@ -78,7 +78,7 @@ def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
         >>> minigrad.nansum(minigrad.tensor([1.0, minigrad.nan])).item()
         1.0
     """
-    return reduced(ops.nansum, signed(input), dim, keepdim, dtype)
+    return computed(ops.nansum, dtype, signed(input), axes(dim), keepdim)
 
 
 @spelled
@@ -90,7 +90,7 @@ def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
         >>> minigrad.mean(minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]), 0).tolist()
         [2.0, 3.0]
     """
-    return reduced(ops.mean, input, dim, keepdim, dtype)
+    return computed(ops.mean, dtype, input, axes(dim), keepdim)
 
 
 @spelled
@@ -102,7 +102,7 @@ def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
         >>> minigrad.nanmean(minigrad.tensor([1.0, minigrad.nan, 3.0])).item()
         2.0
     """
-    return reduced(ops.nanmean, input, dim, keepdim, dtype)
+    return computed(ops.nanmean, dtype, input, axes(dim), keepdim)
 
 
 @spelled
@@ -114,7 +114,7 @@ def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
         >>> minigrad.prod(minigrad.tensor([2, 3, 4])).item()
         24
     """
-    return reduced(ops.prod, signed(input), dim, keepdim, dtype)
+    return computed(ops.prod, dtype, signed(input), axes(dim), keepdim)
 
 
 @spelled

@@ -12,7 +12,7 @@ from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.typing import Tensor
 from minigrad.ops.sorting import ValuesAndIndices
 from minigrad.tensors.creation import tensor
-from minigrad.tensors.functions.arguments import of_numbers, part, signed, spelled
+from minigrad.tensors.functions.arguments import computed, of_numbers, part, signed, spelled
 
 __all__ = [
     "bartlett_window", "blackman_window", "cummax", "cummin", "cumprod", "cumsum",
@@ -31,7 +31,7 @@ def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Tensor:
         >>> minigrad.cumsum(minigrad.tensor([1, 2, 3]), 0).tolist()
         [1, 3, 6]
     """
-    return ops.cumsum(signed(input), dim, dtype=dtype)
+    return computed(ops.cumsum, dtype, signed(input), dim)
 
 
 @spelled
@@ -44,7 +44,7 @@ def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Tensor:
         >>> minigrad.cumprod(minigrad.tensor([2, 3, 4]), 0).tolist()
         [2, 6, 24]
     """
-    return ops.cumprod(signed(input), dim, dtype=dtype)
+    return computed(ops.cumprod, dtype, signed(input), dim)
 
 
 @spelled

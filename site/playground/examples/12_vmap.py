@@ -19,7 +19,7 @@ def loss(weights, x, y):
 x, y = minigrad.randn(5, 3), minigrad.tensor([0, 1, 0, 1, 1])
 each = vmap(grad(loss), in_dims=(None, 0, 0))(weights, x, y)
 print("the gradients of 5 samples:", each["weight"].shape)
-norms = (each["weight"] ** 2).sum(axis=(1, 2)).sqrt()
+norms = (each["weight"] ** 2).sum(dim=(1, 2)).sqrt()
 print("their norms:", norms.numpy().round(3))
 
 (whole,) = minigrad.autograd.grad(nn.functional.cross_entropy(model(x), y), model.weight)
