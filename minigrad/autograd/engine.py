@@ -206,8 +206,9 @@ def _filled(update: Update, edge: Edge) -> np.ndarray:
 
 def _fitted(part: Any, edge: Edge) -> Any:
     """A contribution in the shape and dtype of its edge."""
+    if (part._data if isinstance(part, Variable) else part).shape != edge.shape:
+        part = unbroadcast(part, edge.shape)
     array = part._data if isinstance(part, Variable) else part
-    part = unbroadcast(part, edge.shape) if array.shape != edge.shape else part
     return part if array.dtype is edge.dtype else part.astype(edge.dtype)
 
 
