@@ -256,7 +256,7 @@ class TestGroups:
             ([], ValueError, "no parameters"),
             ([3.0], TypeError, "parameter 0 must be a Tensor, got float"),
             ([leaf([1.0]) * 2], ValueError, "parameter 0 of shape .* is the result of an op"),
-            ([minigrad.tensor([1])], ValueError, "parameter 0 has dtype minigrad.int64"),
+            ([minigrad.tensor([1])], ValueError, "parameter 0 has dtype int64"),
             ([{"lr": 0.1}], TypeError, "a group is a dict with 'params'"),
             ([{"params": [leaf([1.0])], "lr": -1}], ValueError, "lr must be a number of at"),
         ],

@@ -74,6 +74,7 @@ _OF_SQUARES: dict[str, Callable[..., Any]] = {
     "cholesky": lambda m, x: m.linalg.cholesky(_definite(m, x)),
     "eigh": _eigh,
     "eigvalsh": lambda m, x: m.linalg.eigvalsh(_symmetric(m, x)),
+    "matrix_exp": lambda m, x: m.linalg.matrix_exp(x),
     "matrix_power": lambda m, x: m.linalg.matrix_power(x, 3),
 }
 _OF_RECTANGLES: dict[str, Callable[..., Any]] = {

@@ -348,7 +348,7 @@ def test_tensors_become_parameters() -> None:
     assert one in several
     assert two not in several
     assert all(isinstance(p, nn.Parameter) and p.requires_grad for p in several)
-    listed = "ParameterList(0: minigrad.float32 of (2,), 1: minigrad.float32 of (3,))"
+    listed = "ParameterList(0: float32 of (2,), 1: float32 of (3,))"
     assert repr(several[1:3]) == listed
 
 
