@@ -65,7 +65,10 @@ def leave_a_file() -> None:
 LEAKS: dict[str, tuple[Callable[[], Any], str]] = {
     "grad mode": (lambda: minigrad.set_grad_enabled(False), "recording=False"),
     "an observer": (lambda: Observer().__enter__(), "observers="),
-    "default dtype": (lambda: minigrad.set_default_dtype("float64"), "dtype is minigrad.float64, it was"),
+    "default dtype": (
+        lambda: minigrad.set_default_dtype("float64"),
+        "dtype is minigrad.float64, it was",
+    ),
     "a hook": (hook, "1 nodes with hooks"),
     "a retained gradient": (retain, "1 nodes with hooks or retained"),
     "repeated numbers": (repeat, "still repeats earlier numbers"),
