@@ -25,6 +25,7 @@ NOT_MAPPED = {
     "all_gather", "all_reduce", "all_to_all", "broadcast", "copy_to_parts", "ppermute",
     "reduce_scatter", "reduce_to_root", "ring_attention", "sum_of_parts",
     "bincount", "histogram", "unique", "linalg.lstsq", "linalg.cond",
+    "linalg.matrix_exp",
 }  # fmt: skip
 """What exchanges data, has results of a shape that depends on values, or decides by values."""
 NOT_DIFFERENTIATED = {"scatter_reduce"}
