@@ -180,7 +180,7 @@ def test_the_tests_that_leak_fail_and_no_other(tmp_path: Path) -> None:
     assert "6 passed, 5 errors" in done.stdout
     for test, message in (
         ("grad_mode", "the engine's state is State(recording=False"),
-        ("default_dtype", "the default dtype is float64, it was float32"),
+        ("default_dtype", "the default dtype is minigrad.float64"),
         ("hook", "1 nodes with hooks or retained gradients are still alive"),
         ("random_state", "np.random's global generator was seeded or drawn from"),
         ("thread", "threads still run: forgotten"),

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd import dtype_class
+from minigrad.autograd.node import Variable
 from minigrad.support.checks import fitted
 
 _default = np.dtype(np.float32)
@@ -56,6 +57,11 @@ def to_array(value: Any, dtype: Any = None, *, name: str) -> np.ndarray:
     Without a dtype, Python floats become the default dtype, and arrays and NumPy scalars keep
     theirs. `name` is the op that errors name.
     """
+    if hasattr(value, "_fields") and any(isinstance(part, Variable) for part in value):
+        raise TypeError(
+            f"{name}: a tensor expected, got {type(value).__name__} of "
+            f"{', '.join(value._fields)}: choose one, such as .{value._fields[0]}"
+        )
     first = value
     while isinstance(first, (list, tuple)) and first:
         first = first[0]

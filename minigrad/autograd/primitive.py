@@ -44,7 +44,7 @@ SPELLINGS = (
     ("input", "x"), ("input", "a"), ("A", "x"), ("dim", "axis"), ("dims", "axes"),
     ("keepdim", "keepdims"), ("other", "b"), ("other", "y"),
 )  # fmt: skip
-"""PyTorch's names of arguments, which a call by keywords may use, and those of the ops."""
+"""PyTorch's names of arguments, which a call by keywords may use, and those of minigrad's ops."""
 
 
 class Primitive:
@@ -104,7 +104,7 @@ class Primitive:
         self.required = needed[-1] + 1 if needed else 0
         self.places = {name: i for i, name in enumerate(self.params)}
         self.spelling: dict[str, str] = {}  # PyTorch's names of its parameters
-        for theirs, own in SPELLINGS:
+        for theirs, own in SPELLINGS if module_of(forward).startswith("minigrad.") else ():
             if own in self.params and theirs not in self.places:
                 self.places[theirs] = self.places[own]
                 self.spelling.setdefault(own, theirs)

@@ -19,7 +19,8 @@ ONE: list[Any] = [
     lambda a: a.detach() + a, lambda a: minigrad.concatenate([a[:1], a[1:]]), lambda a: a + 0,
     lambda a: minigrad.where(a > 0, a, a * 0.1), lambda a: a.softmax(axis=-1),
     lambda a: a.cumsum(0),
-    lambda a: minigrad.split(a, 2)[1].sum(0) + a, lambda a: a[[0, 2, 2, 1]], lambda a: a.max(0) * a,
+    lambda a: minigrad.split(a, 2)[1].sum(0) + a, lambda a: a[[0, 2, 2, 1]],
+    lambda a: a.amax(0) * a,
     lambda a: a.astype("float64"), lambda a: a.astype("float32"), lambda a: a.clone(),
     lambda a: minigrad.stack([a, a.T]).sum(0), lambda a: a * minigrad.rand(4, 1).astype(a.dtype),
 ]  # fmt: skip

@@ -216,3 +216,13 @@ def test_a_strangers_first_lines() -> None:
     names = {"torch": minigrad}
     for line in FIRST_LINES.strip().splitlines():
         exec(line, names)
+
+
+@pytest.mark.parametrize("use", [
+    lambda pair: pair * minigrad.ones(2), lambda pair: minigrad.ones(2) + pair, minigrad.exp,
+    minigrad.tensor,
+])  # fmt: skip
+def test_a_pair_of_values_and_indices_is_no_tensor(use: Callable[[Any], Any]) -> None:
+    """What `max` gave before was a tensor: its use as one is an error that says what to write."""
+    with pytest.raises(TypeError, match=r"values, indices: choose one, such as \.values"):
+        use(minigrad.ones(2, 2).max(0))
