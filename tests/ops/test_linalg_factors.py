@@ -141,10 +141,10 @@ def test_dependent_columns_have_no_derivative(x: np.ndarray) -> None:
 
 
 def test_dependent_columns_that_are_not_used_are_no_trouble() -> None:
-    x = leaf([np.ones((2, 2)), [[3.0, 1.0], [4.0, 2.0]]])
+    x = leaf([np.ones((2, 2)), [[3.0, 1.0], [4.0, 2.0]], np.zeros((2, 2))])
     for create_graph in (False, True):
         slope = grad(linalg.qr(x).R[1].sum(), x, create_graph=create_graph)[0].numpy()
-        assert not slope[0].any()
+        assert not slope[::2].any()
         alone = leaf(x.numpy()[1])
         np.testing.assert_allclose(slope[1], grad(linalg.qr(alone).R.sum(), alone)[0].numpy())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,12 +40,18 @@ def _cannot_factor(x: Any, upper: bool) -> str | None:
 
 def indefinite_order(matrix: np.ndarray, upper: bool) -> int:
     """The order of the first leading block that is not positive definite; 0 if all of them are."""
-    for order in range(1, len(matrix) + 1):
-        try:
-            _factored(matrix[:order, :order], upper)
-        except np.linalg.LinAlgError:
-            return order
-    return 0
+    if _is_definite(matrix, upper):
+        return 0
+    orders = range(1, len(matrix) + 1)  # a block around one that is not positive definite is not
+    return 1 + bisect(orders, False, key=lambda n: not _is_definite(matrix[:n, :n], upper))
+
+
+def _is_definite(matrix: np.ndarray, upper: bool) -> bool:
+    try:
+        _factored(matrix, upper)
+    except np.linalg.LinAlgError:
+        return False
+    return True
 
 
 def _factored(x: np.ndarray, upper: bool) -> np.ndarray:
