@@ -39,7 +39,6 @@ from minigrad.ops.activation import gelu as gelu
 from minigrad.ops.activation import silu as silu
 from minigrad.ops.activation import softplus as softplus
 from minigrad.ops.broadcasting import broadcast_arrays as broadcast_arrays
-from minigrad.ops.broadcasting import expand as expand
 from minigrad.ops.casting import astype as astype
 from minigrad.ops.elementwise import cbrt as cbrt
 from minigrad.ops.elementwise import power as power
@@ -53,11 +52,8 @@ from minigrad.ops.logic import left_shift as left_shift
 from minigrad.ops.logic import right_shift as right_shift
 from minigrad.ops.padding import pad as pad
 from minigrad.ops.products import vecdot as vecdot
-from minigrad.ops.rearranging import repeat as repeat
-from minigrad.ops.rearranging import unfold as unfold
 from minigrad.ops.searching import flatnonzero as flatnonzero
 from minigrad.ops.shapes import expand_dims as expand_dims
-from minigrad.ops.shapes import ravel as ravel
 from minigrad.random import bernoulli as bernoulli
 from minigrad.random import get_rng_state as get_rng_state
 from minigrad.random import initial_seed as initial_seed
@@ -78,7 +74,10 @@ from minigrad.support import near_names as _near_names
 from minigrad.support.memory import *
 from minigrad.tensors.creation import *
 from minigrad.tensors.dlpack import *
-from minigrad.tensors.functions import *  # type: ignore[assignment]  # expand, repeat, unfold
+from minigrad.tensors.functions import *
+from minigrad.tensors.functions.shapes import expand as expand
+from minigrad.tensors.functions.shapes import repeat as repeat
+from minigrad.tensors.functions.shapes import unfold as unfold
 from minigrad.tensors.kinds import *
 from minigrad.tensors.lucid2 import *
 from minigrad.tensors.printing import *

@@ -63,7 +63,7 @@ def expand(x: Any, *sizes: Any) -> Tensor:
 
     Example:
         >>> import minigrad
-        >>> minigrad.expand(minigrad.ones((3, 1)), 2, -1, 4).shape
+        >>> minigrad.ops.expand(minigrad.ones((3, 1)), 2, -1, 4).shape
         minigrad.Size([2, 3, 4])
     """
     return _expand(x, tuple(sizes[0]) if len(sizes) == 1 and np.ndim(sizes[0]) else sizes)

@@ -141,7 +141,7 @@ def repeat(x: Any, repeats: Any, axis: int | None = None) -> Tensor:
 
     Example:
         >>> import minigrad
-        >>> minigrad.repeat(minigrad.tensor([1.0, 2.0]), [1, 3])
+        >>> minigrad.ops.repeat(minigrad.tensor([1.0, 2.0]), [1, 3])
         tensor([1., 2., 2., 2.])
     """
     return _repeat(ravel(x), repeats, 0) if axis is None else _repeat(x, repeats, axis)
@@ -187,7 +187,7 @@ def unfold(x: Any, axis: int, size: int, step: int = 1) -> Tensor:
 
     Example:
         >>> import minigrad
-        >>> minigrad.unfold(minigrad.arange(5), 0, size=3, step=2).tolist()
+        >>> minigrad.ops.unfold(minigrad.arange(5), 0, size=3, step=2).tolist()
         [[0, 1, 2], [2, 3, 4]]
     """
     size, step = check_size("unfold", "size", size), check_size("unfold", "step", step)

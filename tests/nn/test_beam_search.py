@@ -205,7 +205,7 @@ def test_a_decoder_repeats_its_memory() -> None:
     memory = model.encoder(minigrad.randn(2, 4, 8, dtype="float64"))
 
     def decode(ids: Any, cache: Any) -> Tensor:
-        repeated = minigrad.repeat(memory, len(ids) // len(memory), axis=0)
+        repeated = minigrad.repeat_interleave(memory, len(ids) // len(memory), 0)
         output = model.decoder(
             tokens(ids), repeated, tgt_is_causal=True, kv_cache=cache, use_cache=True
         )

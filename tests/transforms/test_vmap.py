@@ -236,7 +236,7 @@ MAY_BE_REFUSED: dict[str, tuple[Callable[..., Any], list[np.ndarray]]] = {
     "clip": (lambda x, i: minigrad.take(x, i + 5, 0, "clip"), [X, PLACES]),
     "bag": (lambda i: F.embedding_bag(i[None], minigrad.tensor(X[0])), [PLACES]),
     "roll": (lambda x, n: minigrad.roll(x, n, 0), [X, COUNT]),
-    "repeat": (lambda x, n: minigrad.repeat(x, n, 0), [X, COUNT]),
+    "repeat": (lambda x, n: minigrad.ops.repeat(x, n, 0), [X, COUNT]),
     "pad": (lambda x, n: minigrad.pad(x, n), [X, COUNT]),
     "mask as an index": (lambda x, m: x[m], [X, MASK]),
     "tile": (lambda x, n: minigrad.tile(x, n), [X, COUNT]),
