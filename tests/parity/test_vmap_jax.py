@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad.autograd import checkpoint, functional
+from minigrad import func, ops
+from minigrad.autograd import checkpoint
 
 pytestmark = [pytest.mark.needs("jax"), pytest.mark.long]  # .ci/beside-jax runs it
 
@@ -118,8 +119,8 @@ def leaves(value: Any) -> list[Any]:
 @pytest.mark.parametrize("composition", COMPOSITIONS)
 def test_it_is_what_jax_computes(composition: str, theirs: dict[str, list[Any]]) -> None:
     xs, ys, w = map(minigrad.tensor, given())
-    names: dict[str, Any] = {"m": minigrad, "xs": xs, "ys": ys, "w": w, "checkpoint": checkpoint}
-    names |= {name: getattr(functional, name) for name in functional.__all__}
+    names: dict[str, Any] = {"m": ops, "xs": xs, "ys": ys, "w": w, "checkpoint": checkpoint}
+    names |= {name: getattr(func, name) for name in func.__all__}
     exec(SETTING, names)
     ours = leaves(eval(composition, names))
     for one, other in zip(ours, theirs[composition], strict=True):
@@ -128,12 +129,12 @@ def test_it_is_what_jax_computes(composition: str, theirs: dict[str, list[Any]])
 
 def test_captured_it_is_the_same(theirs: dict[str, list[Any]]) -> None:
     xs, ys, w = map(minigrad.tensor, given())
-    names: dict[str, Any] = {"m": minigrad, "w": w, "ys": ys}
+    names: dict[str, Any] = {"m": ops, "w": w, "ys": ys}
     exec(SETTING, names)
     calls: dict[str, Callable[..., Any]] = {
-        "vmap(grad(g))(xs)": functional.vmap(functional.grad(names["g"])),
-        "vmap(hessian(g))(xs)": functional.vmap(functional.hessian(names["g"])),
-        "vmap(jacfwd(f))(xs)": functional.vmap(functional.jacfwd(names["f"])),
+        "vmap(grad(g))(xs)": func.vmap(func.grad(names["g"])),
+        "vmap(hessian(g))(xs)": func.vmap(func.hessian(names["g"])),
+        "vmap(jacfwd(f))(xs)": func.vmap(func.jacfwd(names["f"])),
     }
     for composition, call in calls.items():
         step = minigrad.capture(call)
