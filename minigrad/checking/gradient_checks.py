@@ -174,8 +174,7 @@ def _second_order(
             if _excess(one, other, inner) > 1:
                 raise GradientError(
                     f"{name}: {where} of shape {tuple(plain.shape)} at index {index}: the "
-                    "gradient is "
-                    f"{one:.10g}, with create_graph=True {other:.10g}"
+                    f"gradient is {one:.10g}, with create_graph=True {other:.10g}"
                 )
     limits.apply(probe)
     _compare(name, probe, directions, seed + 1)

@@ -40,8 +40,7 @@ def _average(x: Any, axis: Any = None, weights: Any = None, keepdims: Any = Fals
         if axis is None or weights.shape != (np.size(x, axis),):
             raise TypeError(
                 f"np.average: weights must have the tensor's shape {tuple(x.shape)} or the "
-                "length of "
-                f"the axis, got shape {tuple(weights.shape)} and axis {axis}"
+                f"length of the axis, got shape {tuple(weights.shape)} and axis {axis}"
             )
         weights = ops.swapaxes(ops.reshape(weights, (-1,) + (1,) * (x.ndim - 1)), 0, axis)
     scale = ops.sum(weights, axis, keepdims=keepdims)

@@ -246,15 +246,7 @@ class Tensor(Methods, Fills, Variable):
         """The tensor with its last two axes exchanged."""
         return ops.swapaxes(self, -1, -2)
 
-    @property
-    def H(self) -> Tensor:
-        """The transpose of a matrix."""
-        return ops.transpose(self)
-
-    @property
-    def mH(self) -> Tensor:
-        """The tensor with its last two axes exchanged."""
-        return ops.swapaxes(self, -1, -2)
+    H, mH = T, mT  # there are no complex numbers
 
     # Autograd -----------------------------------------------------------------
 
@@ -602,8 +594,7 @@ class Tensor(Methods, Fills, Variable):
         if self._data.size != 1:
             raise ValueError(
                 f"the truth of a tensor of shape {tuple(self.shape)} is ambiguous; reduce it "
-                "with .all() "
-                f"or .any()"
+                "with .all() or .any()"
             )
         tell("left", self, "bool()")
         return bool(self._data.item())

@@ -164,8 +164,7 @@ class KVCache(Cache):
             if new.shape[:2] + new.shape[3:] != old.shape[:2] + old.shape[3:]:
                 raise value_error(
                     f"{owner}: {shapes} do not go with {tuple(old.shape)} that layer {layer_idx} "
-                    "has "
-                    f"cached: batch, heads and width must be equal; reset() starts anew"
+                    "has cached: batch, heads and width must be equal; reset() starts anew"
                 )
 
 

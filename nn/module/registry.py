@@ -282,23 +282,19 @@ class Registry:
 
     def get_parameter(self, target: str) -> Parameter:
         """Return the parameter at a path such as ``"encoder.layers.0.linear1.weight"``."""
-        path, _, name = target.rpartition(".")
-        module = self.get_submodule(path)
-        own = dict(module._own_parameters())
-        if name not in own:
-            raise AttributeError(
-                f"{_place(module, path)} has no parameter {name!r}; it has {list(own)}"
-            )
-        return own[name]
+        return self._tensor_at(target, "parameter")
 
     def get_buffer(self, target: str) -> Tensor:
         """Return the buffer at a path such as ``"norm.running_mean"``."""
+        return self._tensor_at(target, "buffer")
+
+    def _tensor_at(self, target: str, kind: Literal["parameter", "buffer"]) -> Any:
         path, _, name = target.rpartition(".")
         module = self.get_submodule(path)
-        own = dict(module._own_buffers())
+        own = dict(module._own_parameters() if kind == "parameter" else module._own_buffers())
         if name not in own:
             raise AttributeError(
-                f"{_place(module, path)} has no buffer {name!r}; it has {list(own)}"
+                f"{_place(module, path)} has no {kind} {name!r}; it has {list(own)}"
             )
         return own[name]
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from minigrad.nn.module.base import Module
+from minigrad.nn.module.parameter import Parameter
 from minigrad.tensors.tensor import Tensor
 
 M = TypeVar("M", bound=Module)
@@ -24,6 +25,15 @@ def set_computed(module: Module, functions: dict[str, Computation]) -> None:
     own = {name: property(function) for name, function in functions.items()}
     body = {**copied, **own, "_computed": functions, "__reduce__": _reduced}
     module.__class__ = type(plain.__name__, (plain,), body) if functions else plain
+
+
+def fix(module: Module, name: str, value: Tensor, parts: Iterable[str]) -> None:
+    """Make a parameter with a value of a computed attribute; what it was computed of goes."""
+    for part in parts:
+        delattr(module, f"{name}_{part}")
+    others = {other: function for other, function in computed(module).items() if other != name}
+    set_computed(module, others)
+    setattr(module, name, Parameter(value))
 
 
 def _reduced(module: Module) -> tuple[Any, ...]:

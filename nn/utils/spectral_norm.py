@@ -11,7 +11,7 @@ from minigrad.autograd.events import effect
 from minigrad.nn.layers.convolution import _ConvTransposeNd
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
-from minigrad.nn.utils.computed import computed, set_computed
+from minigrad.nn.utils.computed import computed, fix, set_computed
 from minigrad.ops._numerics import values_of
 from minigrad.support.checks import check_number, check_size
 from minigrad.tensors.functions.arguments import spelled
@@ -143,8 +143,5 @@ def remove_spectral_norm(module: M, name: str = "weight") -> M:
         )
     u, v, weight = (getattr(module, f"{name}_{part}") for part in ("u", "v", "orig"))
     value = normalized(weight, as_matrix(weight, norm.dim), u, v).detach()
-    for part in ("u", "v", "orig"):
-        delattr(module, f"{name}_{part}")
-    set_computed(module, {n: other for n, other in computed(module).items() if n != name})
-    setattr(module, name, Parameter(value))
+    fix(module, name, value, ("u", "v", "orig"))
     return module

@@ -8,7 +8,7 @@ from minigrad import ops
 from minigrad.autograd.grad_mode import no_grad
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
-from minigrad.nn.utils.computed import computed, set_computed
+from minigrad.nn.utils.computed import computed, fix, set_computed
 from minigrad.tensors.functions.arguments import spelled
 from minigrad.tensors.tensor import Tensor
 
@@ -91,11 +91,7 @@ def remove_weight_norm(module: M, name: str = "weight") -> M:
         raise ValueError(
             f"remove_weight_norm: {name!r} of {type(module).__name__} is not normalized"
         )
-    weight = getattr(module, name).detach()
-    for part in "gv":
-        delattr(module, f"{name}_{part}")
-    set_computed(module, {n: norm for n, norm in computed(module).items() if n != name})
-    setattr(module, name, Parameter(weight))
+    fix(module, name, getattr(module, name).detach(), "gv")
     return module
 
 

@@ -151,3 +151,35 @@ def test_the_numbers_of_a_seed_stay_what_they_were() -> None:
 def test_numpys_random_numbers_are_loaded_on_first_use() -> None:
     program = "import sys, minigrad; sys.exit('numpy.random' in sys.modules)"
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+FILLS: dict[str, tuple[Any, float, float]] = {
+    # A fill, and the median and the least number that its distribution has.
+    "normal_": (lambda x: x.normal_(2.0, 0.5), 2.0, -9.0),
+    "uniform_": (lambda x: x.uniform_(1.0, 3.0), 2.0, 1.0),
+    "log_normal_": (lambda x: x.log_normal_(0.0, 1.0), 1.0, 0.0),
+    "cauchy_": (lambda x: x.cauchy_(2.0, 0.1), 2.0, -np.inf),
+    "geometric_": (lambda x: x.geometric_(0.6), 1.0, 1.0),
+    "exponential_": (lambda x: x.exponential_(2.0), np.log(2) / 2, 0.0),
+    "random_": (lambda x: x.random_(3, 6), 4.0, 3.0),
+    "bernoulli_": (lambda x: x.bernoulli_(0.9), 1.0, 0.0),
+}
+
+
+@pytest.mark.parametrize("name", FILLS)
+def test_a_fill_draws_from_its_distribution_over_the_whole_tensor(name: str) -> None:
+    fill, median, least = FILLS[name]
+    x = minigrad.zeros(50, 40, dtype=minigrad.float64)
+    minigrad.manual_seed(3)
+    assert fill(x) is x
+    drawn = x.numpy().copy()
+    np.testing.assert_allclose(np.median(drawn), median, atol=0.1)
+    assert drawn.min() >= least
+    minigrad.manual_seed(3)
+    np.testing.assert_array_equal(fill(minigrad.zeros(50, 40, dtype=minigrad.float64)), drawn)
+
+
+def test_a_diagonal_and_a_function_fill_too() -> None:
+    x = minigrad.ones(2, 3)
+    assert x.fill_diagonal_(5.0).tolist() == [[5.0, 1.0, 1.0], [1.0, 5.0, 1.0]]
+    assert x.apply_(lambda number: number + 1).tolist() == [[6.0, 2.0, 2.0], [2.0, 6.0, 2.0]]

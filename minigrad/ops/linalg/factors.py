@@ -127,29 +127,7 @@ def _qr_complete(x: Any) -> Any:
 def qr(x: Any, mode: str = "reduced") -> Any:
     """Compute the QR decomposition of a matrix, or of each in a stack.
 
-    For a derivative, the first ``k = min(m, n)`` columns of `x` must be linearly independent. If
-    they are not, the columns of Q are not unique, and a gradient that reaches them is an error.
-
-    Args:
-        x: Shape (..., m, n).
-        mode: "reduced"; "r" for R alone; "complete" for a square Q, which has no derivative if it
-            has more columns than `x`.
-
-    Returns:
-        `Q` of shape (..., m, k) and `R` of shape (..., k, n), with ``x = Q R``.
-
-    Raises:
-        numpy.linalg.LinAlgError: `x` is not a matrix. TypeError: The mode is "complete", ``m > n``,
-        and `x` requires a gradient. ValueError: The mode is unknown.
-
-    Source: Roberts and Roberts 2020, "QR and LQ decomposition matrix backpropagation algorithms for
-    square, wide, and deep matrices", arXiv:2009.10071.
-
-    Example:
-        >>> import minigrad
-        >>> q, r = minigrad.linalg.qr(minigrad.tensor([[3.0, 1.0], [4.0, 2.0]]))
-        >>> minigrad.abs(r).numpy().round(4).tolist()
-        [[5.0, 2.2], [0.0, 0.4]]
+    `minigrad.linalg.qr` says more, and has PyTorch's arguments; these are NumPy's.
     """
     if mode not in ("reduced", "r", "complete"):
         raise ValueError(f'qr: mode must be "reduced", "r" or "complete", got {mode!r}')

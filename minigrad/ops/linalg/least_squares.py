@@ -27,29 +27,7 @@ def _cannot_pinv(x: Any, _: Any) -> str | None:
 def pinv(x: Any, rtol: Any = None) -> Any:
     """Compute the pseudo-inverse of Moore and Penrose, of a matrix or of each in a stack.
 
-    For a matrix of full rank, ``inv(xᵀ x) xᵀ`` or ``xᵀ inv(x xᵀ)``. The derivative is for changes
-    that keep the rank (Golub and Pereyra). If the rank is not full, `pinv` is discontinuous in
-    other directions, which the derivative does not show.
-
-    Args:
-        x: Shape (..., m, n).
-        rtol: Singular values up to `rtol` times the largest count as zero: a number, or one for
-            each matrix, shape (...); by default ``max(m, n)`` times the precision of the dtype.
-
-    Returns:
-        Shape (..., n, m).
-
-    Raises:
-        numpy.linalg.LinAlgError: `x` is not a matrix, or holds NaN or infinity. ValueError: `rtol`
-        is negative.
-
-    Source: Golub and Pereyra 1973, "The differentiation of pseudo-inverses and nonlinear least
-    squares problems whose variables separate", equation 4.12.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.linalg.pinv(minigrad.tensor([[2.0], [0.0]])).tolist()
-        [[0.5, 0.0]]
+    `minigrad.linalg.pinv` says more, and has PyTorch's arguments; these are NumPy's.
     """
     if x.ndim < 2:
         raise np.linalg.LinAlgError(no_matrix(x))
@@ -81,26 +59,7 @@ class LstsqResult(NamedTuple):
 def lstsq(a: Any, b: Any, rcond: float | None = None) -> LstsqResult:
     """Compute the least-squares solution of ``a @ x = b``, of several the one with the least norm.
 
-    Args:
-        a: Shape (m, n).
-        b: Shape (m,) or (m, k).
-        rcond: Singular values up to `rcond` times the largest count as zero; by default ``max(m,
-            n)`` times the precision of the dtype.
-
-    Returns:
-        As in NumPy, also by name: `solution` of shape (n,) or (n, k); `residuals`, the squared
-        lengths of the columns of ``b - a @ x``, empty unless ``rank == n < m``; `rank`; and
-        `singular_values` of `a`. The derivative of the solution is that of `pinv`.
-
-    Raises:
-        ValueError: The shapes do not fit.
-
-    Example:
-        >>> import minigrad
-        >>> a = minigrad.tensor([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
-        >>> line = minigrad.linalg.lstsq(a, minigrad.tensor([1.0, 3.0, 5.0])).solution
-        >>> [round(value, 4) for value in line.tolist()]
-        [1.0, 2.0]
+    `minigrad.linalg.lstsq` says more, and has PyTorch's arguments; these are NumPy's.
     """
     left, right = shape_of(a), shape_of(b)
     if len(left) != 2 or len(right) not in (1, 2) or left[0] != right[0]:

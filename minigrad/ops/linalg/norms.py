@@ -25,25 +25,7 @@ Order = Literal["fro", "nuc"] | float
 def norm(x: Any, ord: Order | None = None, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """Compute the norm of a vector or a matrix, as in `numpy.linalg.norm`.
 
-    Unlike `minigrad.norm`, which is a vector norm over any axes, two axes here mean a matrix, and
-    `ord` then means a matrix norm.
-
-    Args:
-        x: Tensor or array.
-        ord: None for the root of the sum of squares; otherwise as in `vector_norm` for one axis and
-            in `matrix_norm` for two.
-        axis: One axis for vectors, two for matrices; None for all axes of `x` (with `ord`, at most
-            two).
-        keepdims: Keep the reduced axes with length 1.
-
-    Raises:
-        ValueError: There is no such norm for this number of axes, or an axis does not exist.
-
-    Example:
-        >>> import minigrad
-        >>> x = minigrad.tensor([[3.0, 0.0], [0.0, 4.0]])
-        >>> minigrad.linalg.norm(x).item(), minigrad.linalg.norm(x, 1).item()
-        (5.0, 4.0)
+    `minigrad.linalg.norm` says more, and has PyTorch's arguments; these are NumPy's.
     """
     if axis is None and ord is None:
         return reductions.norm(x, 2, None, keepdims)
@@ -73,22 +55,7 @@ def _existing(axis: int, shape: tuple[int, ...]) -> int:
 def vector_norm(x: Any, *, axis: Axis = None, keepdims: bool = False, ord: Order = 2) -> Tensor:
     """Compute the vector norm over axes: ``sum(abs(x) ** ord) ** (1 / ord)``.
 
-    Args:
-        x: Tensor or array.
-        axis: The axis or axes that make up the vectors; all of them if None.
-        keepdims: Keep the reduced axes with length 1.
-        ord: Any number, as in `minigrad.norm`.
-
-    Returns:
-        The norm, as `minigrad.norm` gives it.
-
-    Raises:
-        ValueError: `ord` is not a number, or an axis does not exist.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.linalg.vector_norm(minigrad.tensor([3.0, 4.0]))
-        tensor(5.)
+    `minigrad.linalg.vector_norm` says more, and has PyTorch's arguments; these are NumPy's.
     """
     if not isinstance(ord, (int, float, np.integer, np.floating)) or np.isnan(ord):
         raise ValueError(f"vector_norm: ord must be a number for vectors, got {ord!r}")
@@ -104,23 +71,7 @@ def _sizes(x: Any) -> Tensor:
 def matrix_norm(x: Any, *, keepdims: bool = False, ord: Order = "fro") -> Tensor:
     """Compute the norm of a matrix, or of each in a stack.
 
-    Args:
-        x: Shape (..., m, n).
-        keepdims: Keep the last two axes with length 1.
-        ord: "fro" for the root of the sum of squares; "nuc" for the sum of the singular values; 2
-            and -2 for the largest and the smallest singular value; 1 and -1 for the largest and the
-            smallest sum of absolute values of a column, inf and -inf of a row.
-
-    Returns:
-        Shape (...). Equal maxima or minima share the gradient.
-
-    Raises:
-        ValueError: There is no such matrix norm, `x` is not a matrix, or an axis is empty.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.linalg.matrix_norm(minigrad.tensor([[1.0, -2.0], [3.0, 4.0]]), ord=1)
-        tensor(6.)
+    `minigrad.linalg.matrix_norm` says more, and has PyTorch's arguments; these are NumPy's.
     """
     shape = shape_of(x)
     reason = no_matrix(x)
@@ -194,22 +145,7 @@ def _no_rank(x: Any, *_: Any) -> str | None:
 def matrix_rank(x: Any, tol: float | None = None, *, rtol: float | None = None) -> Any:
     """Count the singular values that are not zero. Not differentiable.
 
-    Args:
-        x: Shape (..., m, n).
-        tol: Singular values up to it count as zero.
-        rtol: A tolerance relative to the largest one; ``max(m, n)`` times the precision of the
-            dtype if neither is given.
-
-    Returns:
-        Integers of shape (...).
-
-    Raises:
-        ValueError: Both tolerances are given.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.linalg.matrix_rank(minigrad.ones((3, 3)))
-        tensor(1)
+    `minigrad.linalg.matrix_rank` says more, and has PyTorch's arguments; these are NumPy's.
     """
     if tol is None and rtol is None and x.ndim > 1:
         rtol = max(x.shape[-2:]) * float(np.finfo(x.dtype).eps)

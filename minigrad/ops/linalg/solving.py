@@ -78,22 +78,7 @@ def _cannot_solve(a: Any, b: Any) -> str | None:
 def solve(a: Any, b: Any) -> Any:
     """Solve ``a @ x = b`` for `x`.
 
-    Args:
-        a: Shape (..., n, n).
-        b: Shape (n,), one vector for all matrices; or (..., n, k). The leading axes broadcast.
-
-    Returns:
-        Shape (..., n), or (..., n, k).
-
-    Raises:
-        numpy.linalg.LinAlgError: A matrix is singular, or not square.
-        ValueError: The shapes do not fit.
-
-    Example:
-        >>> import minigrad
-        >>> a = minigrad.tensor([[2.0, 0.0], [0.0, 4.0]])
-        >>> minigrad.linalg.solve(a, minigrad.tensor([1.0, 1.0]))
-        tensor([0.5000, 0.2500])
+    `minigrad.linalg.solve` says more, and has PyTorch's arguments; these are NumPy's.
     """
     if np.ndim(b) == 1:
         return _solve_columns(a, b[:, None])[..., 0]

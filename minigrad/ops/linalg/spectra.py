@@ -181,32 +181,7 @@ def _svd_complete(x: Any) -> Any:
 def svd(x: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
     """Compute the singular values and vectors of a matrix, or of each in a stack: U diag(S) Vh.
 
-    The singular vectors of equal singular values are not unique, and neither are those of the
-    singular value 0 if the matrix is not square. A nonzero gradient that reaches them is an error;
-    if it is exactly 0, they count as not used.
-
-    Args:
-        x: Shape (..., m, n).
-        full_matrices: Whether U and Vh are square, which is NumPy's default. For a matrix that is
-            not square, only ``full_matrices=False`` has a derivative.
-        compute_uv: Whether to compute U and Vh; if False, this is `svdvals`.
-
-    Returns:
-        With ``k = min(m, n)``: `U` of shape (..., m, k), `S` of shape (..., k) in descending order,
-        `Vh` of shape (..., k, n). With `full_matrices`, (..., m, m) and (..., n, n). A loss should
-        not depend on the signs of the columns of U and the rows of Vh.
-
-    Raises:
-        numpy.linalg.LinAlgError: `x` is not a matrix, or the algorithm did not converge. TypeError:
-        `full_matrices`, ``m != n``, and `x` requires a gradient.
-
-    Source: Townsend 2016, "Differentiating the singular value decomposition".
-
-    Example:
-        >>> import minigrad
-        >>> u, s, vh = minigrad.linalg.svd(minigrad.tensor([[3.0, 0.0], [0.0, -4.0]]))
-        >>> s.numpy().round(4).tolist()
-        [4.0, 3.0]
+    `minigrad.linalg.svd` says more, and has PyTorch's arguments; these are NumPy's.
     """
     if not compute_uv:
         return svdvals(x)
