@@ -58,7 +58,6 @@ class Methods(Variable):
     bitwise_right_shift = functions.bitwise_right_shift
     bitwise_xor = functions.bitwise_xor
     bmm = functions.bmm
-    bucketize = functions.bucketize
     cbrt = ops.cbrt
     ceil = functions.ceil
     cholesky = functions.cholesky
@@ -70,7 +69,6 @@ class Methods(Variable):
     clamp_min = functions.clamp_min
     clip = functions.clip
     clone = functions.clone
-    combinations = functions.combinations
     copysign = functions.copysign
     corrcoef = functions.corrcoef
     cos = functions.cos
@@ -106,7 +104,6 @@ class Methods(Variable):
     expand_as = shapes.expand_as
     expand_dims = ops.expand_dims
     expm1 = functions.expm1
-    fill = functions.fill
     fix = functions.fix
     flatten = functions.flatten
     flip = functions.flip
@@ -186,7 +183,6 @@ class Methods(Variable):
     masked_select = functions.masked_select
     matmul = functions.matmul
     matrix_power = functions.matrix_power
-    matrix_rank = functions.matrix_rank
     max = functions.max
     maximum = functions.maximum
     mean = functions.mean
@@ -216,7 +212,6 @@ class Methods(Variable):
     numel = functions.numel
     outer = functions.outer
     pad = ops.pad
-    pdist = functions.pdist
     permute = functions.permute
     pinverse = functions.pinverse
     positive = functions.positive
@@ -234,6 +229,7 @@ class Methods(Variable):
     renorm = functions.renorm
     repeat = shapes.repeat
     repeat_interleave = functions.repeat_interleave
+    reshape = functions.reshape
     reshape_as = shapes.reshape_as
     resolve_conj = functions.resolve_conj
     resolve_neg = functions.resolve_neg
@@ -241,7 +237,6 @@ class Methods(Variable):
     rot90 = functions.rot90
     round = functions.round
     rsqrt = functions.rsqrt
-    rsub = functions.rsub
     scatter = functions.scatter
     scatter_add = functions.scatter_add
     scatter_reduce = functions.scatter_reduce
@@ -266,7 +261,6 @@ class Methods(Variable):
     square = functions.square
     squeeze = functions.squeeze
     std = functions.std
-    std_mean = functions.std_mean
     sub = functions.sub
     subtract = functions.subtract
     sum = functions.sum
@@ -296,7 +290,6 @@ class Methods(Variable):
     unique_consecutive = functions.unique_consecutive
     unsqueeze = functions.unsqueeze
     var = functions.var
-    var_mean = functions.var_mean
     vdot = functions.vdot
     view_as = shapes.view_as
     vsplit = functions.vsplit
@@ -360,8 +353,6 @@ class Methods(Variable):
     float_power_ = inplace(functions.float_power, "float_power_")
     floor_ = inplace(functions.floor, "floor_")
     floor_divide_ = inplace(functions.floor_divide, "floor_divide_")
-    fmax_ = inplace(functions.fmax, "fmax_")
-    fmin_ = inplace(functions.fmin, "fmin_")
     fmod_ = inplace(functions.fmod, "fmod_")
     frac_ = inplace(functions.frac, "frac_")
     gcd_ = inplace(functions.gcd, "gcd_")
@@ -375,11 +366,6 @@ class Methods(Variable):
     index_copy_ = inplace(functions.index_copy, "index_copy_")
     index_fill_ = inplace(functions.index_fill, "index_fill_")
     index_put_ = inplace(functions.index_put, "index_put_")
-    inner_ = inplace(functions.inner, "inner_")
-    isfinite_ = inplace(functions.isfinite, "isfinite_")
-    isinf_ = inplace(functions.isinf, "isinf_")
-    isnan_ = inplace(functions.isnan, "isnan_")
-    kron_ = inplace(functions.kron, "kron_")
     lcm_ = inplace(functions.lcm, "lcm_")
     ldexp_ = inplace(functions.ldexp, "ldexp_")
     le_ = inplace(functions.le, "le_")
@@ -391,8 +377,6 @@ class Methods(Variable):
     log10_ = inplace(functions.log10, "log10_")
     log1p_ = inplace(functions.log1p, "log1p_")
     log2_ = inplace(functions.log2, "log2_")
-    log_softmax_ = inplace(functions.log_softmax, "log_softmax_")
-    logaddexp_ = inplace(functions.logaddexp, "logaddexp_")
     logical_and_ = inplace(functions.logical_and, "logical_and_")
     logical_not_ = inplace(functions.logical_not, "logical_not_")
     logical_or_ = inplace(functions.logical_or, "logical_or_")
@@ -401,7 +385,6 @@ class Methods(Variable):
     lt_ = inplace(functions.lt, "lt_")
     masked_fill_ = inplace(functions.masked_fill, "masked_fill_")
     masked_scatter_ = inplace(functions.masked_scatter, "masked_scatter_")
-    matmul_ = inplace(functions.matmul, "matmul_")
     maximum_ = inplace(functions.maximum, "maximum_")
     minimum_ = inplace(functions.minimum, "minimum_")
     mul_ = inplace(functions.mul, "mul_")
@@ -429,11 +412,9 @@ class Methods(Variable):
     sgn_ = inplace(functions.sgn, "sgn_")
     sigmoid_ = inplace(functions.sigmoid, "sigmoid_")
     sign_ = inplace(functions.sign, "sign_")
-    signbit_ = inplace(functions.signbit, "signbit_")
     sin_ = inplace(functions.sin, "sin_")
     sinc_ = inplace(functions.sinc, "sinc_")
     sinh_ = inplace(functions.sinh, "sinh_")
-    softmax_ = inplace(functions.softmax, "softmax_")
     sqrt_ = inplace(functions.sqrt, "sqrt_")
     square_ = inplace(functions.square, "square_")
     sub_ = inplace(functions.sub, "sub_")
@@ -444,7 +425,6 @@ class Methods(Variable):
     triu_ = inplace(functions.triu, "triu_")
     true_divide_ = inplace(functions.true_divide, "true_divide_")
     trunc_ = inplace(functions.trunc, "trunc_")
-    where_ = inplace(functions.where, "where_")
     xlogy_ = inplace(functions.xlogy, "xlogy_")
 
     # Another shape for the tensor itself

@@ -755,10 +755,6 @@ class Tensor(Methods, Fills, Variable):
 
     # Shapes -----------------------------------------------------------------------------------
 
-    def reshape(self, *shape: Any) -> Tensor:
-        """Change the shape; see `minigrad.reshape`."""
-        return ops.reshape(self, sizes_of(shape))
-
     def view(self, *shape: Any) -> Tensor:
         """Give the elements another shape.
 
@@ -800,19 +796,22 @@ class Tensor(Methods, Fills, Variable):
 
     def new_zeros(self, *size: Any, **options: Any) -> Tensor:
         """Make zeros, by default in this tensor's dtype; see `minigrad.zeros`."""
-        return creation.zeros(*size, **{"dtype": self.dtype, **options})
+        return creation.zeros(*size, **self._in_own_dtype(options))
 
     def new_ones(self, *size: Any, **options: Any) -> Tensor:
         """Make ones, by default in this tensor's dtype; see `minigrad.ones`."""
-        return creation.ones(*size, **{"dtype": self.dtype, **options})
+        return creation.ones(*size, **self._in_own_dtype(options))
 
     def new_empty(self, *size: Any, **options: Any) -> Tensor:
         """Make an unfilled tensor, by default in this one's dtype; see `minigrad.empty`."""
-        return creation.empty(*size, **{"dtype": self.dtype, **options})
+        return creation.empty(*size, **self._in_own_dtype(options))
 
     def new_full(self, size: Any, fill_value: Any, **options: Any) -> Tensor:
         """Make a tensor of one number, by default in this tensor's dtype; see `minigrad.full`."""
-        return creation.full(size, fill_value, **{"dtype": self.dtype, **options})
+        return creation.full(size, fill_value, **self._in_own_dtype(options))
+
+    def _in_own_dtype(self, options: dict[str, Any]) -> dict[str, Any]:
+        return {**options, "dtype": options.get("dtype") or self.dtype}
 
     def new(self, *data: Any) -> Tensor:
         """Make a tensor as the constructor makes it, in this one's dtype."""

@@ -117,6 +117,10 @@ SAME: dict[str, Callable[[Any], Any]] = {
         T.LongTensor([1, 2]), T.Tensor(x(T).size()).shape, x(T).new(x(T).shape).shape,
         T.tensor([1, 2]), T.tensor(np.array([1.0])), T.tensor([1.5]),
     ),
+    "new tensors in a tensor's own dtype": lambda T: [
+        x(T).double().new_zeros(2, dtype=None), x(T).long().new_full((2,), 3, dtype=None),
+        x(T).double().new_ones((1, 2), dtype=T.int32), x(T).long().new_tensor([1.5]),
+    ],
     "data": lambda T: (T.is_tensor(x(T).data), x(T).data, x(T).data.requires_grad),
     "device": lambda T: (x(T).device.type, x(T).is_cpu, str(x(T).device)),
     "dtype": lambda T: (
