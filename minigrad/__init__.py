@@ -23,7 +23,6 @@ from minigrad import interop as interop  # registers tensors with einops and ein
 from minigrad import linalg as linalg
 from minigrad import ops as ops
 from minigrad import random as random
-from minigrad import trace as _trace  # noqa: F401 - before the op `trace`, or it takes its place
 from minigrad.autograd import dtype_class as _dtypes
 from minigrad.autograd import enable_grad as enable_grad
 from minigrad.autograd import get_default_dtype as get_default_dtype

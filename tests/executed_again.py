@@ -8,7 +8,7 @@ import numpy as np
 
 from minigrad import Tensor
 from minigrad.autograd.engine import Update, unbroadcast
-from minigrad.trace import Step, Trace, Value
+from minigrad.tracing import Step, Trace, Value
 
 
 class Copied(Trace):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.ops.dropout import dropout_factor
+from minigrad.ops.random_masks import dropout_factor
 
 __all__ = ["NAIVE"]
 

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # Each part may import those before it, and itself. What is new finds its place here first.
 LAYERS = [
-    "support", "autograd", "trace", "debugging", "ops", "transforms", "random", "tensors",
+    "support", "autograd", "tracing", "debugging", "ops", "transforms", "random", "tensors",
     "_tensor", "linalg", "special", "distributions", "optim", "data", "nn", "func", "io",
     "distributed", "pretrained", "onnx", "compiler", "viz", "interop", "einops", "torch", "lucid",
     "checking", "learn", "__init__", "__main__",
@@ -261,10 +261,10 @@ def by_name(tree: ast.AST) -> Iterator[ast.AST]:
 
 # Where a name is all that there is: what a user wrote, what a file says, a table of the library.
 NAMES_GIVEN = {
-    "minigrad/autograd/primitive.py", "minigrad/viz/formula/__init__.py",
+    "minigrad/autograd/primitives.py", "minigrad/viz/formula/__init__.py",
     "minigrad/viz/record/model.py", "minigrad/checking/self_check.py",
     "minigrad/viz/explanation/report.py", "minigrad/viz/record/attention.py",
-    "minigrad/onnx/export.py",
+    "minigrad/onnx/exporter.py",
 }  # fmt: skip
 
 

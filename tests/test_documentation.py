@@ -55,7 +55,7 @@ WEIGHTS = ["safetensors", "tokenizers"]
 NEEDS = {
     "minigrad.nn.layers.einops_layers": ["einops"],
     "minigrad.nn.source_documents.causal_self_attention": ["einops"],
-    "minigrad.onnx.export": ["onnx", "onnxruntime"],
+    "minigrad.onnx.exporter": ["onnx", "onnxruntime"],
     **{
         f"minigrad.pretrained.{name}": WEIGHTS
         for name in ("bert_folder", "folder", "gpt2_folder", "sentence", "sentence_folder")

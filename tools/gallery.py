@@ -20,7 +20,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from minigrad.trace.lines import remember_source
+from minigrad.tracing.lines import remember_source
 
 __all__ = ["MPIEXEC", "Example", "example", "names", "picture_of", "write_page", "write_pages"]
 

@@ -17,7 +17,7 @@ from typing import Any
 from browsers import launched, served
 from playwright.sync_api import sync_playwright
 
-from minigrad.learn.exercise import exercise
+from minigrad.learn.statement import exercise
 
 SITE = Path(__file__).resolve().parent.parent / "site" / "build"
 DESK, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}

@@ -21,7 +21,7 @@ from typing import Any
 from pages import Block, blocks_of, evaluate, examples_of
 
 import minigrad
-from minigrad.learn.exercise import exercises
+from minigrad.learn.statement import exercises
 
 ROOT = Path(__file__).resolve().parent.parent
 GUIDE = ROOT / "docs" / "guide"

@@ -19,7 +19,7 @@ from minigrad.autograd.grad_mode import (
 )
 from minigrad.autograd.hooks import Removable
 from minigrad.autograd.node import Leaf, Node, Output
-from minigrad.autograd.primitive import Primitive, primitive
+from minigrad.autograd.primitives import Primitive, primitive
 
 # Names that are built on the engine are in other folders. Users find them here all the same.
 _LATER = {

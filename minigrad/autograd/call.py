@@ -25,7 +25,7 @@ from minigrad.support.signatures import misfit
 
 if TYPE_CHECKING:
     from minigrad.autograd.plan import Plan
-    from minigrad.autograd.primitive import Primitive
+    from minigrad.autograd.primitives import Primitive
     from minigrad.autograd.scope import Frame
 
 __all__ = [

@@ -22,7 +22,7 @@ from minigrad.autograd.lending import lent, notice_writes
 from minigrad.autograd.mode import State, located, state
 from minigrad.autograd.node import FREED, Edge, Leaf, Node, Output, Variable, Watch, node_of
 from minigrad.autograd.plan import Plan
-from minigrad.autograd.primitive import Primitive, primitive
+from minigrad.autograd.primitives import Primitive, primitive
 from minigrad.autograd.sums import unbroadcast
 
 __all__ = [

@@ -10,7 +10,7 @@ from minigrad.autograd.mode import located
 from minigrad.support.checks import shapes_that_clash, what_came, wrong_kind
 
 if TYPE_CHECKING:
-    from minigrad.autograd.primitive import Primitive
+    from minigrad.autograd.primitives import Primitive
 
 __all__ = ["ArgumentError", "explained"]
 

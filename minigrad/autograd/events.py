@@ -25,7 +25,7 @@ from minigrad.autograd.scope import Frame, Scope, module_call
 
 if TYPE_CHECKING:
     from minigrad.autograd.node import Node, Variable
-    from minigrad.autograd.primitive import Primitive
+    from minigrad.autograd.primitives import Primitive
 
 __all__ = ["Call", "Observer", "Pull", "effect", "reading", "tell", "undecorated", "within"]
 

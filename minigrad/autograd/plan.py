@@ -18,7 +18,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from minigrad.autograd.primitive import Primitive
+    from minigrad.autograd.primitives import Primitive
 
 __all__ = ["Plan", "Rule"]
 

@@ -18,7 +18,7 @@ from typing import (
 __all__ = ["ExplainError", "F", "Forward", "OpFunction", "P", "Tensor"]
 
 if TYPE_CHECKING:
-    from minigrad.autograd.primitive import Primitive
+    from minigrad.autograd.primitives import Primitive
     from minigrad.tensors.tensor import Tensor
 else:
     # A forward reference, which `typing.get_type_hints` resolves to the class.

@@ -10,7 +10,7 @@ import numpy as np
 
 import minigrad
 from minigrad.autograd import events
-from minigrad.autograd.primitive import Primitive, registry
+from minigrad.autograd.primitives import Primitive, registry
 from minigrad.checking.gradient_checks import relative_errors
 from minigrad.checking.samples import CASES, OURS, Case
 from minigrad.checking.ways_of_use import ways_of_use

@@ -11,8 +11,8 @@ from minigrad.autograd.events import Call, Observer
 from minigrad.autograd.grad_mode import enable_grad
 from minigrad.autograd.mode import located
 from minigrad.autograd.node import Variable
-from minigrad.autograd.primitive import Primitive
-from minigrad.trace.lines import user_line
+from minigrad.autograd.primitives import Primitive
+from minigrad.tracing.lines import user_line
 
 
 class _Calls(Observer):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.primitive import by_numpy
+from minigrad.autograd.primitives import by_numpy
 from minigrad.compiler.functions import add_copy_to_grad, add_to_grad, constant
 from minigrad.compiler.program import Instruction, Program, Value, replaced, values_in
 from minigrad.compiler.recording import Pull

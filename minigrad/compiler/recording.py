@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from minigrad.autograd.engine import Update
-from minigrad.autograd.primitive import Primitive
+from minigrad.autograd.primitives import Primitive
 from minigrad.autograd.sums import unbroadcast
 from minigrad.compiler.functions import (
     add_to_grad,
@@ -39,8 +39,8 @@ from minigrad.compiler.program import (
 )  # fmt: skip
 from minigrad.compiler.watched import ADD_TO_GRAD, READ_GRAD, Layout, Pulled, Watched
 from minigrad.tensors.tensor import Tensor
-from minigrad.trace import Step
-from minigrad.trace import Value as Traced
+from minigrad.tracing import Step
+from minigrad.tracing import Value as Traced
 
 __all__ = ["Pull", "agree", "program_of"]
 

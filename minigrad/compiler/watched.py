@@ -19,7 +19,7 @@ from minigrad.autograd.api import add_to_grad, grad_of
 from minigrad.autograd.engine import COPY, Update, call_hook
 from minigrad.autograd.events import Call, Pull, only_reads, undecorated
 from minigrad.autograd.node import Node, Output, Variable
-from minigrad.autograd.primitive import Primitive, registry
+from minigrad.autograd.primitives import Primitive, registry
 from minigrad.autograd.scope import Scope, ancestry
 from minigrad.autograd.views import owner
 from minigrad.compiler.program import Argument, CaptureError
@@ -27,9 +27,9 @@ from minigrad.ops.searching import argwhere, flatnonzero, nonzero
 from minigrad.ops.statistics import bincount
 from minigrad.optim.options import looked_at
 from minigrad.tensors.tensor import Tensor
-from minigrad.trace import Step, Trace, Value
-from minigrad.trace.lines import user_line
-from minigrad.trace.steps import values_in
+from minigrad.tracing import Step, Trace, Value
+from minigrad.tracing.lines import user_line
+from minigrad.tracing.steps import values_in
 
 __all__ = ["Layout", "Pulled", "Watched"]
 

@@ -17,9 +17,9 @@ from minigrad.autograd.engine import Update
 from minigrad.autograd.events import Call, Observer, Pull
 from minigrad.autograd.mode import located
 from minigrad.autograd.node import Node, Variable
-from minigrad.autograd.primitive import Primitive
+from minigrad.autograd.primitives import Primitive
 from minigrad.support.decorators import Decorator
-from minigrad.trace.lines import Conversions, lines_of_nodes, user_line
+from minigrad.tracing.lines import Conversions, lines_of_nodes, user_line
 
 
 class detect_anomaly(Conversions, Decorator):

@@ -9,7 +9,7 @@ import numpy as np
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Node, Variable, node_of
 from minigrad.autograd.views import owner
-from minigrad.trace.lines import Lines, lines_of_nodes
+from minigrad.tracing.lines import Lines, lines_of_nodes
 
 
 @dataclass(frozen=True)

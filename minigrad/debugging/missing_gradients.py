@@ -16,12 +16,12 @@ from minigrad.autograd.events import undecorated
 from minigrad.autograd.mode import located, state
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Node, Variable, node_of
-from minigrad.autograd.primitive import Primitive
+from minigrad.autograd.primitives import Primitive
 from minigrad.autograd.scope import Scope, ancestry
 from minigrad.autograd.views import owner
 from minigrad.debugging.memory import arrays, nodes_behind
-from minigrad.trace import Step, Trace
-from minigrad.trace.lines import Conversions
+from minigrad.tracing import Step, Trace
+from minigrad.tracing.lines import Conversions
 
 _READING, _ADDING = undecorated(grad_of), undecorated(add_to_grad)
 

@@ -24,7 +24,7 @@ from minigrad.debugging.flops import ALWAYS, count_flops
 from minigrad.debugging.memory import arrays, readable
 from minigrad.debugging.tables import REST, By, Event, Text, aligned, count_text, table, time_text
 from minigrad.support.files import write
-from minigrad.trace.lines import line_of, lines_of_nodes, user_frame
+from minigrad.tracing.lines import line_of, lines_of_nodes, user_frame
 
 OWNERS = 10
 """The number of owners of the peak that are printed."""

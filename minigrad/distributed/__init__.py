@@ -17,8 +17,8 @@ from minigrad.distributed.collectives import (
 )
 from minigrad.distributed.communicators import Communicator, world
 from minigrad.distributed.data_parallel import DistributedDataParallel, DistributedSampler
-from minigrad.distributed.parallelize import parallelize
-from minigrad.distributed.ring_attention import ring_attention
+from minigrad.distributed.plan import parallelize
+from minigrad.distributed.ring import ring_attention
 from minigrad.distributed.saving import load_training, save_training
 from minigrad.distributed.sync_batch_norm import SyncBatchNorm
 from minigrad.distributed.tensor_parallel import (

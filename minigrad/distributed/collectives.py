@@ -25,7 +25,7 @@ from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.grad_mode import enable_grad
 from minigrad.autograd.mode import state
 from minigrad.autograd.node import Variable
-from minigrad.autograd.primitive import primitive
+from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.distributed.communicators import Call, Communicator, world
 from minigrad.ops._numerics import array_of

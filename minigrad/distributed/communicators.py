@@ -28,7 +28,7 @@ from minigrad.autograd.mode import located
 from minigrad.distributed.waiting import Place, Watch, poll
 from minigrad.support.checks import check_number, check_size, optional_package
 from minigrad.support.threads import start_thread
-from minigrad.trace.lines import line_at, user_frame
+from minigrad.tracing.lines import line_at, user_frame
 
 TIMEOUT = 600.0  # seconds
 

@@ -29,7 +29,7 @@ import numpy as np
 from minigrad import ops, random
 from minigrad.autograd.mode import located
 from minigrad.autograd.node import Variable
-from minigrad.autograd.primitive import primitive
+from minigrad.autograd.primitives import primitive
 from minigrad.distributed.collectives import (
     adjoint,
     all_reduce,

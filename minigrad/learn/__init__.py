@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from minigrad.learn.exercise import exercise
 from minigrad.learn.running import Result, check_names
+from minigrad.learn.statement import exercise
 
 __all__ = ["Result", "check", "hint", "solution"]
 

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from minigrad.learn import running
-from minigrad.learn.exercise import Exercise, exercise, exercises, paragraphs
 from minigrad.learn.grading import report
 from minigrad.learn.running import Result, check_file
+from minigrad.learn.statement import Exercise, exercise, exercises, paragraphs
 from minigrad.support.files import check_place, folder_for, write
 
 __all__ = ["Folder", "add_arguments", "run"]

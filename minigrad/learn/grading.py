@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from minigrad.learn import running
-from minigrad.learn.exercise import exercises
+from minigrad.learn.statement import exercises
 from minigrad.support.files import write
 from minigrad.viz.record.writing import printable
 

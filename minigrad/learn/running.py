@@ -25,8 +25,8 @@ import numpy as np
 
 import minigrad
 from minigrad.learn.answer import GENERAL, Answer, Failure, confirmed
-from minigrad.learn.exercise import Exercise, exercise, paragraphs
-from minigrad.trace.lines import remember_source
+from minigrad.learn.statement import Exercise, exercise, paragraphs
+from minigrad.tracing.lines import remember_source
 from minigrad.viz.record.writing import printable
 
 __all__ = ["SECONDS", "Result", "check_file", "check_names", "run_text"]

@@ -4,6 +4,6 @@
 engine only through an observer; the engine does not depend on the package.
 """
 
-from minigrad.onnx.export import Exported, export
+from minigrad.onnx.exporter import Exported, export
 
 __all__ = ["Exported", "export"]

@@ -8,8 +8,8 @@ import numpy as np
 from minigrad.onnx.runs import Run
 from minigrad.onnx.sizes import Size, fit
 from minigrad.onnx.traced import Comparison, Untraced, evaluated
-from minigrad.trace import steps as recorded
-from minigrad.trace.steps import values_in
+from minigrad.tracing import steps as recorded
+from minigrad.tracing.steps import values_in
 
 REMEDY = (
     "A file has no loops and no branches: write it with ops on tensors, or fix the size with "

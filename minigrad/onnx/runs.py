@@ -17,7 +17,7 @@ from minigrad.autograd.grad_mode import no_grad
 from minigrad.autograd.mode import located
 from minigrad.autograd.mutation import written_since
 from minigrad.autograd.node import Variable
-from minigrad.autograd.primitive import Primitive, registry
+from minigrad.autograd.primitives import Primitive, registry
 from minigrad.onnx.traced import (
     Comparison,
     TracedNumber,
@@ -27,9 +27,9 @@ from minigrad.onnx.traced import (
     users_place,
     why_not,
 )
-from minigrad.trace import Step, Trace, Value
-from minigrad.trace.decomposition import decomposed
-from minigrad.trace.steps import values_in
+from minigrad.tracing import Step, Trace, Value
+from minigrad.tracing.decomposition import decomposed
+from minigrad.tracing.steps import values_in
 
 PRINTED = "repr()"
 """The door through which values may leave: a text that is printed changes no graph."""

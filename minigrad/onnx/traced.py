@@ -20,7 +20,7 @@ import numpy as np
 
 from minigrad.tensors.size import Size
 from minigrad.tensors.tensor import Tensor
-from minigrad.trace.lines import is_users, line_of
+from minigrad.tracing.lines import is_users, line_of
 
 if TYPE_CHECKING:
     from minigrad.onnx.runs import Run

@@ -6,18 +6,18 @@ An argument that a docstring does not describe, such as `x`, is a tensor, an arr
 
 from types import FunctionType as _FunctionType
 
-from minigrad.ops.attention import *
-from minigrad.ops.batch_norm import *
-from minigrad.ops.convolution import *
-from minigrad.ops.dropout import *
-from minigrad.ops.embedding import *
+from minigrad.ops.batch_normalization import *
+from minigrad.ops.convolutions import *
+from minigrad.ops.dot_product_attention import *
 from minigrad.ops.indexing import *
 from minigrad.ops.loss import *
-from minigrad.ops.norm import *
+from minigrad.ops.normalization import *
 from minigrad.ops.pooling import *
 from minigrad.ops.products import linear as linear
+from minigrad.ops.random_masks import *
 from minigrad.ops.recurrence import *
 from minigrad.ops.rotary import *
+from minigrad.ops.table_rows import *
 
 # Last: importing a submodule later would hide the function of the same name, such as `norm`.
 # isort: split

@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad.ops._parallel import PRODUCTS_PER_NS, for_rows, get_num_threads, worthwhile
-from minigrad.ops.dropout import kept_rows
-from minigrad.ops.softmax import exponentials, zero_if_masked
+from minigrad.ops.probabilities import exponentials, zero_if_masked
+from minigrad.ops.random_masks import kept_rows
 
 BLOCK_BYTES = 1 << 20
 ROWS = 512

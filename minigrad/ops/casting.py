@@ -8,7 +8,7 @@ import numpy as np
 
 from minigrad.autograd.dtypes import checked
 from minigrad.autograd.node import Variable
-from minigrad.autograd.primitive import primitive
+from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 
 __all__ = ["astype", "clone"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.primitive import OpFunction, primitive
+from minigrad.autograd.primitives import OpFunction, primitive
 from minigrad.ops._ufuncs import binary, unary
 
 __all__ = [

@@ -8,7 +8,7 @@ import numpy as np
 
 from minigrad.autograd.engine import Update
 from minigrad.autograd.errors import value_error
-from minigrad.autograd.primitive import primitive
+from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops.casting import as_tensor
 

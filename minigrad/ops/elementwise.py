@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.primitive import primitive
+from minigrad.autograd.primitives import primitive
 from minigrad.ops._numerics import constant, formula, stopped, times_sign, zero_gradient, zero_safe
 from minigrad.ops._ufuncs import binary, unary
 

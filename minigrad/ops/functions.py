@@ -14,6 +14,7 @@ from minigrad.ops.gathering import *
 from minigrad.ops.joining import *
 from minigrad.ops.logic import *
 from minigrad.ops.padding import *
+from minigrad.ops.probabilities import *
 from minigrad.ops.products import *
 from minigrad.ops.rearranging import *
 from minigrad.ops.reductions import *
@@ -23,7 +24,6 @@ from minigrad.ops.scattering import *
 from minigrad.ops.searching import *
 from minigrad.ops.selection import *
 from minigrad.ops.shapes import *
-from minigrad.ops.softmax import *
 from minigrad.ops.sorting import *
 from minigrad.ops.statistics import *
 from minigrad.ops.triangles import *

@@ -10,7 +10,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from minigrad.autograd.mode import located
 from minigrad.autograd.node import Variable
-from minigrad.autograd.primitive import primitive
+from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import array_of, formula, zeroed
 from minigrad.ops.indexing import IndexUpdate, add_at, index_of, integers, overwritten, written

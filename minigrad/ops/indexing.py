@@ -12,7 +12,7 @@ from minigrad.autograd.dtypes import to_array
 from minigrad.autograd.engine import Update
 from minigrad.autograd.mode import state
 from minigrad.autograd.node import Variable
-from minigrad.autograd.primitive import primitive
+from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import values_of, within_rule, zeroed
 from minigrad.ops.casting import clone

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.errors import type_error, value_error
-from minigrad.autograd.primitive import primitive
+from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import array_of
 from minigrad.ops.casting import as_tensor

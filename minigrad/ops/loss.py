@@ -13,10 +13,10 @@ import numpy as np
 
 from minigrad.autograd.events import reading
 from minigrad.autograd.mode import state
-from minigrad.autograd.primitive import primitive
+from minigrad.autograd.primitives import primitive
 from minigrad.ops._numerics import total, widened
 from minigrad.ops._parallel import in_passes
-from minigrad.ops.softmax import exponentials
+from minigrad.ops.probabilities import exponentials
 
 __all__ = ["cross_entropy"]
 

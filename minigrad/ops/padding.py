@@ -8,7 +8,7 @@ import numpy as np
 
 from minigrad.autograd.dtypes import checked
 from minigrad.autograd.errors import type_error, value_error
-from minigrad.autograd.primitive import primitive
+from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import IndexUpdate, integers

@@ -15,7 +15,7 @@ import numpy as np
 from minigrad.autograd.engine import Update
 from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.mode import state
-from minigrad.autograd.primitive import primitive
+from minigrad.autograd.primitives import primitive
 from minigrad.ops._numerics import formula, widened, within_rule, zeroed
 from minigrad.ops._parallel import for_rows, shared
 from minigrad.ops._windows import Padding, Window, cut, offsets, padded

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.errors import ArgumentError
-from minigrad.autograd.primitive import primitive
+from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import shape_of, within_rule
 from minigrad.ops._parallel import PRODUCTS_PER_NS, for_rows, get_num_threads, worthwhile

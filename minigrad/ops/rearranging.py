@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.errors import value_error
-from minigrad.autograd.primitive import primitive
+from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import Axis, total
 from minigrad.ops.gathering import take

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from minigrad.autograd.errors import ArgumentError
-from minigrad.autograd.primitive import primitive
+from minigrad.autograd.primitives import primitive
 from minigrad.ops._numerics import zeroed
 from minigrad.ops._parallel import in_passes
 from minigrad.ops.activation import relu, sigmoid

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.errors import ArgumentError
-from minigrad.autograd.primitive import primitive
+from minigrad.autograd.primitives import primitive
 from minigrad.ops._numerics import within_rule
 
 __all__ = ["rotate_pairs"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.primitive import OpFunction, primitive
+from minigrad.autograd.primitives import OpFunction, primitive
 from minigrad.ops._numerics import stopped, zero_gradient, zero_safe
 from minigrad.ops._ufuncs import binary, unary
 

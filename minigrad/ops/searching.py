@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.node import Variable
-from minigrad.autograd.primitive import primitive
+from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.gathering import take

@@ -8,7 +8,7 @@ import numpy as np
 
 from minigrad.autograd.errors import type_error, value_error
 from minigrad.autograd.node import Variable
-from minigrad.autograd.primitive import primitive
+from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import constant, formula, values_of, zeroed
 from minigrad.ops._ufuncs import binary

@@ -10,7 +10,7 @@ import numpy as np
 from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.errors import value_error
 from minigrad.autograd.mode import located
-from minigrad.autograd.primitive import primitive
+from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import (
     Axis,

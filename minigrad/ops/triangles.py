@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.primitive import primitive
+from minigrad.autograd.primitives import primitive
 
 __all__ = ["tril", "triu"]
 

@@ -20,7 +20,7 @@ from minigrad import ops
 from minigrad.autograd.grad_mode import is_grad_enabled
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
-from minigrad.autograd.primitive import by_numpy
+from minigrad.autograd.primitives import by_numpy
 from minigrad.ops.casting import as_tensor, floating
 from minigrad.tensors import array_api
 

@@ -18,7 +18,7 @@ from minigrad import ops
 from minigrad.autograd.call import call_path
 from minigrad.autograd.engine import COPY, DETACH
 from minigrad.autograd.node import Variable
-from minigrad.autograd.primitive import Primitive, registry
+from minigrad.autograd.primitives import Primitive, registry
 from minigrad.ops import _numerics
 from minigrad.ops import linalg as linalg  # its ops are in the registry
 from minigrad.ops.indexing import normalized

@@ -19,10 +19,10 @@ from minigrad.autograd.events import Call, tell, within
 from minigrad.autograd.mode import located, state
 from minigrad.autograd.mutation import history, view_of, written_since
 from minigrad.autograd.node import Edge, Leaf, Node, Output, Variable, clock, node_of
-from minigrad.autograd.primitive import Primitive
+from minigrad.autograd.primitives import Primitive
 from minigrad.autograd.views import read_only
 from minigrad.support.random_state import take_snapshots
-from minigrad.trace import Trace
+from minigrad.tracing import Trace
 from minigrad.transforms.structure import flatten, mapped
 
 __all__ = ["checkpoint", "checkpoint_sequential", "noop_context_fn"]

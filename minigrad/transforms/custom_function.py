@@ -19,7 +19,7 @@ from minigrad.autograd.events import within
 from minigrad.autograd.grad_mode import no_grad
 from minigrad.autograd.mutation import written_since
 from minigrad.autograd.node import Node, Output, Variable, clock
-from minigrad.autograd.primitive import primitive
+from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.support.checks import module_of
 

@@ -21,14 +21,14 @@ from minigrad.autograd.events import Call, effect, only_reads, undecorated
 from minigrad.autograd.mode import State, state
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Node, Variable, clock
-from minigrad.autograd.primitive import registry
+from minigrad.autograd.primitives import registry
 from minigrad.autograd.scope import FunctionCall
 from minigrad.autograd.views import Place, read_only
 from minigrad.ops.indexing import normalized
 from minigrad.support.random_state import DRAWS
-from minigrad.trace import Step, Trace, Value
-from minigrad.trace.lines import user_line
-from minigrad.trace.steps import values_in
+from minigrad.tracing import Step, Trace, Value
+from minigrad.tracing.lines import user_line
+from minigrad.tracing.steps import values_in
 from minigrad.transforms.batching import (
     INDEXED,
     RULES,

@@ -13,7 +13,7 @@ from minigrad.autograd.events import effect
 from minigrad.autograd.mode import located
 from minigrad.nn.functional.activation import SELU_ALPHA, SELU_SCALE
 from minigrad.nn.functional.framing import framed
-from minigrad.ops.dropout import dropout_factor
+from minigrad.ops.random_masks import dropout_factor
 from minigrad.support.checks import check_probability
 from minigrad.tensors.inplace import overwritten
 from minigrad.tensors.tensor import Tensor

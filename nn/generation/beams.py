@@ -12,7 +12,7 @@ from minigrad.nn.attention.cache import Cache, DynamicKVCache
 from minigrad.nn.functional.masks import MaskLike
 from minigrad.nn.generation.sampling import checked_ids, checked_padding, last_logits
 from minigrad.ops._numerics import values_of
-from minigrad.ops.softmax import log_softmax
+from minigrad.ops.probabilities import log_softmax
 from minigrad.support.checks import check_flag, check_number, check_size
 from minigrad.tensors.tensor import Tensor
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from minigrad.nn import functional as F
 from minigrad.nn import init
-from minigrad.nn.functional.embedding_bag import BagMode
+from minigrad.nn.functional.bags import BagMode
 from minigrad.nn.functional.embeddings import check_padding_idx
 from minigrad.nn.module.argument_checks import Count, NormType, Positive
 from minigrad.nn.module.base import Module

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from minigrad.autograd.call import call_path, wrap
 from minigrad.autograd.errors import value_error
-from minigrad.autograd.primitive import Primitive
+from minigrad.autograd.primitives import Primitive
 from minigrad.tensors.tensor import Tensor
 
 if TYPE_CHECKING:

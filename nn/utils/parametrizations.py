@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TypeVar
 
 from minigrad.nn.module.base import Module
+from minigrad.nn.utils.magnitudes import weight_norm
 from minigrad.nn.utils.parametrize import register_parametrization
-from minigrad.nn.utils.spectral_norm import as_matrix, checked, first_guess, improve, normalized
-from minigrad.nn.utils.weight_norm import weight_norm
+from minigrad.nn.utils.spectral import as_matrix, checked, first_guess, improve, normalized
 from minigrad.tensors.functions.arguments import spelled
 from minigrad.tensors.tensor import Tensor
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import minigrad
 from minigrad import viz
-from minigrad.learn.exercise import exercise, exercises
 from minigrad.learn.running import run_text
-from minigrad.trace.lines import remember_source
+from minigrad.learn.statement import exercise, exercises
+from minigrad.tracing.lines import remember_source
 
 FILE = "program.py"
 LARGEST_GRAPH = 300

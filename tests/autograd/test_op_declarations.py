@@ -23,7 +23,7 @@ import minigrad
 from minigrad import Tensor, ops, tensor, viz
 from minigrad.autograd import grad, gradcheck, primitive
 from minigrad.autograd.events import Call
-from minigrad.autograd.primitive import by_numpy, registry
+from minigrad.autograd.primitives import by_numpy, registry
 from minigrad.viz.record.rerun import checked, runs_alone
 
 ROOT = Path(minigrad.__file__).parent

@@ -24,7 +24,7 @@ from minigrad import Tensor, no_grad, ops
 from minigrad.autograd import Update, grad, gradcheck, gradgradcheck, primitive
 from minigrad.autograd import call as calls
 from minigrad.autograd import plan as plan_module
-from minigrad.autograd.primitive import by_numpy, registry
+from minigrad.autograd.primitives import by_numpy, registry
 from minigrad.transforms.checkpointing import _CHECKPOINT as checkpoint_op
 
 

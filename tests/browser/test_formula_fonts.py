@@ -18,7 +18,7 @@ import minigrad
 from browser.graphs import recorded
 from browser.waiting import PIXELS, expect
 from minigrad import viz
-from minigrad.autograd.primitive import registry
+from minigrad.autograd.primitives import registry
 
 pytestmark = [
     pytest.mark.needs("playwright", "chromium", "sphinx", "latex2mathml", "matplotlib"),

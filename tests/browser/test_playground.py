@@ -15,7 +15,7 @@ import pytest
 
 from browser.waiting import DESK, PHONE, axe, complain_of, expect, until
 from minigrad.learn import grading
-from minigrad.learn.exercise import exercise
+from minigrad.learn.statement import exercise
 
 ROOT = Path(__file__).resolve().parents[2]
 PYODIDE = ROOT / ".venv/pyodide"

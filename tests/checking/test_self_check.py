@@ -14,7 +14,7 @@ from children import python
 
 from minigrad import Tensor, ops
 from minigrad.autograd import engine
-from minigrad.autograd.primitive import Primitive, registry
+from minigrad.autograd.primitives import Primitive, registry
 from minigrad.checking import self_check
 
 OPS = ["astype", "attention", "convolution", "eigh", "identity", "lstm", "matmul", "norm", "where"]

@@ -16,7 +16,7 @@ from printed import FLAGS, Checker
 from write_notebook import EXERCISES, NOTEBOOK, notebook
 
 import minigrad
-from minigrad.learn.exercise import exercises
+from minigrad.learn.statement import exercises
 
 BOTH = pytest.mark.parametrize("path", [NOTEBOOK, EXERCISES], ids=lambda path: path.stem)
 

@@ -16,8 +16,8 @@ import pytest
 from minigrad import learn
 from minigrad.__main__ import main
 from minigrad.learn import command
-from minigrad.learn.exercise import exercise
 from minigrad.learn.running import Result, check_file, run_text
+from minigrad.learn.statement import exercise
 
 RIGHT = exercise(1).solution
 FILE = Path("minigrad_exercises/01_slope.py")

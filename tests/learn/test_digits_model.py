@@ -12,7 +12,7 @@ import minigrad
 from minigrad.autograd import gradcheck, why_no_grad
 from minigrad.checking import GradientError
 from minigrad.learn.digits import OURS, digit_reader, digits, parameters
-from minigrad.learn.exercise import exercise
+from minigrad.learn.statement import exercise
 
 
 def test_the_model_of_the_exercise_is_that_of_the_example() -> None:

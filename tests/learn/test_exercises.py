@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from minigrad.learn.answer import GENERAL
-from minigrad.learn.exercise import Exercise, exercises, paragraphs
 from minigrad.learn.running import Result, run_text
+from minigrad.learn.statement import Exercise, exercises, paragraphs
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 ALL = [pytest.param(one, id=one.name) for one in exercises().values()]

@@ -11,7 +11,7 @@ import pytest
 from children import python
 
 from minigrad.learn import grading
-from minigrad.learn.exercise import exercise
+from minigrad.learn.statement import exercise
 
 RIGHT = exercise(7).solution
 WRONG = RIGHT.replace("g @ b.T", "g @ b")

@@ -19,7 +19,7 @@ from rule_mutants.listing import Name, read_listing, shown
 from rule_mutants.mutations import mutants_of
 
 from minigrad.learn.answer import Answer, Failure, confirmed
-from minigrad.learn.exercise import GAP, Exercise, exercises
+from minigrad.learn.statement import GAP, Exercise, exercises
 from tests.learn.test_other_wrong_answers import ANSWERS
 
 LISTING = Path(__file__).parent / "mutants_of_solutions.toml"

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import pytest
 
-from minigrad.learn.exercise import Exercise, Wrong, exercise
 from minigrad.learn.running import run_text
+from minigrad.learn.statement import Exercise, Wrong, exercise
 
 
 def instead_of(old: str, *answers: tuple[str, str]) -> list[Wrong]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from minigrad.learn.exercise import Wrong, exercise
 from minigrad.learn.running import run_text
+from minigrad.learn.statement import Wrong, exercise
 from tests.learn.test_other_wrong_answers import DEPTH_FIRST, OF_SELF
 
 # The number of an exercise, the number of a gap, and the code in it.

@@ -17,7 +17,7 @@ from minigrad import nn, ops
 from minigrad.nn import functional as F
 from minigrad.onnx import export
 from minigrad.ops.pooling import sum_parts
-from minigrad.trace import Trace
+from minigrad.tracing import Trace
 
 pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -257,7 +257,7 @@ def test_operator(name: str, tmp_path: Path) -> None:
 
 
 def test_every_operator_is_tried() -> None:
-    from minigrad.onnx.export import TABLE
+    from minigrad.onnx.exporter import TABLE
 
     with Trace(keep=False) as trace:
         for function in FUNCTIONS.values():

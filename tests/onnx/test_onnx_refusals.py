@@ -16,10 +16,10 @@ from onnx_cases import Wrapped
 import minigrad
 from minigrad import Tensor, nn, ops
 from minigrad.autograd import primitive
-from minigrad.autograd.primitive import registry
+from minigrad.autograd.primitives import registry
 from minigrad.nn import functional as F
 from minigrad.onnx import export
-from minigrad.onnx.export import TABLE
+from minigrad.onnx.exporter import TABLE
 from minigrad.onnx.sizes import Size, fit
 
 onnx = pytest.importorskip("onnx")

@@ -15,7 +15,7 @@ import minigrad
 from minigrad import Tensor, ops
 from minigrad.autograd import Node, grad, gradcheck, gradgradcheck
 from minigrad.autograd.node import node_of
-from minigrad.autograd.primitive import registry
+from minigrad.autograd.primitives import registry
 from minigrad.checking.samples import CASES, FAMILIES, OURS, Case
 from minigrad.ops import linalg
 

@@ -13,7 +13,7 @@ import pytest
 
 from minigrad import Tensor, ops, tensor
 from minigrad.autograd import grad
-from minigrad.autograd.primitive import registry
+from minigrad.autograd.primitives import registry
 from minigrad.nn import functional as F
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")

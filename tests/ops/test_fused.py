@@ -12,9 +12,9 @@ import pytest
 from minigrad import Tensor, no_grad, ops, tensor
 from minigrad.autograd import grad, gradcheck
 from minigrad.autograd.node import node_of
-from minigrad.autograd.primitive import registry
+from minigrad.autograd.primitives import registry
 from minigrad.ops import linalg
-from minigrad.ops.dropout import uniform
+from minigrad.ops.random_masks import uniform
 
 RNG = np.random.default_rng(0)
 KEEP = np.array([[True, False, True, True, False], [False] * 5, [True] * 5])

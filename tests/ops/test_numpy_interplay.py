@@ -16,7 +16,7 @@ from together import together
 import minigrad
 from minigrad import Tensor, ops, tensor
 from minigrad.autograd import grad, gradcheck
-from minigrad.autograd.primitive import by_numpy
+from minigrad.autograd.primitives import by_numpy
 from minigrad.tensors import numpy_functions
 
 X = np.array([[0.5, -1.0, 2.0], [1.5, 0.3, -0.7]])

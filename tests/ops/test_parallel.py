@@ -22,7 +22,7 @@ from interrupts import before_each_bytecode
 import minigrad
 from minigrad import nn, ops, optim
 from minigrad.ops import _attention_kernel, _parallel, products
-from minigrad.ops.dropout import kept_rows
+from minigrad.ops.random_masks import kept_rows
 from minigrad.support import threads
 
 RNG = np.random.default_rng(0)

@@ -21,7 +21,7 @@ from strategies import arrays, axes, axis, laid_out, over
 import minigrad
 from minigrad import Tensor, get_default_dtype, ops
 from minigrad.autograd import grad
-from minigrad.autograd.primitive import by_numpy
+from minigrad.autograd.primitives import by_numpy
 from minigrad.checking.samples import CASES, OURS, Case
 from minigrad.tensors import numpy_functions
 

@@ -20,7 +20,7 @@ from reading import data_of, explored
 
 import minigrad
 from minigrad import nn, viz
-from minigrad.autograd.primitive import Primitive
+from minigrad.autograd.primitives import Primitive
 from minigrad.debugging import profiler
 from minigrad.viz import Graph
 from minigrad.viz.drawing.colour_scale import dark, diverging, sequential

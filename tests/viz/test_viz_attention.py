@@ -17,7 +17,7 @@ from reading import SVG, Document, parse, texts, watched
 import minigrad
 from minigrad import Tensor, nn, ops, viz
 from minigrad.nn import functional as F
-from minigrad.ops.dropout import dropout_factor
+from minigrad.ops.random_masks import dropout_factor
 from minigrad.viz import Cells, Graph, Heatmap
 from minigrad.viz.drawing.colour_scale import diverging, png, sequential
 from minigrad.viz.drawing.heatmap import figure

@@ -18,7 +18,7 @@ from reading import by_id, data_of, differentiated, variable, watched
 import minigrad
 from minigrad import Tensor, nn, viz
 from minigrad.autograd import checkpoint, primitive
-from minigrad.autograd.primitive import registry
+from minigrad.autograd.primitives import registry
 from minigrad.checking.samples import CASES, Case
 from minigrad.checking.self_check import checked_ops
 from minigrad.nn import functional as F

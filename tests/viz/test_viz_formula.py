@@ -18,7 +18,7 @@ import pytest
 import minigrad
 from minigrad import viz
 from minigrad.autograd.plan import Rule
-from minigrad.autograd.primitive import Primitive
+from minigrad.autograd.primitives import Primitive
 from minigrad.checking.self_check import checked_ops
 from minigrad.ops import attention, divide, multiply, power
 from minigrad.ops._numerics import zero_safe

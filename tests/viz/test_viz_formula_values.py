@@ -20,7 +20,7 @@ from minigrad import ops, tensor
 from minigrad.autograd import Node, Observer, Update
 from minigrad.autograd.engine import unbroadcast
 from minigrad.autograd.node import Variable
-from minigrad.autograd.primitive import Primitive, registry
+from minigrad.autograd.primitives import Primitive, registry
 from minigrad.checking.samples import CASES, Case
 from minigrad.checking.self_check import checked_ops
 from minigrad.ops import activation, power

@@ -20,7 +20,7 @@ from reading import by_id, data_of, labels, links, watched
 import minigrad
 from minigrad import Tensor, nn, tensor, viz
 from minigrad.autograd import graph_memory, primitive
-from minigrad.autograd.primitive import registry
+from minigrad.autograd.primitives import registry
 from minigrad.viz import Graph
 from minigrad.viz.explanation.explanations import explain_saved
 from minigrad.viz.explanation.missing_gradients import missing_gradients

@@ -26,7 +26,7 @@ from minigrad.distributed import copy_to_parts, ring_attention, sum_of_parts
 from minigrad.ops import linalg as linalg_ops
 from minigrad.ops.activation import hardtanh
 from minigrad.ops.casting import _astype
-from minigrad.ops.convolution import convolution_weight
+from minigrad.ops.convolutions import convolution_weight
 from minigrad.ops.diagonals import scatter_diagonal
 from minigrad.ops.exponentials import clamped_log
 from minigrad.ops.indexing import scatter_index

@@ -8,7 +8,7 @@ from typing import Any
 import minigrad
 from minigrad.learn.answer import Answer
 from minigrad.learn.drawing import traced
-from minigrad.learn.exercise import Exercise, Wrong
+from minigrad.learn.statement import Exercise, Wrong
 from minigrad.viz import Graph
 
 

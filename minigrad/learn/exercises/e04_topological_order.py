@@ -6,7 +6,7 @@ from typing import Any
 
 from minigrad.learn.answer import Answer, Failure
 from minigrad.learn.drawing import of_values
-from minigrad.learn.exercise import Exercise, Wrong
+from minigrad.learn.statement import Exercise, Wrong
 from minigrad.viz import Graph
 
 SHORTCUT = {"c": ["b"], "x": [], "y": ["x", "c"], "a": ["x"], "b": ["a"]}

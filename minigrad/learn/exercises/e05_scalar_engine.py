@@ -9,7 +9,7 @@ from typing import Any
 import minigrad
 from minigrad.learn.answer import Answer, Failure, show
 from minigrad.learn.drawing import of_values
-from minigrad.learn.exercise import Exercise, Wrong
+from minigrad.learn.statement import Exercise, Wrong
 from minigrad.viz import Graph
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from minigrad.learn.answer import Answer, numbers
 from minigrad.learn.drawing import traced
-from minigrad.learn.exercise import Exercise, Wrong
+from minigrad.learn.statement import Exercise, Wrong
 from minigrad.viz import Graph
 
 Mistakes = dict[str, Any]

@@ -6,7 +6,7 @@ import numpy as np
 
 from minigrad.learn.answer import Answer, numbers
 from minigrad.learn.drawing import of_values
-from minigrad.learn.exercise import Exercise, Wrong
+from minigrad.learn.statement import Exercise, Wrong
 from minigrad.viz import Graph
 
 SHOWN = np.array([2, 0, 2])

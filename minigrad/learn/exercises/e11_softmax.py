@@ -7,7 +7,7 @@ import numpy as np
 import minigrad
 from minigrad.learn.answer import Answer, numbers
 from minigrad.learn.drawing import traced
-from minigrad.learn.exercise import Exercise, Wrong
+from minigrad.learn.statement import Exercise, Wrong
 from minigrad.viz import Graph
 
 LARGE = np.array([[1000.0, 999.0, 998.5], [1001.0, 1000.0, 1000.0]])

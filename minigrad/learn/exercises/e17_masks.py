@@ -6,8 +6,8 @@ import numpy as np
 
 from minigrad.learn.answer import Answer, numbers
 from minigrad.learn.drawing import traced
-from minigrad.learn.exercise import Exercise, Wrong
 from minigrad.learn.exercises.e16_attention import softmax
+from minigrad.learn.statement import Exercise, Wrong
 from minigrad.viz import Graph
 
 

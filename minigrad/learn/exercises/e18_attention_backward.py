@@ -16,7 +16,7 @@ import minigrad
 from minigrad.autograd import grad
 from minigrad.learn.answer import Answer, Failure, numbers
 from minigrad.learn.drawing import traced
-from minigrad.learn.exercise import Exercise, Wrong
+from minigrad.learn.statement import Exercise, Wrong
 from minigrad.viz import Graph
 
 

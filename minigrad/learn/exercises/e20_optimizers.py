@@ -6,7 +6,7 @@ import numpy as np
 
 from minigrad.learn.answer import Answer, numbers
 from minigrad.learn.drawing import traced
-from minigrad.learn.exercise import Exercise, Wrong
+from minigrad.learn.statement import Exercise, Wrong
 from minigrad.viz import Graph
 
 LR, BETA1, BETA2, EPS, DECAY = 0.1, 0.9, 0.999, 1e-8, 0.2

@@ -10,7 +10,7 @@ import numpy as np
 import minigrad
 from minigrad import viz
 from minigrad.learn.answer import Answer, Failure, numbers
-from minigrad.learn.exercise import Exercise, Wrong
+from minigrad.learn.statement import Exercise, Wrong
 from minigrad.viz import Graph
 
 MATRIX = np.array([[2.0, 1.0, 0.5], [1.0, -1.0, 3.0], [0.5, 3.0, 1.0]])

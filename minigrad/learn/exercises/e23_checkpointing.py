@@ -11,7 +11,7 @@ import numpy as np
 
 from minigrad.learn.answer import Answer
 from minigrad.learn.drawing import traced
-from minigrad.learn.exercise import Exercise, Wrong
+from minigrad.learn.statement import Exercise, Wrong
 from minigrad.viz import Graph
 
 DEPTH, EVERY = 14, 4

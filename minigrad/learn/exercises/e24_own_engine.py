@@ -15,7 +15,7 @@ import numpy as np
 from minigrad.learn.answer import Answer, Failure, numbers, show
 from minigrad.learn.digits import OURS, digit_reader, digits, parameters, train
 from minigrad.learn.drawing import of_values
-from minigrad.learn.exercise import Exercise, Wrong
+from minigrad.learn.statement import Exercise, Wrong
 from minigrad.viz import Graph
 
 FUNCTIONS = ("concatenate", "softmax", "layer_norm", "gelu", "cross_entropy")

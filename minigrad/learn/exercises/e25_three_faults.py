@@ -11,7 +11,7 @@ import minigrad
 from minigrad import viz
 from minigrad.autograd import why_no_grad
 from minigrad.learn.answer import Answer, Failure, show
-from minigrad.learn.exercise import Exercise, Wrong
+from minigrad.learn.statement import Exercise, Wrong
 from minigrad.nn import functional as F
 from minigrad.viz import Graph
 

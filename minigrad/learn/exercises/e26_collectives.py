@@ -14,7 +14,7 @@ import minigrad
 from minigrad.autograd import grad
 from minigrad.learn.answer import Answer, Failure, numbers, show
 from minigrad.learn.drawing import traced
-from minigrad.learn.exercise import Exercise, Wrong
+from minigrad.learn.statement import Exercise, Wrong
 from minigrad.viz import Graph
 
 Arrays = Sequence[np.ndarray]

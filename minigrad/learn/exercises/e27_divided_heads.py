@@ -9,9 +9,9 @@ import numpy as np
 
 from minigrad.learn.answer import Answer, Failure, numbers, show
 from minigrad.learn.drawing import traced
-from minigrad.learn.exercise import Exercise, Wrong
 from minigrad.learn.exercises.e26_collectives import compare_ranks
 from minigrad.learn.solutions import e18_attention_backward
+from minigrad.learn.statement import Exercise, Wrong
 from minigrad.viz import Graph
 
 Weights = Mapping[str, np.ndarray]

@@ -10,9 +10,9 @@ import numpy as np
 
 from minigrad.learn.answer import Answer, Failure, numbers
 from minigrad.learn.drawing import traced
-from minigrad.learn.exercise import Exercise, Wrong
 from minigrad.learn.exercises.e11_softmax import BOTH, FAR, LARGE, not_finite
 from minigrad.learn.solutions import e28_batching_rules
+from minigrad.learn.statement import Exercise, Wrong
 from minigrad.viz import Graph
 
 Axis = int | None

@@ -10,7 +10,7 @@ import numpy as np
 
 from minigrad.learn.answer import Answer, show
 from minigrad.learn.drawing import Regions
-from minigrad.learn.exercise import Exercise, Wrong
+from minigrad.learn.statement import Exercise, Wrong
 
 HIDDEN, STEPS, RATE = 8, 60, 1.0
 Point = tuple[float, float]

@@ -7,7 +7,7 @@ import numpy as np
 
 from minigrad.autograd.engine import detach
 from minigrad.autograd.node import Variable
-from minigrad.autograd.primitive import primitive
+from minigrad.autograd.primitives import primitive
 from minigrad.ops._numerics import constant, formula, within_rule
 from minigrad.ops.linalg._matrices import holds_nan, mT, no_square, unless, wide
 from minigrad.ops.linalg.solving import inv, solve

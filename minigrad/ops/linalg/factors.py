@@ -10,7 +10,7 @@ import numpy as np
 from minigrad.autograd.grad_mode import is_grad_enabled
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
-from minigrad.autograd.primitive import primitive
+from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import constant, shape_of, within_rule
 from minigrad.ops.linalg._matrices import (

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad.autograd.errors import ArgumentError
-from minigrad.autograd.primitive import primitive
+from minigrad.autograd.primitives import primitive
 from minigrad.ops import reductions
 from minigrad.ops._numerics import shape_of
 from minigrad.ops.elementwise import square, subtract

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from minigrad.autograd.primitive import primitive
+from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops import elementwise, reductions
 from minigrad.ops._numerics import Axis, array_of, kept_shape, shape_of

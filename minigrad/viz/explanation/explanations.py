@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from minigrad.autograd.primitive import Primitive
+from minigrad.autograd.primitives import Primitive
 from minigrad.viz.explanation.matrix_products import Share, Term, product
 from minigrad.viz.record.model import Diagram, Node
 from minigrad.viz.record.steps import Part, Step

@@ -14,7 +14,7 @@ from typing import Any, Self
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Node as Record
 from minigrad.autograd.node import node_of
-from minigrad.autograd.primitive import Primitive, by_numpy, registry
+from minigrad.autograd.primitives import Primitive, by_numpy, registry
 from minigrad.debugging.memory import readable
 from minigrad.debugging.tables import Text
 from minigrad.tensors.tensor import Tensor

@@ -15,7 +15,7 @@ import numpy as np
 from minigrad.autograd.api import grad
 from minigrad.autograd.call import call_path
 from minigrad.autograd.mode import State, state
-from minigrad.autograd.primitive import Primitive
+from minigrad.autograd.primitives import Primitive
 from minigrad.tensors.creation import tensor
 from minigrad.tensors.tensor import Tensor
 from minigrad.viz.formula import reading_of

@@ -19,7 +19,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from minigrad.autograd.plan import Rule
-from minigrad.autograd.primitive import Primitive, registry
+from minigrad.autograd.primitives import Primitive, registry
 from minigrad.viz.formula.definitions import Reading, for_call, in_simple_terms
 from minigrad.viz.formula.latex import latex
 from minigrad.viz.formula.mathml import mathml

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.primitive import Primitive
+from minigrad.autograd.primitives import Primitive
 from minigrad.viz.formula.algebra import is_scalar, simplified
 from minigrad.viz.formula.terms import (
     Choice,

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.primitive import Primitive, by_numpy, registry
+from minigrad.autograd.primitives import Primitive, by_numpy, registry
 from minigrad.viz.formula.definitions import Definition, Reading, tidied
 from minigrad.viz.formula.parser import Body, Keywords, Unreadable, item
 from minigrad.viz.formula.signs import NAMES, SIGNS

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.ops.convolution import convolution_weight
+from minigrad.ops.convolutions import convolution_weight
 from minigrad.ops.diagonals import DiagonalUpdate
 from minigrad.ops.gathering import open_grid
 from minigrad.ops.indexing import IndexUpdate, integers

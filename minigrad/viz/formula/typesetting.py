@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.primitive import Primitive
+from minigrad.autograd.primitives import Primitive
 from minigrad.support.checks import module_of
 from minigrad.support.signatures import fits
 from minigrad.viz.formula import notation as n

@@ -22,7 +22,7 @@ from minigrad.nn import Module
 from minigrad.support.files import write
 from minigrad.tensors.creation import tensor
 from minigrad.tensors.tensor import Tensor
-from minigrad.trace.lines import user_line
+from minigrad.tracing.lines import user_line
 from minigrad.viz.page.html import write_page
 from minigrad.viz.page.walk import Stop
 from minigrad.viz.page.walks import PREPARED

@@ -17,8 +17,8 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.engine import Update
-from minigrad.autograd.primitive import Primitive
-from minigrad.ops.convolution import convolution_weight
+from minigrad.autograd.primitives import Primitive
+from minigrad.ops.convolutions import convolution_weight
 from minigrad.viz.formula import forward_reading, reading_of
 from minigrad.viz.formula.definitions import Reading, Values
 from minigrad.viz.formula.signs import added, averaged, spread

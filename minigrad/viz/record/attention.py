@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.node import Variable
-from minigrad.autograd.primitive import Primitive, registry
+from minigrad.autograd.primitives import Primitive, registry
 from minigrad.viz.record.finished import Entry
 from minigrad.viz.record.heatmap import Cells, Heatmap
 from minigrad.viz.record.model import Diagram

@@ -1,8 +1,8 @@
 """Which entry of a drawing each value of a trace belongs to.
 
-`minigrad.trace` knows which value a tensor or an array holds. Here a value gets its entry: that of
-the op that made it, of a leaf, of a value that was there before, or of a step by which it left the
-graph. Numbers are noted when they are seen: arrays may change later.
+`minigrad.tracing` knows which value a tensor or an array holds. Here a value gets its entry: that
+of the op that made it, of a leaf, of a value that was there before, or of a step by which it left
+the graph. Numbers are noted when they are seen: arrays may change later.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from minigrad.autograd.events import Call, Pull, undecorated
 from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Edge, Leaf, Variable
-from minigrad.autograd.primitive import registry
+from minigrad.autograd.primitives import registry
 from minigrad.autograd.scope import ancestry
-from minigrad.trace import Step, Value
-from minigrad.trace import Trace as Record
+from minigrad.tracing import Step, Value
+from minigrad.tracing import Trace as Record
 from minigrad.viz.record.finished import Entry, known_arrays, new_entry, read
 from minigrad.viz.record.model import Kind
 from minigrad.viz.record.steps import summary

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.node import FREED, Edge, Leaf, Node, Variable
-from minigrad.autograd.primitive import REQUIRED, Primitive
+from minigrad.autograd.primitives import REQUIRED, Primitive
 from minigrad.autograd.scope import Frame, FunctionCall, Scope, module_call, samples_of
 from minigrad.autograd.views import owner
 from minigrad.debugging.memory import arrays, nodes_behind

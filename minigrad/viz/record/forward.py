@@ -13,12 +13,12 @@ from minigrad.autograd.engine import COPY, DETACH
 from minigrad.autograd.events import Call
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Edge, Node, Variable
-from minigrad.autograd.primitive import Primitive, registry
+from minigrad.autograd.primitives import Primitive, registry
 from minigrad.debugging.flops import count_flops
 from minigrad.ops.indexing import written
 from minigrad.tensors.creation import tensor
 from minigrad.tensors.tensor import Tensor
-from minigrad.trace.lines import user_line
+from minigrad.tracing.lines import user_line
 from minigrad.viz.record.attention import Weights
 from minigrad.viz.record.entries import Entries, array_arguments, array_of
 from minigrad.viz.record.finished import Entry, argument_notes, new_entry, saved_by

@@ -13,7 +13,7 @@ from functools import cache, partial
 from types import NoneType
 from typing import Any, Literal, Self, TypeVar, get_args, get_origin, get_type_hints
 
-from minigrad.autograd.primitive import Primitive, registry
+from minigrad.autograd.primitives import Primitive, registry
 from minigrad.viz.record.heatmap import Heatmap
 from minigrad.viz.record.steps import Step, Summary
 

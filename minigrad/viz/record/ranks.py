@@ -6,7 +6,7 @@ from dataclasses import replace
 from graphlib import TopologicalSorter
 from typing import Any
 
-from minigrad.autograd.primitive import Primitive, registry
+from minigrad.autograd.primitives import Primitive, registry
 from minigrad.distributed.communicators import Call, world
 from minigrad.viz.record.model import AnyDiagram, Diagram, Edge, Group, Node
 from minigrad.viz.record.steps import Step, with_inner

@@ -15,7 +15,7 @@ from minigrad.autograd.events import Call, Observer
 from minigrad.autograd.mode import State, state
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Edge, Node, Variable
-from minigrad.autograd.primitive import Primitive
+from minigrad.autograd.primitives import Primitive
 from minigrad.tensors.creation import tensor
 from minigrad.viz.record.steps import norm
 

@@ -18,9 +18,9 @@ from minigrad.autograd.engine import Update
 from minigrad.autograd.events import Pull
 from minigrad.autograd.mode import state
 from minigrad.autograd.node import Edge, Node, Variable, clock
-from minigrad.autograd.primitive import Primitive, registry
+from minigrad.autograd.primitives import Primitive, registry
 from minigrad.debugging.tables import By, Event, Text, table
-from minigrad.trace.steps import values_in
+from minigrad.tracing.steps import values_in
 from minigrad.viz.record.assembly import assemble
 from minigrad.viz.record.build import tensors_in
 from minigrad.viz.record.entries import array_of

@@ -11,7 +11,7 @@ import numpy as np
 
 from minigrad.autograd.dtype_class import dtype
 from minigrad.autograd.node import Node
-from minigrad.autograd.primitive import Primitive
+from minigrad.autograd.primitives import Primitive
 from minigrad.autograd.scope import Frame, Scope, module_call
 
 Phase = Literal["forward", "backward", "write", "effect", "left"]

@@ -10,10 +10,10 @@ import numpy as np
 
 from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.node import Variable
-from minigrad.autograd.primitive import primitive
+from minigrad.autograd.primitives import primitive
 from minigrad.ops._numerics import all_finite, channel_sums, constant, root_of_squares, widened
 from minigrad.ops._parallel import for_rows, passes, shared
-from minigrad.ops.norm import in_range, misfit
+from minigrad.ops.normalization import in_range, misfit
 
 __all__ = ["batch_norm"]
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad.autograd.primitive import Primitive, registry
+from minigrad.autograd.primitives import Primitive, registry
 from minigrad.nn import Module
 from minigrad.onnx import recurrent_operators, shape_operators, window_operators  # noqa: F401
 from minigrad.onnx.constants import make_constant, needs_table

@@ -15,7 +15,7 @@ import numpy as np
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Output, Variable, clock
 from minigrad.autograd.views import Place, owner
-from minigrad.trace.steps import Value
+from minigrad.tracing.steps import Value
 
 
 class Known(NamedTuple):

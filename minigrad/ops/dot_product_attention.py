@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.errors import ArgumentError
-from minigrad.autograd.primitive import primitive
+from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._attention_kernel import Attention, Options, attention_backward, attention_forward
 from minigrad.ops._numerics import widened
-from minigrad.ops.dropout import dropout_factor
-from minigrad.ops.softmax import softmax
+from minigrad.ops.probabilities import softmax
+from minigrad.ops.random_masks import dropout_factor
 
 __all__ = ["attention", "attention_weights"]
 

@@ -9,9 +9,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from minigrad.trace.record import Trace as Trace
-    from minigrad.trace.steps import Step as Step
-    from minigrad.trace.steps import Value as Value
+    from minigrad.tracing.record import Trace as Trace
+    from minigrad.tracing.steps import Step as Step
+    from minigrad.tracing.steps import Value as Value
 
 __all__ = ["Step", "Trace", "Value"]
 
@@ -21,5 +21,5 @@ _MODULES = {"Step": "steps", "Trace": "record", "Value": "steps"}
 
 def __getattr__(name: str) -> Any:
     if name not in _MODULES:
-        raise AttributeError(f"module 'minigrad.trace' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"minigrad.trace.{_MODULES[name]}"), name)
+        raise AttributeError(f"module 'minigrad.tracing' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"minigrad.tracing.{_MODULES[name]}"), name)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.call import wrap
-from minigrad.autograd.primitive import primitive
+from minigrad.autograd.primitives import primitive
 from minigrad.ops._numerics import formula
 from minigrad.ops.indexing import IndexUpdate
 

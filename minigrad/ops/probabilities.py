@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.primitive import primitive
+from minigrad.autograd.primitives import primitive
 from minigrad.autograd.sums import BLAS_DTYPES
 from minigrad.ops._numerics import SMALL, row_sums, spread_total, total
 from minigrad.ops._parallel import ALONE, in_passes

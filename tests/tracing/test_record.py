@@ -14,7 +14,7 @@ from executed_again import Copied, held
 import minigrad
 from minigrad import Tensor, nn, optim, tensor
 from minigrad.autograd import Function, checkpoint, grad
-from minigrad.trace import Step, Trace, Value
+from minigrad.tracing import Step, Trace, Value
 
 
 def leaf(*values: float) -> Tensor:

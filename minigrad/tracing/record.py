@@ -12,11 +12,11 @@ from minigrad.autograd.engine import Update
 from minigrad.autograd.events import Call, Observer, Pull
 from minigrad.autograd.mode import state
 from minigrad.autograd.node import FREED, Node, Variable, clock
-from minigrad.autograd.primitive import registry
+from minigrad.autograd.primitives import registry
 from minigrad.autograd.views import Place
-from minigrad.trace.identity import Identity, Write
-from minigrad.trace.lines import user_line
-from minigrad.trace.steps import Phase, Step, Value
+from minigrad.tracing.identity import Identity, Write
+from minigrad.tracing.lines import user_line
+from minigrad.tracing.steps import Phase, Step, Value
 
 NUMBERS = 1 << 30
 """A larger int that an effect returns is a random key: the same object is the same value."""
@@ -37,7 +37,7 @@ class Trace(Observer):
 
     Example:
         >>> from minigrad import ones
-        >>> from minigrad.trace import Trace
+        >>> from minigrad.tracing import Trace
         >>> x, y = ones(2), ones(2)
         >>> with Trace() as trace:
         ...     z = x * y

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.errors import ArgumentError
-from minigrad.autograd.primitive import primitive
+from minigrad.autograd.primitives import primitive
 from minigrad.ops._numerics import channel_sums, within_rule
 from minigrad.ops._parallel import PRODUCTS_PER_NS, for_rows
 from minigrad.ops._window_matrix import WindowMatrix

@@ -10,7 +10,7 @@ import numpy as np
 from minigrad.autograd.call import wrap
 from minigrad.autograd.events import Observer
 from minigrad.autograd.mode import state
-from minigrad.autograd.primitive import Primitive
+from minigrad.autograd.primitives import Primitive
 
 
 def decomposed(

@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.mode import located
-from minigrad.autograd.primitive import primitive
+from minigrad.autograd.primitives import primitive
 from minigrad.distributed.collectives import all_gather, exchange_arrays, run_collective
 from minigrad.distributed.communicators import Call, Communicator
 from minigrad.ops._attention_kernel import Attention, Options, attention_backward, attention_forward
 from minigrad.ops._numerics import widened
-from minigrad.ops.attention import attention
 from minigrad.ops.casting import as_tensor
+from minigrad.ops.dot_product_attention import attention
 from minigrad.tensors.tensor import Tensor
 
 
