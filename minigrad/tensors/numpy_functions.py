@@ -22,6 +22,7 @@ from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import by_numpy
 from minigrad.ops.casting import as_tensor, floating
+from minigrad.support.signatures import signature_of
 from minigrad.tensors import array_api
 
 _REDUCTIONS: dict[Any, Callable[..., Any]] = {
@@ -184,7 +185,7 @@ def array_function(self: Any, func: Any, types: Any, args: Any, kwargs: Any) -> 
 @functools.cache
 def _parameters(op: Callable[..., Any]) -> tuple[str, ...]:
     """The parameter names of an op; empty if it takes any keyword."""
-    parameters = inspect.signature(op).parameters
+    parameters = signature_of(op).parameters
     anything = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters.values())
     return () if anything else tuple(parameters)
 
