@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import multiprocessing
 import os
@@ -34,7 +35,8 @@ def three_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     minigrad.set_num_threads(3)
     monkeypatch.setattr(_parallel, "WORTHWHILE", 0)
     for module, constant in (
-        (_parallel, "ELEMENTS"), (_parallel, "ALONE"), (normalization, "GROUPS"), (probabilities, "ALONE"),
+        (_parallel, "ELEMENTS"), (_parallel, "ALONE"),
+        (normalization, "GROUPS"), (probabilities, "ALONE"),
     ):  # fmt: skip
         monkeypatch.setattr(module, constant, 100)
     monkeypatch.setattr(products, "SMALL", 0)
