@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.primitives import OpFunction, primitive
-from minigrad.ops._ufuncs import binary, unary
+from minigrad.autograd.primitives import primitive
 
 __all__ = [
     "allclose", "equal", "greater", "greater_equal", "isclose", "isfinite", "isinf", "isnan",
@@ -15,19 +14,88 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _comparison(function: Any, symbol: str, result: str) -> OpFunction[[Any]]:
-    description = f"Compare element by element: ``a {symbol} b``. Not differentiable."
-    more = "The result holds bools."
-    example = f"[1.0, 2.0, 3.0], 2 -> {result}"
-    return binary(function, description, example, more, compares=True)
+@primitive(numpy=np.equal, compares=True)
+def equal(a: Any, b: Any) -> Any:
+    """Compare element by element: ``a == b``. Not differentiable.
+
+    Arguments and errors are as for `add`. The result holds bools.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.eq(minigrad.tensor([1.0, 2.0, 3.0]), 2)
+        tensor([False,  True, False])
+    """
+    return np.equal(a, b)
 
 
-equal = _comparison(np.equal, "==", "[False,  True, False]")
-not_equal = _comparison(np.not_equal, "!=", "[ True, False,  True]")
-less = _comparison(np.less, "<", "[ True, False, False]")
-less_equal = _comparison(np.less_equal, "<=", "[ True,  True, False]")
-greater = _comparison(np.greater, ">", "[False, False,  True]")
-greater_equal = _comparison(np.greater_equal, ">=", "[False,  True,  True]")
+@primitive(numpy=np.not_equal, compares=True)
+def not_equal(a: Any, b: Any) -> Any:
+    """Compare element by element: ``a != b``. Not differentiable.
+
+    Arguments and errors are as for `add`. The result holds bools.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.not_equal(minigrad.tensor([1.0, 2.0, 3.0]), 2)
+        tensor([ True, False,  True])
+    """
+    return np.not_equal(a, b)
+
+
+@primitive(numpy=np.less, compares=True)
+def less(a: Any, b: Any) -> Any:
+    """Compare element by element: ``a < b``. Not differentiable.
+
+    Arguments and errors are as for `add`. The result holds bools.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.less(minigrad.tensor([1.0, 2.0, 3.0]), 2)
+        tensor([ True, False, False])
+    """
+    return np.less(a, b)
+
+
+@primitive(numpy=np.less_equal, compares=True)
+def less_equal(a: Any, b: Any) -> Any:
+    """Compare element by element: ``a <= b``. Not differentiable.
+
+    Arguments and errors are as for `add`. The result holds bools.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.less_equal(minigrad.tensor([1.0, 2.0, 3.0]), 2)
+        tensor([ True,  True, False])
+    """
+    return np.less_equal(a, b)
+
+
+@primitive(numpy=np.greater, compares=True)
+def greater(a: Any, b: Any) -> Any:
+    """Compare element by element: ``a > b``. Not differentiable.
+
+    Arguments and errors are as for `add`. The result holds bools.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.greater(minigrad.tensor([1.0, 2.0, 3.0]), 2)
+        tensor([False, False,  True])
+    """
+    return np.greater(a, b)
+
+
+@primitive(numpy=np.greater_equal, compares=True)
+def greater_equal(a: Any, b: Any) -> Any:
+    """Compare element by element: ``a >= b``. Not differentiable.
+
+    Arguments and errors are as for `add`. The result holds bools.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.greater_equal(minigrad.tensor([1.0, 2.0, 3.0]), 2)
+        tensor([False,  True,  True])
+    """
+    return np.greater_equal(a, b)
 
 
 @primitive(numpy=np.isclose, arrays=2, promote=("a", "b"), compares=True)
@@ -57,12 +125,37 @@ def allclose(
     return bool(isclose(a, b, rtol, atol, equal_nan).all())
 
 
-def _test(function: Any, kind: str, result: str) -> OpFunction[[]]:
-    description = f"Test which elements are {kind}. Not differentiable."
-    example = f'[1.0, float("nan"), float("-inf")] -> {result}'
-    return unary(function, description, example, float_inputs=False)
+@primitive(numpy=np.isnan)
+def isnan(x: Any) -> Any:
+    """Test which elements are NaN. Not differentiable.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.isnan(minigrad.tensor([1.0, float("nan"), float("-inf")]))
+        tensor([False,  True, False])
+    """
+    return np.isnan(x)
 
 
-isnan = _test(np.isnan, "NaN", "[False,  True, False]")
-isinf = _test(np.isinf, "infinite, of either sign", "[False, False,  True]")
-isfinite = _test(np.isfinite, "finite: neither infinite nor NaN", "[ True, False, False]")
+@primitive(numpy=np.isinf)
+def isinf(x: Any) -> Any:
+    """Test which elements are infinite, of either sign. Not differentiable.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.isinf(minigrad.tensor([1.0, float("nan"), float("-inf")]))
+        tensor([False, False,  True])
+    """
+    return np.isinf(x)
+
+
+@primitive(numpy=np.isfinite)
+def isfinite(x: Any) -> Any:
+    """Test which elements are finite: neither infinite nor NaN. Not differentiable.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.isfinite(minigrad.tensor([1.0, float("nan"), float("-inf")]))
+        tensor([ True, False, False])
+    """
+    return np.isfinite(x)

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.primitives import OpFunction, primitive
+from minigrad.autograd.primitives import primitive
 from minigrad.ops._numerics import Axis
-from minigrad.ops._ufuncs import binary, unary
 
 __all__ = [
     "all", "any", "bitwise_and", "bitwise_or", "bitwise_xor", "count_nonzero", "invert",
@@ -19,48 +18,143 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _connective(function: Any, meaning: str, result: str) -> OpFunction[[Any]]:
-    logical = function.__name__.startswith("logical")
-    description = f"{meaning}, element by element."
-    more = "Not differentiable." if logical else "Floats are a TypeError. Not differentiable."
-    example = f"[True, False], True -> {result}"
-    return binary(function, description, example, more, compares=logical)
+@primitive(numpy=np.bitwise_and)
+def bitwise_and(a: Any, b: Any) -> Any:
+    """Compute the logical and (bitwise for integers), element by element.
+
+    Arguments and errors are as for `add`. Floats are a TypeError. Not differentiable.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.bitwise_and(minigrad.tensor([True, False]), True)
+        tensor([ True, False])
+    """
+    return np.bitwise_and(a, b)
 
 
-bitwise_and = _connective(
-    np.bitwise_and, "Compute the logical and (bitwise for integers)", "[ True, False]"
-)
-bitwise_or = _connective(
-    np.bitwise_or, "Compute the logical or (bitwise for integers)", "[True, True]"
-)
-bitwise_xor = _connective(
-    np.bitwise_xor, "Compute the exclusive or (bitwise for integers)", "[False,  True]"
-)
-left_shift = binary(
-    np.left_shift, "Move the bits of integers to the left, ``a << b``: times ``2 ** b``.",
-    "[1, 5], 2 -> [ 4, 20]", "Floats are a TypeError. Not differentiable.",
-)  # fmt: skip
-right_shift = binary(
-    np.right_shift, "Move the bits of integers to the right, ``a >> b``: ``a // 2 ** b``.",
-    "[4, 21], 2 -> [1, 5]", "Floats are a TypeError. Not differentiable.",
-)  # fmt: skip
-logical_and = _connective(np.logical_and, "Test whether both are nonzero", "[ True, False]")
-logical_or = _connective(np.logical_or, "Test whether either is nonzero", "[True, True]")
-logical_xor = _connective(
-    np.logical_xor, "Test whether one of the two is nonzero", "[False,  True]"
-)
-invert = unary(
-    np.invert,
-    "Compute the logical not of bools and the bitwise not of integers. Not differentiable.\n\n"
-    "Raises:\n    TypeError: They are floats.",
-    "[True, False] -> [False,  True]", float_inputs=False,
-)  # fmt: skip
-logical_not = unary(
-    np.logical_not,
-    "Test which elements are 0. Not differentiable.",
-    "[0.0, 2.0] -> [ True, False]",
-    float_inputs=False,
-)
+@primitive(numpy=np.bitwise_or)
+def bitwise_or(a: Any, b: Any) -> Any:
+    """Compute the logical or (bitwise for integers), element by element.
+
+    Arguments and errors are as for `add`. Floats are a TypeError. Not differentiable.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.bitwise_or(minigrad.tensor([True, False]), True)
+        tensor([True, True])
+    """
+    return np.bitwise_or(a, b)
+
+
+@primitive(numpy=np.bitwise_xor)
+def bitwise_xor(a: Any, b: Any) -> Any:
+    """Compute the exclusive or (bitwise for integers), element by element.
+
+    Arguments and errors are as for `add`. Floats are a TypeError. Not differentiable.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.bitwise_xor(minigrad.tensor([True, False]), True)
+        tensor([False,  True])
+    """
+    return np.bitwise_xor(a, b)
+
+
+@primitive(numpy=np.left_shift)
+def left_shift(a: Any, b: Any) -> Any:
+    """Move the bits of integers to the left, ``a << b``: times ``2 ** b``.
+
+    Arguments and errors are as for `add`. Floats are a TypeError. Not differentiable.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.left_shift(minigrad.tensor([1, 5]), 2)
+        tensor([ 4, 20])
+    """
+    return np.left_shift(a, b)
+
+
+@primitive(numpy=np.right_shift)
+def right_shift(a: Any, b: Any) -> Any:
+    """Move the bits of integers to the right, ``a >> b``: ``a // 2 ** b``.
+
+    Arguments and errors are as for `add`. Floats are a TypeError. Not differentiable.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.right_shift(minigrad.tensor([4, 21]), 2)
+        tensor([1, 5])
+    """
+    return np.right_shift(a, b)
+
+
+@primitive(numpy=np.logical_and, compares=True)
+def logical_and(a: Any, b: Any) -> Any:
+    """Test whether both are nonzero, element by element.
+
+    Arguments and errors are as for `add`. Not differentiable.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.logical_and(minigrad.tensor([True, False]), True)
+        tensor([ True, False])
+    """
+    return np.logical_and(a, b)
+
+
+@primitive(numpy=np.logical_or, compares=True)
+def logical_or(a: Any, b: Any) -> Any:
+    """Test whether either is nonzero, element by element.
+
+    Arguments and errors are as for `add`. Not differentiable.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.logical_or(minigrad.tensor([True, False]), True)
+        tensor([True, True])
+    """
+    return np.logical_or(a, b)
+
+
+@primitive(numpy=np.logical_xor, compares=True)
+def logical_xor(a: Any, b: Any) -> Any:
+    """Test whether one of the two is nonzero, element by element.
+
+    Arguments and errors are as for `add`. Not differentiable.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.logical_xor(minigrad.tensor([True, False]), True)
+        tensor([False,  True])
+    """
+    return np.logical_xor(a, b)
+
+
+@primitive(numpy=np.invert)
+def invert(x: Any) -> Any:
+    """Compute the logical not of bools and the bitwise not of integers. Not differentiable.
+
+    Raises:
+        TypeError: They are floats.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.invert(minigrad.tensor([True, False]))
+        tensor([False,  True])
+    """
+    return np.invert(x)
+
+
+@primitive(numpy=np.logical_not)
+def logical_not(x: Any) -> Any:
+    """Test which elements are 0. Not differentiable.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.logical_not(minigrad.tensor([0.0, 2.0]))
+        tensor([ True, False])
+    """
+    return np.logical_not(x)
 
 
 @primitive(numpy=np.any, arrays=1, axes=("axis",))

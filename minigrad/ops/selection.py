@@ -11,7 +11,6 @@ from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import constant, formula, values_of, zeroed
-from minigrad.ops._ufuncs import binary
 from minigrad.ops.broadcasting import broadcast_to
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import getitem
@@ -24,26 +23,60 @@ __all__ = [
 ]  # fmt: skip
 
 
-maximum = binary(
-    np.maximum, "Compute the elementwise maximum, NaN where either is NaN.",
-    "[1.0, 5.0], 3 -> [3., 5.]",
-    "Equal elements share the gradient evenly.",
-)  # fmt: skip
-minimum = binary(
-    np.minimum, "Compute the elementwise minimum, NaN where either is NaN.",
-    "[1.0, 5.0], 3 -> [1., 3.]",
-    "Equal elements share the gradient evenly.",
-)  # fmt: skip
-fmax = binary(
-    np.fmax, "Compute the elementwise maximum, where NaN counts as missing.",
-    '[1.0, float("nan")], 3 -> [3., 3.]',
-    "Of equal elements, `a` receives the gradient.",
-)  # fmt: skip
-fmin = binary(
-    np.fmin, "Compute the elementwise minimum, where NaN counts as missing.",
-    '[1.0, float("nan")], 3 -> [1., 3.]',
-    "Of equal elements, `a` receives the gradient.",
-)  # fmt: skip
+@primitive(numpy=np.maximum)
+def maximum(a: Any, b: Any) -> Any:
+    """Compute the elementwise maximum, NaN where either is NaN.
+
+    Arguments and errors are as for `add`. Equal elements share the gradient evenly.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.maximum(minigrad.tensor([1.0, 5.0]), 3)
+        tensor([3., 5.])
+    """
+    return np.maximum(a, b)
+
+
+@primitive(numpy=np.minimum)
+def minimum(a: Any, b: Any) -> Any:
+    """Compute the elementwise minimum, NaN where either is NaN.
+
+    Arguments and errors are as for `add`. Equal elements share the gradient evenly.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.minimum(minigrad.tensor([1.0, 5.0]), 3)
+        tensor([1., 3.])
+    """
+    return np.minimum(a, b)
+
+
+@primitive(numpy=np.fmax)
+def fmax(a: Any, b: Any) -> Any:
+    """Compute the elementwise maximum, where NaN counts as missing.
+
+    Arguments and errors are as for `add`. Of equal elements, `a` receives the gradient.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.fmax(minigrad.tensor([1.0, float("nan")]), 3)
+        tensor([3., 3.])
+    """
+    return np.fmax(a, b)
+
+
+@primitive(numpy=np.fmin)
+def fmin(a: Any, b: Any) -> Any:
+    """Compute the elementwise minimum, where NaN counts as missing.
+
+    Arguments and errors are as for `add`. Of equal elements, `a` receives the gradient.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.fmin(minigrad.tensor([1.0, float("nan")]), 3)
+        tensor([1., 3.])
+    """
+    return np.fmin(a, b)
 
 
 @primitive(numpy=np.nan_to_num, arrays=1)
