@@ -45,6 +45,8 @@ def misfit(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> T
     signature, op = inspect.signature(function), getattr(function, "op", None)
     if op is not None:
         new = op.spelling
+        parameters = op.signature.parameters.values()
+        signature = inspect.Signature([p.replace(name=new.get(p.name, p.name)) for p in parameters])
         twice = [key for key in kwargs if new.get(key) in kwargs]
         if twice:
             return TypeError(f"{name}: {twice[0]} is {new[twice[0]]}: give one of them")
