@@ -225,10 +225,9 @@ def views() -> str:
 
 
 def plan() -> str:
-    """What would run, and one entry of what ran, in numbers."""
+    """What would run."""
     x, w = (minigrad.ones(*shape, requires_grad=True) for shape in ((2, 3), (3,)))
-    planned = viz.explain(minigrad.maximum(x * w, x @ w[:, None]).mean(), x=x, w=w)
-    return f"{planned}\n\n{viz.explain(graph_of('matrices'), entry=(1, 2))}"
+    return f"{viz.explain(minigrad.maximum(x * w, x @ w[:, None]).mean(), x=x, w=w)}\n"
 
 
 def colours() -> str:
