@@ -218,16 +218,9 @@ def differences() -> str:
 
 
 def views() -> str:
-    """A picture cut for a slide, to the right, closed, with some opened and some hidden."""
-    residual, shared = graph_of("residual"), graph_of("shared")
-    return "".join(
-        lines(svg)
-        for svg in (
-            shared.to_svg(fit=(16, 9), title="Twice & wide"),
-            residual.to_svg(direction="right"),
-            residual.to_svg(0, open=["layer"], hide=["*weight"]),
-        )
-    )
+    """A picture with a title, and one that is closed, with some opened and some hidden."""
+    opened = graph_of("residual").to_svg(0, open=["layer"], hide=["*weight"])
+    return lines(graph_of("shared").to_svg(title="Twice & wide")) + lines(opened)
 
 
 def plan() -> str:
