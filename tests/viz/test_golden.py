@@ -193,10 +193,7 @@ def heatmaps() -> str:
 
 
 def maps() -> str:
-    """The picture of all maps, and what the page says of a cell."""
-    made = attention_maps()
-    [data] = re.findall('id="weights">(.*?)</script>', made.to_html(), re.DOTALL)
-    return lines(made.to_svg()) + "\n".join(outline(told(json.loads(data))))
+    return lines(attention_maps().to_svg())
 
 
 def walks() -> str:

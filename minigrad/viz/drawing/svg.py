@@ -4,11 +4,11 @@ Kinds of boxes differ by shape and glyph first, by hue second. Names that a user
 Everything has a tooltip with what does not fit into the picture.
 """
 
-import html
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
+from minigrad.viz.drawing.elements import MARGIN, escape, legend, picture, text
 from minigrad.viz.drawing.style import STYLE
 from minigrad.viz.layout import Placement, Point, Skeleton, labels, place, skeleton
 from minigrad.viz.record.fold import all_boxes
@@ -19,11 +19,8 @@ from minigrad.viz.record.writing import printable, shape_text, size_text
 HEAD = 6
 """The length of the head of an arrow."""
 
-WIDTH, HEIGHT, ROW = 26, 14, 22
-"""Of a sample in the legend, and of a row of them."""
-
-SPACE, MARGIN = 18, 16
-"""Between two entries of the legend, and at the sides."""
+WIDTH, HEIGHT = 26, 14
+"""Of a sample in the legend."""
 
 HEADLINE = 30
 """The height of the title of a picture."""
@@ -54,39 +51,38 @@ def draw(diagram: Diagram, title: str = "") -> str:
     drawn = insides(diagram, layout, shown)
     thick = residuals(diagram) & set(placement.edges)
     top = HEADLINE if title else 0
-    entries = legend_entries(shown, diagram.groups, bool(thick))
-    legend, width, rows = _legend(entries, placement.width, top + placement.height)
+    entries = [
+        (sample, WIDTH, name) for sample, name in legend_entries(shown, diagram.groups, bool(thick))
+    ]
+    least = max(placement.width, LEAST)
+    explained, width, rows = legend(entries, least, top + placement.height)
     above = labels.shorten(title, 2 * labels.LONGEST)
     headline = labels.text_width(above, "title") + 2 * MARGIN * bool(title)
     width = max(placement.width, width, headline)
     height = top + placement.height + rows
-    wide, high = round(SHARPNESS * width), round(SHARPNESS * height)
     functions = {group.id for group in diagram.groups if group.function}
     kinds = Counter("function" if node.id in functions else str(node.kind) for node in shown)
     kinds["open function"] = len(functions & placement.frames.keys())
     kinds["open module"] = len(placement.frames) - kinds["open function"]
     count = ", ".join(f"{n} {kind}{'s' * (n > 1)}" for kind, n in kinds.items() if n)
     parts = [
-        '<svg xmlns="http://www.w3.org/2000/svg" class="minigrad-graph" role="group" '
-        f'aria-label="{_escape(title or "Compute graph")}: {count}" '
-        f'viewBox="0 0 {width} {height}" width="{wide}" height="{high}">',
-        f"<style>{STYLE}</style>",
-        f'<rect class="page" x="0" y="0" width="{width}" height="{height}"/>',
-        _text(width // 2, top - 6, labels.Line(above, "title")),
+        text(width // 2, top - 6, above, "title"),
         f'<g transform="translate({(width - placement.width) // 2} {top})">',
         *_frames(diagram, placement),
         *_edges(diagram, placement, nodes, thick),
         *(f'<circle class="port" cx="{x}" cy="{y}" r="2.5"/>' for x, y in placement.ports),
         *(_box(node, *placement.boxes[node.id][:2], drawn[node.id]) for node in shown),
         *(  # shapes, beside the lines
-            _text(x, y + 9, labels.Line(layout.texts[tensor][0], "small"), "start")
+            text(x, y + 9, layout.texts[tensor][0], "small start")
             for tensor, x, y in placement.texts
         ),
         "</g>",
-        *legend,
-        "</svg>",
+        *explained,
     ]
-    return "\n".join(parts) + "\n"
+    label = f"{title or 'Compute graph'}: {count}"
+    return picture(
+        "minigrad-graph", label, (width, height), STYLE, parts, role="group", scale=SHARPNESS
+    )
 
 
 def _frames(diagram: Diagram, placement: Placement) -> Iterator[str]:
@@ -97,9 +93,9 @@ def _frames(diagram: Diagram, placement: Placement) -> Iterator[str]:
             continue
         (x, y, width, height), (left, top) = placement.frames[group.id], placement.titles[group.id]
         label = group.place if group.function else f"{group.path or 'the whole'}: {group.module}"
-        label = _escape(f"what {group.name} computes" if group.op else label)
+        label = escape(f"what {group.name} computes" if group.op else label)
         yield (
-            f'<g class="frame{" odd" * (len(around) % 2)}" data-id="{_escape(group.id)}" '
+            f'<g class="frame{" odd" * (len(around) % 2)}" data-id="{escape(group.id)}" '
             f'role="img" aria-label="{label}"><title>{label}</title>'
             f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="8"/>'
             f'<g transform="translate({left} {top})">{heading(group)}</g></g>'
@@ -109,9 +105,9 @@ def _frames(diagram: Diagram, placement: Placement) -> Iterator[str]:
 def heading(group: Group) -> str:
     """Draw the title of an open group, from its upper left corner."""
     name, kind, size = labels.title_of(group)
-    spans = f'<tspan class="bold">{_escape(name.text)}</tspan>'
+    spans = f'<tspan class="bold">{escape(name.text)}</tspan>'
     if kind.text:
-        spans += f' <tspan class="small">{_escape(kind.text)}</tspan>'
+        spans += f' <tspan class="small">{escape(kind.text)}</tspan>'
     return f'<text class="start" x="0" y="12">{spans}</text>{_text(0, 25, size, "start")}'
 
 
@@ -130,7 +126,7 @@ def _edges(
         label = f"{ends}{name}: {size_text(edge)} {edge.dtype}"
         (x, y), kind = points[-1], "edge residual" if index in thick else "edge"
         yield (
-            f'<g class="{kind}" data-edge="{index}"><title>{_escape(label)}</title>'
+            f'<g class="{kind}" data-edge="{index}"><title>{escape(label)}</title>'
             f'<path class="line" d="{_path(points)}"/>'
             f'<path class="head" d="M{x} {y}l-4 {-HEAD - 1}h8z"/></g>'
         )
@@ -179,9 +175,9 @@ def _box(node: Node, left: int, top: int, inside: str) -> str:
     kinds = [node.kind, *["unrecorded"] * (not node.recorded), *["error"] * bool(node.error)]
     name = f"{node.kind} {node.label}, {size_text(node)}"
     return (
-        f'<g class="box {" ".join(kinds)}" data-id="{_escape(node.id)}" role="img" '
-        f'aria-label="{_escape(printable(name))}" transform="translate({left} {top})">'
-        f"<title>{_escape(_tooltip(node))}</title>{inside}</g>"
+        f'<g class="box {" ".join(kinds)}" data-id="{escape(node.id)}" role="img" '
+        f'aria-label="{escape(name)}" transform="translate({left} {top})">'
+        f"<title>{escape(_tooltip(node))}</title>{inside}</g>"
     )
 
 
@@ -196,7 +192,7 @@ def _inside(
     parts = _outline(node.kind, width, height)
     if node.saved:
         parts.append(f'<rect class="saved" x="8" y="{height - 4}" width="10" height="7"/>')
-    parts += [_text(at, 11, labels.Line(name, "small"), "slot") for at, name in slots]
+    parts += [text(at, 11, name, "small slot") for at, name in slots]
     lines = sum(labels.LEADING[line.style] for line in content.lines)
     base, middle = (height - lines + labels.SLOTS * bool(slots)) // 2, width // 2
     for index, line in enumerate(content.lines):
@@ -205,7 +201,7 @@ def _inside(
             parts.append(_text(middle, base - 4, line))
             continue
         left = middle - (labels.GLYPH + int(0.9 * labels.text_width(line.text, line.style))) // 2
-        glyph = _text(left - 2, base - 4, labels.Line(content.glyph, "bold"), "start glyph")
+        glyph = text(left - 2, base - 4, content.glyph, "bold start glyph")
         parts.append(_sign(left, base - 13) if content.glyph == "⊞" else glyph)
         parts.append(_text(left + labels.GLYPH, base - 4, line, "start"))
     return "".join(parts)
@@ -247,33 +243,13 @@ def _sign(x: int, y: int) -> str:
 
 
 def _text(x: int, y: int, line: labels.Line, kind: str = "") -> str:
-    """A line of text, or nothing if it is empty: `x` is its middle, or with ``start`` its left."""
-    classes = " ".join(name for name in (line.style, kind) if name and name != "name")
-    named = f' class="{classes}"' if classes else ""
-    return f'<text{named} x="{x}" y="{y}">{_escape(line.text)}</text>' if line.text else ""
-
-
-def _escape(text: str) -> str:
-    """Make a text safe within an element and an attribute; only tooltips have several lines."""
-    return html.escape("\n".join(map(printable, text.split("\n"))))
+    """A line of text in its style."""
+    return text(
+        x, y, line.text, " ".join(name for name in (line.style, kind) if name and name != "name")
+    )
 
 
 # The legend -------------------------------------------------------------------------------------
-
-
-def _legend(entries: Iterable[tuple[str, str]], width: int, top: int) -> tuple[list[str], int, int]:
-    """The legend of a picture, in rows below it; and the width and height that they need."""
-    widest, x, row = 0, MARGIN, 0
-    parts = ['<g class="legend" role="img" aria-label="Legend">']
-    for sample, name in entries:
-        end = x + WIDTH + 6 + labels.text_width(name, "small")
-        if end + MARGIN > max(width, LEAST) and x > MARGIN:
-            x, row, end = MARGIN, row + 1, end - x + MARGIN
-        parts.append(f'<g transform="translate({x} {top + row * ROW})">{sample}')
-        parts.append(f"{_text(WIDTH + 6, 11, labels.Line(name, 'small'), 'start')}</g>")
-        widest = max(widest, end + MARGIN)
-        x = end + SPACE
-    return [*parts, "</g>"], widest, (row + 1) * ROW + MARGIN // 2
 
 
 def legend_entries(
@@ -300,6 +276,5 @@ def legend_entries(
 def _sample(kind: Kind, *more: str) -> str:
     parts = _outline(kind, WIDTH, HEIGHT)
     if glyph := labels.GLYPHS.get(kind):
-        letter = f'<text class="bold small glyph" x="13" y="11">{glyph}</text>'
-        parts.append(_sign(8, 2) if glyph == "⊞" else letter)
+        parts.append(_sign(8, 2) if glyph == "⊞" else text(13, 11, glyph, "bold small glyph"))
     return f'<g class="box {" ".join((kind, *more))}">{"".join(parts)}</g>'
