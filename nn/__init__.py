@@ -35,7 +35,6 @@ from minigrad.nn.layers.resampling import *
 from minigrad.nn.module.base import *
 from minigrad.nn.module.containers import *
 from minigrad.nn.module.parameter import *
-from minigrad.nn.module.parameter_containers import *
 from minigrad.nn.source_documents.additive_attention import *
 from minigrad.nn.source_documents.causal_self_attention import *
 from minigrad.nn.source_documents.dot_product_attention import *

@@ -13,7 +13,6 @@ from minigrad.nn.layers.convolution import Conv1d, Conv2d
 from minigrad.nn.layers.linear import Linear
 from minigrad.nn.layers.normalization import BatchNorm1d, BatchNorm2d
 from minigrad.nn.layers.pooling import AdaptiveAvgPool2d
-from minigrad.nn.module.argument_checks import Count
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.containers import ModuleList, Sequential
 from minigrad.support.checks import check_size
@@ -27,7 +26,7 @@ __all__ = [
 
 def _reduced(owner: str, name: str, channels: int, reduction: int) -> int:
     """The number of channels divided by the reduction, at least 1."""
-    if channels < reduction:
+    if channels < check_size(owner, "reduction", reduction):
         raise ValueError(f"{owner}: reduction ({reduction}) must be at most {name} ({channels})")
     return channels // reduction
 
@@ -38,8 +37,8 @@ class _ConvBNReLU(Module):
     layers: ClassVar[tuple[type[Conv1d | Conv2d], type[BatchNorm1d | BatchNorm2d]]]
 
     def __init__(
-        self, in_channels: Count, out_channels: Count, kernel_size: Sizes, stride: Sizes = 1,
-        padding: Border = 0, dilation: Sizes = 1, groups: Count = 1, conv_bias: bool = True,
+        self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1,
+        padding: Border = 0, dilation: Sizes = 1, groups: int = 1, conv_bias: bool = True,
         eps: float = 1e-5, momentum: float | None = 0.1, bn_affine: bool = True,
         track_running_stats: bool = True,
     ) -> None:  # fmt: skip
@@ -111,7 +110,7 @@ class _DepthSeparableConv(Module):
     layer: ClassVar[type[Conv1d | Conv2d]]
 
     def __init__(
-        self, in_channels: Count, out_channels: Count, kernel_size: Sizes, stride: Sizes = 1,
+        self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1,
         padding: Border = 0, dilation: Sizes = 1, bias: bool = True,
     ) -> None:  # fmt: skip
         super().__init__()
@@ -196,7 +195,7 @@ class SEModule(Module):
         minigrad.Size([2, 32, 5, 5])
     """
 
-    def __init__(self, in_channels: Count, reduction: Count = 16) -> None:
+    def __init__(self, in_channels: int, reduction: int = 16) -> None:
         super().__init__()
         hidden = _reduced("SEModule", "in_channels", in_channels, reduction)
         self.avgpool = AdaptiveAvgPool2d(1)
@@ -243,8 +242,8 @@ class SelectiveKernel(Module):
     """
 
     def __init__(
-        self, in_channels: Count, out_channels: Count, kernel_sizes: Sequence[int],
-        stride: Count = 1, padding: Border | None = None, groups: Count = 1, reduction: Count = 16,
+        self, in_channels: int, out_channels: int, kernel_sizes: Sequence[int],
+        stride: int = 1, padding: Border | None = None, groups: int = 1, reduction: int = 16,
     ) -> None:  # fmt: skip
         super().__init__()
         hidden = _reduced("SelectiveKernel", "out_channels", out_channels, reduction)

@@ -18,7 +18,7 @@ from minigrad.nn.functional.recurrence import gru_steps, lstm_steps, rnn_steps
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
 from minigrad.nn.utils.rnn import PackedSequence, packing_of
-from minigrad.support.checks import check_probability, check_size
+from minigrad.support.checks import check_flag, check_probability, check_size
 from minigrad.tensors.creation import empty, zeros
 from minigrad.tensors.tensor import Tensor
 
@@ -55,7 +55,7 @@ class RNNBase(Module):
                 f"got {proj_size}"
             )
         self._out_size = proj_size or hidden_size
-        self.bias = bool(bias)
+        self.bias = check_flag(owner, "bias", bias)
         self.batch_first = batch_first
         self.dropout = check_probability(owner, "dropout", dropout)
         if dropout and num_layers == 1:
