@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.errors import type_error, value_error
+from minigrad.autograd.errors import refuse_shapes, type_error, value_error
 from minigrad.nn.functional.activation import logsigmoid
 from minigrad.nn.functional.loss import Reduction, like, loss, reduced
 from minigrad.nn.functional.metric_loss import at_least_0
@@ -131,11 +131,10 @@ def multi_margin_loss(
     if p not in (1, 2):
         raise value_error(f"{name}: p must be 1 or 2, got {p!r}")
     one = input.ndim < 2 and right.shape in ((), (1,))
-    if not one and (input.ndim != 2 or right.shape != input.shape[:1]):
-        raise value_error(
-            f"{name}: an input of shape (N, C) or (C,) with a target of shape (N,) or () expected, "
-            f"got {tuple(input.shape)} and {tuple(right.shape)}"
-        )
+    refuse_shapes(
+        not one and (input.ndim != 2 or right.shape != input.shape[:1]), name,
+        "an input of shape (N, C) or (C,) with a target of shape (N,) or ()", input, right,
+    )  # fmt: skip
     rows: Any = floating(input) if input.ndim == 2 else ops.reshape(floating(input), (1, -1))
     right, classes = ops.reshape(right, (-1, 1)), rows.shape[1]
     if (values_of(right) < 0).any() or (values_of(right) >= classes).any():

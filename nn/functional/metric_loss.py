@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.errors import value_error
+from minigrad.autograd.errors import refuse_shapes, value_error
 from minigrad.nn.functional.framing import framed
 from minigrad.nn.functional.loss import Reduction, like, loss, reduced
 from minigrad.nn.functional.similarity import pairwise_distance
@@ -156,11 +156,10 @@ def cosine_embedding_loss(
     check_number(name, "margin", margin, -1.0, below=1.0 + 1e-9)
     like(name, input1, input2, "input1", "input2")
     y = np.asarray(target)
-    if input1.ndim not in (1, 2) or y.shape != input1.shape[:-1]:
-        raise value_error(
-            f"{name}: inputs of shape (N, D) or (D,) with a target of shape (N,) or () "
-            f"expected, got {tuple(input1.shape)} and {tuple(y.shape)}"
-        )
+    refuse_shapes(
+        input1.ndim not in (1, 2) or y.shape != input1.shape[:-1], name,
+        "inputs of shape (N, D) or (D,) with a target of shape (N,) or ()", input1, y,
+    )  # fmt: skip
     if not np.isin(y, (-1, 1)).all():
         raise value_error(f"{name}: each target must be 1 or -1, got {y.tolist()}")
     # As in PyTorch, 1e-12 is added to the squares.

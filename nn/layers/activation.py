@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
-from minigrad.autograd.errors import value_error
+from minigrad.autograd.errors import refuse_shapes
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.layers.function_layer import FunctionLayer, UnaryLayer, layer_of
@@ -370,11 +370,10 @@ class Softmax2d(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply softmax along the third axis from the end."""
-        if input.ndim not in (3, 4):
-            raise value_error(
-                f"Softmax2d: an input of shape (N, C, H, W) or (C, H, W) expected, "
-                f"got {tuple(input.shape)}"
-            )
+        refuse_shapes(
+            input.ndim not in (3, 4), "Softmax2d",
+            "an input of shape (N, C, H, W) or (C, H, W)", input,
+        )  # fmt: skip
         return F.softmax(input, -3)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from minigrad import ops
-from minigrad.autograd.errors import type_error, value_error
+from minigrad.autograd.errors import refuse_shapes, type_error
 from minigrad.nn.functional.convolution import Border, Sizes
 from minigrad.nn.layers.activation import ReLU, Sigmoid, Softmax
 from minigrad.nn.layers.convolution import Conv1d, Conv2d
@@ -280,7 +280,4 @@ class SelectiveKernel(Module):
 def _check_images(owner: str, x: Tensor) -> None:
     if not isinstance(x, Tensor):
         raise type_error(f"{owner}: x must be a Tensor, got {type(x).__name__}")
-    if x.ndim != 4:
-        raise value_error(
-            f"{owner}: images of shape (N, C, H, W) expected, got shape {tuple(x.shape)}"
-        )
+    refuse_shapes(x.ndim != 4, owner, "images of shape (N, C, H, W)", x)
