@@ -74,9 +74,6 @@ from minigrad.support.memory import *
 from minigrad.tensors.creation import *
 from minigrad.tensors.dlpack import *
 from minigrad.tensors.functions import *
-from minigrad.tensors.functions.shapes import expand as expand
-from minigrad.tensors.functions.shapes import repeat as repeat
-from minigrad.tensors.functions.shapes import unfold as unfold
 from minigrad.tensors.kinds import *
 from minigrad.tensors.lucid2 import *
 from minigrad.tensors.printing import *

@@ -69,6 +69,15 @@ def expand(x: Any, *sizes: Any) -> Tensor:
     return _expand(x, tuple(sizes[0]) if len(sizes) == 1 and np.ndim(sizes[0]) else sizes)
 
 
+def broadcast_shape(name: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape to which shapes broadcast; an error of the op `name` if there is none."""
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        shown = ", ".join(str(tuple(shape)) for shape in shapes)
+        raise value_error(f"{name}: shapes {shown} do not broadcast together") from None
+
+
 def broadcast_arrays(*tensors: Any) -> tuple[Tensor, ...]:
     """Broadcast tensors against each other: a view of each, all of one shape.
 
@@ -82,12 +91,7 @@ def broadcast_arrays(*tensors: Any) -> tuple[Tensor, ...]:
         (minigrad.Size([2, 3]), minigrad.Size([2, 3]))
     """
     views = [as_tensor(tensor) for tensor in tensors]
-    shapes = [tuple(view.shape) for view in views]
-    try:
-        shape = np.broadcast_shapes(*shapes)
-    except ValueError:
-        shown = ", ".join(map(str, shapes))
-        raise value_error(f"broadcast_arrays: shapes {shown} do not broadcast together") from None
+    shape = broadcast_shape("broadcast_arrays", *(view.shape for view in views))
     return tuple(broadcast_to(view, shape) for view in views)
 
 

@@ -113,7 +113,7 @@ def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: b
 
 
 def allclose(
-    a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+    input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> bool:
     """Test whether all elements are close, as in `isclose`; True of nothing.
 
@@ -122,7 +122,7 @@ def allclose(
         >>> minigrad.allclose(minigrad.tensor([1.0, 2.0]), [1.0, 2.1])
         False
     """
-    return bool(isclose(a, b, rtol, atol, equal_nan).all())
+    return bool(isclose(input, other, rtol, atol, equal_nan).all())
 
 
 @primitive(numpy=np.isnan)

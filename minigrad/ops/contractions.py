@@ -16,11 +16,11 @@ from minigrad.ops.selection import where
 __all__ = ["einsum", "tensordot"]
 
 
-def einsum(subscripts: str, *operands: Any) -> Tensor:
+def einsum(equation: str, *operands: Any) -> Tensor:
     """Sum products by Einstein's convention, as in NumPy.
 
     Args:
-        subscripts: Such as ``"bij,bjk->bik"``; an ellipsis means leading axes, a repeated
+        equation: Such as ``"bij,bjk->bik"``; an ellipsis means leading axes, a repeated
             label in one operand takes its diagonal.
         *operands: A tensor for each group of labels.
 
@@ -33,13 +33,13 @@ def einsum(subscripts: str, *operands: Any) -> Tensor:
         >>> minigrad.einsum("ij,j->i", minigrad.ones((2, 3)), minigrad.ones(3))
         tensor([3., 3.])
     """
-    if not isinstance(subscripts, str):
+    if not isinstance(equation, str):
         raise TypeError(
-            f"einsum: text such as 'ij,j->i' comes first, got {type(subscripts).__name__}"
+            f"einsum: text such as 'ij,j->i' comes first, got {type(equation).__name__}"
         )
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = tuple(operands[0])  # the operands in a list, as in PyTorch
-    inputs, output = _explicit(subscripts, operands)
+    inputs, output = _explicit(equation, operands)
     tensors: list[Any] = []
     terms: list[str] = []
     unused = iter(sorted(set(string.ascii_letters) - set("".join(inputs) + output)))

@@ -154,7 +154,7 @@ def array_split(
     return _split("array_split", x, indices_or_sections, axis, equal=False)
 
 
-def hsplit(x: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
+def hsplit(input: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Split as `split` does, along the second axis, or the only one.
 
     Example:
@@ -162,11 +162,11 @@ def hsplit(x: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ..
         >>> [part.tolist() for part in minigrad.hsplit(minigrad.arange(4), 2)]
         [[0, 1], [2, 3]]
     """
-    x = as_tensor(x)
+    x = as_tensor(input)
     return _split("hsplit", x, indices_or_sections, int(x.ndim > 1), equal=True)
 
 
-def vsplit(x: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
+def vsplit(input: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Split as `split` does, along the first axis of at least two.
 
     Example:
@@ -174,11 +174,11 @@ def vsplit(x: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ..
         >>> [part.shape for part in minigrad.vsplit(minigrad.ones((4, 3)), 2)]
         [minigrad.Size([2, 3]), minigrad.Size([2, 3])]
     """
-    x, _, _ = along("vsplit", x, 1)
+    x, _, _ = along("vsplit", input, 1)
     return _split("vsplit", x, indices_or_sections, 0, equal=True)
 
 
-def dsplit(x: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
+def dsplit(input: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Split as `split` does, along the third axis.
 
     Example:
@@ -186,7 +186,7 @@ def dsplit(x: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ..
         >>> [part.shape for part in minigrad.dsplit(minigrad.ones((2, 3, 4)), 2)]
         [minigrad.Size([2, 3, 2]), minigrad.Size([2, 3, 2])]
     """
-    return _split("dsplit", x, indices_or_sections, 2, equal=True)
+    return _split("dsplit", input, indices_or_sections, 2, equal=True)
 
 
 def chunk(x: Any, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:

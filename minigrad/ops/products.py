@@ -196,22 +196,16 @@ def dot(a: Any, b: Any) -> Tensor:
     left, right = shape_of(a), shape_of(b)
     if not left or not right:
         return multiply(a, b)
-    length, which = right[max(len(right) - 2, 0)], "second-last" if len(right) > 1 else "only"
-    if left[-1] != length:
-        raise ValueError(
-            f"dot: shapes {left} and {right}: the last axis of a ({left[-1]}) and the {which} of b "
-            f"({length}) must match"
-        )
     if len(left) == 1 or len(right) <= 2:
         return matmul(a, b)
     return tensordot(a, b, ((-1,), (-2,)))
 
 
-def inner(a: Any, b: Any) -> Tensor:
+def inner(input: Any, other: Any) -> Tensor:
     """Sum products over the last axes, as in NumPy; with a number, multiply element by element.
 
     Returns:
-        The leading axes of `a`, then those of `b`.
+        The leading axes of `input`, then those of `other`.
 
     Raises:
         ValueError: The last axes differ in length.
@@ -221,15 +215,9 @@ def inner(a: Any, b: Any) -> Tensor:
         >>> minigrad.inner(minigrad.ones((2, 3)), minigrad.ones((4, 3))).shape
         minigrad.Size([2, 4])
     """
-    left, right = shape_of(a), shape_of(b)
-    if not left or not right:
-        return multiply(a, b)
-    if left[-1] != right[-1]:
-        raise ValueError(
-            f"inner: shapes {left} and {right}: the last axes ({left[-1]} and {right[-1]}) must "
-            f"match"
-        )
-    return tensordot(a, b, ((-1,), (-1,)))
+    if not shape_of(input) or not shape_of(other):
+        return multiply(input, other)
+    return tensordot(input, other, ((-1,), (-1,)))
 
 
 def outer(a: Any, b: Any) -> Tensor:
@@ -245,7 +233,7 @@ def outer(a: Any, b: Any) -> Tensor:
     )
 
 
-def vdot(a: Any, b: Any) -> Tensor:
+def vdot(input: Any, other: Any) -> Tensor:
     """Sum the products of all corresponding elements, as in NumPy; both tensors are flattened.
 
     Raises:
@@ -256,13 +244,7 @@ def vdot(a: Any, b: Any) -> Tensor:
         >>> minigrad.vdot(minigrad.ones((2, 3)), minigrad.ones((3, 2)))
         tensor(6.)
     """
-    left, right = shape_of(a), shape_of(b)
-    if math.prod(left) != math.prod(right):
-        raise ValueError(
-            f"vdot: shapes {left} and {right} have {math.prod(left)} and {math.prod(right)} "
-            f"elements, and as many are needed"
-        )
-    return matmul(reshape(a, -1), reshape(b, -1))
+    return matmul(reshape(input, -1), reshape(other, -1))
 
 
 def _cannot_pair(a: Any, b: Any) -> str | None:
@@ -340,22 +322,22 @@ def _along_last(name: str, a: Any, b: Any, axis: int) -> tuple[Any, Any]:
     return moveaxis(a, axis, -1), moveaxis(b, axis, -1)
 
 
-def kron(a: Any, b: Any) -> Tensor:
-    """Compute the Kronecker product, as in NumPy: blocks of each element of `a` times all of `b`.
+def kron(input: Any, other: Any) -> Tensor:
+    """Compute the Kronecker product, as in NumPy: each element of `input` times all of `other`.
 
-    Its shape is (a.shape[0] * b.shape[0], ...); the shorter one gets leading axes of length 1.
+    Its shape is (input.shape[0] * other.shape[0], ...); the shorter one gets leading axes.
 
     Example:
         >>> import minigrad
         >>> minigrad.kron(minigrad.tensor([1.0, 10.0]), minigrad.tensor([1.0, 2.0])).tolist()
         [1.0, 2.0, 10.0, 20.0]
     """
-    left, right = shape_of(a), shape_of(b)
+    left, right = shape_of(input), shape_of(other)
     ndim = max(len(left), len(right))
     left = (1,) * (ndim - len(left)) + left
     right = (1,) * (ndim - len(right)) + right
-    blocks = reshape(a, tuple(length for n in left for length in (n, 1)))  # (n0, 1, n1, 1, ...)
-    block = reshape(b, tuple(length for n in right for length in (1, n)))  # (1, m0, 1, m1, ...)
+    blocks = reshape(input, tuple(length for n in left for length in (n, 1)))  # (n0, 1, n1, 1, ...)
+    block = reshape(other, tuple(length for n in right for length in (1, n)))  # (1, m0, 1, m1, ...)
     shape = tuple(n * m for n, m in zip(left, right, strict=True))
     return reshape(multiply(blocks, block), shape)
 

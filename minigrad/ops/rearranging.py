@@ -40,7 +40,7 @@ def flip(x: Any, axis: Axis = None) -> Any:
     return np.flip(x, axis)
 
 
-def fliplr(x: Any) -> Tensor:
+def fliplr(input: Any) -> Tensor:
     """Flip left and right: a view with the second axis reversed.
 
     Raises:
@@ -51,10 +51,10 @@ def fliplr(x: Any) -> Tensor:
         >>> minigrad.fliplr(minigrad.tensor([[1, 2], [3, 4]])).tolist()
         [[2, 1], [4, 3]]
     """
-    return flip(x, 1)
+    return flip(input, 1)
 
 
-def flipud(x: Any) -> Tensor:
+def flipud(input: Any) -> Tensor:
     """Flip up and down: a view with the first axis reversed.
 
     Raises:
@@ -65,7 +65,7 @@ def flipud(x: Any) -> Tensor:
         >>> minigrad.flipud(minigrad.tensor([[1, 2], [3, 4]])).tolist()
         [[3, 4], [1, 2]]
     """
-    return flip(x, 0)
+    return flip(input, 0)
 
 
 @primitive(numpy=np.rot90, arrays=1)

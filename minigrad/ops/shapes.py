@@ -57,27 +57,27 @@ def ravel(x: Any) -> Any:
 
 
 @primitive(arrays=1)
-def flatten(x: Any, start_axis: int = 0, end_axis: int = -1) -> Any:
+def flatten(x: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     """Merge neighbouring axes into one; a view where the memory allows it.
 
     Args:
         x: Tensor or array; a 0-d tensor gets one axis.
-        start_axis: The first of them.
-        end_axis: The last of them; it is part of the new axis.
+        start_dim: The first of them.
+        end_dim: The last of them; it is part of the new axis.
 
     Raises:
         ValueError: An axis does not exist, or the last comes before the first.
 
     Example:
         >>> import minigrad
-        >>> minigrad.ops.flatten(minigrad.ones((2, 3, 4)), start_axis=1).shape
+        >>> minigrad.flatten(minigrad.ones((2, 3, 4)), start_dim=1).shape
         minigrad.Size([2, 12])
     """
     shape = x.shape or (1,)
-    start = normalize_axis_index(start_axis, len(shape))
-    end = normalize_axis_index(end_axis, len(shape)) + 1
+    start = normalize_axis_index(start_dim, len(shape))
+    end = normalize_axis_index(end_dim, len(shape)) + 1
     if start >= end:
-        raise ValueError(f"start_axis {start_axis} comes after end_axis {end_axis}")
+        raise ValueError(f"start_dim {start_dim} comes after end_dim {end_dim}")
     return x.reshape(*shape[:start], math.prod(shape[start:end]), *shape[end:])
 
 
@@ -233,7 +233,9 @@ def _block(x: Any) -> Any:
 
 
 def _each(shaped: Callable[[Any], Any], tensors: tuple[Any, ...]) -> Any:
-    """One result for one tensor, a tuple for several."""
+    """One result for one tensor, a tuple for several, which one list may hold."""
+    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+        tensors = tuple(tensors[0])
     results = tuple(shaped(as_tensor(tensor)) for tensor in tensors)
     return results[0] if len(results) == 1 else results
 

@@ -34,9 +34,13 @@ def three_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     before = minigrad.get_num_threads()
     minigrad.set_num_threads(3)
     monkeypatch.setattr(_parallel, "WORTHWHILE", 0)
-    for name in ("_parallel.ELEMENTS", "_parallel.ALONE", "norm.GROUPS", "softmax.ALONE"):
-        module, constant = name.split(".")  # by name: softmax is a function too
-        monkeypatch.setattr(importlib.import_module(f"minigrad.ops.{module}"), constant, 100)
+    for name in (
+        "_parallel.ELEMENTS",
+        "_parallel.ALONE",
+        "normalization.GROUPS",
+        "probabilities.ALONE",
+    ):
+        monkeypatch.setattr(f"minigrad.ops.{name}", 100)
     monkeypatch.setattr(products, "SMALL", 0)
     yield
     minigrad.set_num_threads(before)
