@@ -16,7 +16,7 @@ from minigrad.ops.indexing import getitem
 from minigrad.ops.shapes import atleast_1d, atleast_2d, atleast_3d, reshape
 
 __all__ = [
-    "array_split", "chunk", "column_stack", "concatenate", "dsplit", "dstack", "hsplit", "hstack",
+    "array_split", "column_stack", "concatenate", "dsplit", "dstack", "hsplit", "hstack",
     "split", "stack", "unbind", "vsplit", "vstack",
 ]  # fmt: skip
 
@@ -187,30 +187,6 @@ def dsplit(input: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor
         [minigrad.Size([2, 3, 2]), minigrad.Size([2, 3, 2])]
     """
     return _split("dsplit", input, indices_or_sections, 2, equal=True)
-
-
-def chunk(x: Any, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
-    """Split along an axis into views of equal length; the last may be shorter.
-
-    Args:
-        x: Tensor or array.
-        chunks: The maximum number of parts: 5 elements make two of length 2 and one of length 1 for
-            `chunks` of 3, and the same for 4.
-        axis: The axis to cut.
-
-    Raises:
-        ValueError: The axis does not exist, or `chunks` is less than 1.
-
-    Example:
-        >>> import minigrad
-        >>> [part.tolist() for part in minigrad.chunk(minigrad.arange(5), 4)]
-        [[0, 1], [2, 3], [4]]
-    """
-    x, axis, n = along("chunk", x, axis)
-    if chunks < 1:
-        raise value_error(f"chunk: chunks must be at least 1, got {chunks}")
-    size = -(-n // chunks)
-    return _pieces(x, range(size, n, size) if n else [0] * (chunks - 1), axis)
 
 
 def unbind(x: Any, axis: int = 0) -> tuple[Tensor, ...]:
