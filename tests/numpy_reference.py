@@ -1,4 +1,4 @@
-"""The plainest NumPy spelling of each op: what the calls of `minigrad.checking.samples` mean."""
+"""The plainest NumPy spelling of each op: what the calls of `op_samples` mean."""
 
 from __future__ import annotations
 

@@ -64,14 +64,16 @@ from minigrad.random import randn_like as randn_like
 from minigrad.random import randperm as randperm
 from minigrad.random import seed as seed
 from minigrad.random import set_rng_state as set_rng_state
+from minigrad.support.checks import on_cpu as _on_cpu
 from minigrad.tensors.creation import *
 from minigrad.tensors.creation import Device
+from minigrad.tensors.dlpack import *
 from minigrad.tensors.functions import *
 from minigrad.tensors.kinds import *
 from minigrad.tensors.methods import Methods as _Methods
+from minigrad.tensors.printing import *
 from minigrad.tensors.size import Size as Size
 from minigrad.tensors.tensor import Tensor as Tensor
-from minigrad.torch import accelerator as accelerator
 from minigrad.torch import amp as amp
 from minigrad.torch import autograd as autograd
 from minigrad.torch import backends as backends
@@ -85,7 +87,6 @@ from minigrad.torch import fx as fx
 from minigrad.torch import hub as hub
 from minigrad.torch import jit as jit
 from minigrad.torch import linalg as linalg
-from minigrad.torch import mps as mps
 from minigrad.torch import multiprocessing as multiprocessing
 from minigrad.torch import nn as nn
 from minigrad.torch import onnx as onnx
@@ -99,9 +100,12 @@ from minigrad.torch import torch_version as torch_version
 from minigrad.torch import types as types
 from minigrad.torch import utils as utils
 from minigrad.torch import version as version
-from minigrad.torch import xpu as xpu
 from minigrad.torch.amp import GradScaler as GradScaler
 from minigrad.torch.amp import autocast as autocast
+from minigrad.torch.answers import no as _no
+from minigrad.torch.answers import nothing as _nothing
+from minigrad.torch.answers import one as _one
+from minigrad.torch.answers import zero as _zero
 from minigrad.torch.autograd import enable_grad as enable_grad
 from minigrad.torch.autograd import inference_mode as inference_mode
 from minigrad.torch.autograd import no_grad as no_grad
@@ -111,11 +115,11 @@ from minigrad.torch.func import vmap as vmap
 from minigrad.torch.modules import complete as _complete
 from minigrad.torch.serialization import load as load
 from minigrad.torch.serialization import save as save
-from minigrad.torch.settings import *
 from minigrad.torch.utils.dlpack import to_dlpack as to_dlpack
 from minigrad.torch.version import __version__ as __version__
 
 device = Device
+accelerator = mps = xpu = cuda
 
 detach, detach_, zero_ = Tensor.detach, Tensor.detach_, Tensor.zero_
 globals().update({k: v for k, v in vars(_Methods).items() if k.endswith("_") and k[0] != "_"})
@@ -127,6 +131,29 @@ strided, contiguous_format, channels_last, preserve_format = (
     "torch.strided", "contiguous_format", "channels_last", "preserve_format",
 )  # fmt: skip
 layout = memory_format = str
+
+# Settings that have one value here, or none: every result is deterministic.
+are_deterministic_algorithms_enabled = is_deterministic_algorithms_warn_only_enabled = _no
+is_anomaly_enabled = is_autocast_enabled = is_inference_mode_enabled = is_warn_always_enabled = _no
+set_flush_denormal, get_deterministic_debug_mode = _no, _zero
+use_deterministic_algorithms = set_deterministic_debug_mode = set_warn_always = _nothing
+set_float32_matmul_precision = set_num_interop_threads = _nothing
+get_num_interop_threads = _one
+
+
+def get_default_device() -> Device:
+    """The CPU."""
+    return Device("cpu")
+
+
+def set_default_device(device: _Any) -> None:
+    """Accept the CPU, and no other device."""
+    _on_cpu(device)
+
+
+def get_float32_matmul_precision() -> str:
+    """Always "highest"."""
+    return "highest"
 
 
 def _assert(condition: _Any, message: str) -> None:

@@ -1,6 +1,6 @@
 """Values at the edge of arithmetic: infinite cotangents, NaN, infinities, zeros, the ends of range.
 
-Every op takes part, by the calls of `minigrad.checking.samples`.
+Every op takes part, by the calls of `op_samples`.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from op_samples import CASES, OURS, Case
 
 from minigrad import Tensor, ops, tensor
 from minigrad.autograd import grad
-from minigrad.checking.samples import CASES, OURS, Case
 from minigrad.nn import functional as F
 from minigrad.ops._numerics import zeroed
 

@@ -211,21 +211,15 @@ def walks() -> str:
     return "\n".join(told) + "\n"
 
 
-def differences() -> str:
-    """Of two graphs: what is more, less and other in one than in the other."""
-    names = ("perceptron", "shared"), ("residual", "opened"), ("island", "broadcasting")
-    return "\n\n".join(str(viz.diff(*map(graph_of, pair))) for pair in names) + "\n"
-
-
 def views() -> str:
-    """A picture cut for a slide, to the right, closed, with some opened and some hidden."""
+    """A picture cut for a slide, to the right, closed, with some opened."""
     residual, shared = graph_of("residual"), graph_of("shared")
     return "".join(
         lines(svg)
         for svg in (
             shared.to_svg(fit=(16, 9), title="Twice & wide"),
             residual.to_svg(direction="right"),
-            residual.to_svg(0, open=["layer"], hide=["*weight"]),
+            residual.to_svg(0, open=["layer"]),
         )
     )
 
@@ -252,7 +246,7 @@ def notebook() -> str:
 OTHERS: dict[str, Callable[[], str]] = {
     made.__name__: made
     for made in (
-        every_formula, some_mathml, training_page, heatmaps, maps, walks, differences, views, plan,
+        every_formula, some_mathml, training_page, heatmaps, maps, walks, views, plan,
         colours, notebook,
     )
 } | {

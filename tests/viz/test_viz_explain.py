@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from op_samples import CASES, Case
+from op_samples.self_check import checked_ops
 from reading import by_id, data_of, differentiated, variable, watched
 
 import minigrad
 from minigrad import Tensor, nn, viz
 from minigrad.autograd import checkpoint, primitive
 from minigrad.autograd.primitives import registry
-from minigrad.checking.samples import CASES, Case
-from minigrad.checking.self_check import checked_ops
 from minigrad.nn import functional as F
 from minigrad.viz import formulas
 from minigrad.viz.explanation.explanations import explain_broadcast, explain_saved, source_lines

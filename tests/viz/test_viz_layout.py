@@ -28,7 +28,7 @@ from minigrad.viz.layout.labels import SIZES
 from minigrad.viz.layout.pack import GAP, PAD, measure, pack
 from minigrad.viz.layout.ranks import FAR
 from minigrad.viz.page.html import write_page
-from minigrad.viz.record.roles import heads, residuals
+from minigrad.viz.record.roles import residuals
 
 Segment = tuple[tuple[int, int], tuple[int, int]]
 
@@ -480,12 +480,11 @@ def small_text(svg: str) -> float:
     return min(sizes) * unit
 
 
-@pytest.mark.parametrize("hide", [(), (nn.Dropout,)], ids=["all", "without dropout"])
-def test_six_layers_and_a_transformer_can_be_read_on_a_slide(hide: tuple[type, ...]) -> None:
+def test_six_layers_and_a_transformer_can_be_read_on_a_slide() -> None:
     given = minigrad.ones(2, 10, 64), minigrad.ones(2, 7, 64)
     transformer = viz.graph(nn.Transformer(64, 4, 6, 6, 128), *given)
     for graph, least in ((encoder(), 20), (transformer, 15)):
-        svg = graph.to_svg(fit=(16, 9), hide=hide, title="A model")
+        svg = graph.to_svg(fit=(16, 9), title="A model")
         root = parse(svg)
         assert (root.get("width"), root.get("height")) == ("1920", "1080")
         assert small_text(svg) >= 14
@@ -576,32 +575,15 @@ def traced(module: nn.Module, *inputs: Tensor, **more: object) -> Graph:
     return watched(lambda: module(*inputs, **more))
 
 
-def notes(graph: Graph) -> list[str]:
-    labels = by_id(graph)
-    return [f"{labels[box]}: {text}" for box, text in heads(graph).items()]
-
-
 @pytest.mark.parametrize("added", [False, True], ids=["where", "added"])
 @pytest.mark.parametrize("watch", [viz.graph, traced], ids=["graph", "trace"])
-def test_attention_by_hand_has_heads_a_mask_and_a_residual(watch: object, added: bool) -> None:
+def test_attention_by_hand_has_a_mask_and_a_residual(watch: object, added: bool) -> None:
     graph = watch(ByHand(3, added), minigrad.ones(2, 5, 12, requires_grad=True))
-    assert notes(graph) == ["reshape: 3 heads of 4", "reshape: 3 heads joined"]
     labels = by_id(graph)
     if watch is traced or not added:  # a sum keeps nothing of its operands
         (mask,) = (node for node in graph.nodes if node.label == "mask")
         assert mask.shape == (5, 5)
     assert [labels[graph.edges[index].target] for index in residuals(graph)] == ["add"]
-
-
-def test_a_reshape_that_makes_no_heads_is_not_called_so() -> None:
-    x = minigrad.ones(2, 5, 12, requires_grad=True)
-    for y in (
-        x.reshape(2, 5, 3, 4).exp(),  # nothing changes places
-        x.reshape(2, 5, 3, 4).swapaxes(0, 1),
-        x.reshape(10, 12).swapaxes(0, 1),
-        x.exp().swapaxes(1, 2).reshape(2, 60),
-    ):
-        assert notes(viz.graph(y)) == []
 
 
 def slots(svg: str) -> list[str]:

@@ -28,7 +28,6 @@ def fitted(
     diagram: AnyDiagram,
     depth: int | None,
     also: Choice,
-    hide: Choice,
     direction: Direction | None,
     aspect: tuple[float, float],
     above: int,
@@ -42,7 +41,7 @@ def fitted(
     width = math.sqrt(PIXELS * aspect[0] / aspect[1])
     size = round(width), round(PIXELS / width)
     best, most = None, 0.0
-    for view in _views(diagram, depth, also, hide):
+    for view in _views(diagram, depth, also):
         for where in (direction,) if direction else ("down", "right"):
             layout = skeleton(view, where)
             whole = Columns(layout, place(layout))
@@ -57,13 +56,11 @@ def fitted(
     return best
 
 
-def _views(
-    diagram: AnyDiagram, depth: int | None, also: Choice, hide: Choice
-) -> Iterator[AnyDiagram]:
+def _views(diagram: AnyDiagram, depth: int | None, also: Choice) -> Iterator[AnyDiagram]:
     """Views with fewer and fewer boxes, each also without arguments and lists of parameters."""
     count = 0
     for room in ROOMS if depth is None else (None,):
-        view = collapse(diagram, depth, also, hide, room)
+        view = collapse(diagram, depth, also, room)
         if len(view.nodes) != count:
             count = len(view.nodes)
             yield view

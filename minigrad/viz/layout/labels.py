@@ -15,7 +15,7 @@ from minigrad.debugging.memory import readable
 from minigrad.debugging.tables import count_text, time_text
 from minigrad.viz.record.model import LEAVES, Diagram, Edge, Group, Node
 from minigrad.viz.record.repeats import bundles
-from minigrad.viz.record.roles import heads, residuals
+from minigrad.viz.record.roles import residuals
 from minigrad.viz.record.steps import Summary, final_gradients, with_inner
 from minigrad.viz.record.writing import number_text, printable, size_text
 
@@ -71,12 +71,12 @@ def contents(
     to the right, the shapes of tensors are in the boxes that compute them.
     """
     groups = {group.id: group for group in diagram.groups}
-    named, roles = named_operands(diagram), heads(diagram)
+    named, roles = named_operands(diagram), dict[str, str]()
     gradients = final_gradients(with_inner(diagram.steps))
     shapes: dict[str, str] = {}
     if direction == "right":
         shapes = {name: f"→ {text}" for name, text in tensor_texts(diagram).items()}
-        roles |= {diagram.edges[index].target: "+ residual" for index in residuals(diagram)}
+        roles = {diagram.edges[index].target: "+ residual" for index in residuals(diagram)}
     found = {}
     for node in nodes:
         notes = ["causal mask" if note == "causal = True" else note for note in node.notes]

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from minigrad.viz.record.model import AnyDiagram, Diagram, Edge, Group, Node
 from minigrad.viz.record.repeats import bundles, is_repeat, wrap_repeats
-from minigrad.viz.record.selection import Choice, hidden, opened
+from minigrad.viz.record.selection import Choice, opened
 from minigrad.viz.record.writing import shape_text
 
 BUDGET = 40
@@ -28,15 +28,14 @@ def collapse(
     diagram: AnyDiagram,
     depth: int | None = None,
     also: Choice = (),
-    hide: Choice = (),
     room: int | None = None,
 ) -> AnyDiagram:
-    """Replace each module that is closed (see `view`) by one box, and leave out hidden boxes.
+    """Replace each module that is closed (see `view`) by one box.
 
     The box has the id of its group, and the kind ``"module"``, or ``"fused"`` for a fused op. The
     groups of the result are the open and the closed ones.
     """
-    return close(*view(hidden(diagram, hide), depth, also, room))
+    return close(*view(diagram, depth, also, room))
 
 
 def view(

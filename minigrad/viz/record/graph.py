@@ -39,67 +39,58 @@ class Graph(Diagram):
         Graph(3 ops, 4 parameters, 1 input, 1 output, 4 modules)
     """
 
-    def collapse(self, depth: int | None = None, *, open: Choice = (), hide: Choice = ()) -> Graph:
+    def collapse(self, depth: int | None = None, *, open: Choice = ()) -> Graph:
         """Close the modules deeper than `depth`, each to one box.
 
         Args:
             depth: How many levels of modules to open; None for about 40 boxes.
             open: Modules to open all the same: paths such as ``"layers.0"``, patterns such as
                 ``"*.self_attn"``, classes, or names of classes and functions.
-            hide: Modules, ops and tensors to leave out, by path, name, pattern or class, such as
-                ``["reshape", "*.bias", nn.Dropout]``: lines go on to what read them.
 
         Returns:
             The smaller graph; this one stays as it is.
 
         Raises:
-            ValueError: `depth` is negative, or nothing is called as `open` or `hide` say.
+            ValueError: `depth` is negative, or nothing is called as `open` says.
 
         Example:
             >>> from minigrad import nn, ones, viz
             >>> mlp = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
             >>> [box.label for box in viz.graph(mlp, ones(5, 3)).collapse(depth=1).nodes]
             ['input', '0', '1', '2', 'output']
-            >>> smaller = viz.graph(mlp, ones(5, 3)).collapse(depth=1, hide=[nn.ReLU])
-            >>> [box.label for box in smaller.nodes]
-            ['input', '0', '2', 'output']
         """
-        return collapse(self, depth, open, hide)
+        return collapse(self, depth, open)
 
-    def to_dot(self, depth: int | None = None, *, open: Choice = (), hide: Choice = ()) -> str:
+    def to_dot(self, depth: int | None = None, *, open: Choice = ()) -> str:
         """Write the graph in Graphviz's language, which needs no Graphviz program.
 
         Args:
             depth: How many levels of modules to open; None for about 40 boxes.
             open: Modules to open all the same: see `collapse`.
-            hide: Modules, ops and tensors to leave out: see `collapse`.
 
         Returns:
             The text.
 
         Raises:
-            ValueError: `depth` is negative, or nothing is called as `open` or `hide` say.
+            ValueError: `depth` is negative, or nothing is called as `open` says.
         """
         from minigrad.viz.drawing.dot import digraph
 
-        return digraph(collapse(self, depth, open, hide)).source
+        return digraph(collapse(self, depth, open)).source
 
-    def to_graphviz(
-        self, depth: int | None = None, *, open: Choice = (), hide: Choice = ()
-    ) -> graphviz.Source:
+    def to_graphviz(self, depth: int | None = None, *, open: Choice = ()) -> graphviz.Source:
         """Let Graphviz draw the graph, with the package ``graphviz``.
 
         Args:
             depth: How many levels of modules to open; None for about 40 boxes.
             open: Modules to open all the same: see `collapse`.
-            hide: Modules, ops and tensors to leave out: see `collapse`.
 
         Returns:
             A `graphviz.Source` of the text of `to_dot`. It shows itself in a notebook, and its
             ``render`` writes files. Both need the program ``dot`` of Graphviz.
 
         Raises:
-            ValueError: `depth` is negative, or nothing is called as `open` or `hide` say.
+            ValueError: `depth` is negative, or nothing is called as `open` says.
 
         Example:
             >>> from minigrad import nn, ones, viz
@@ -109,7 +100,7 @@ class Graph(Diagram):
         """
         import graphviz
 
-        return graphviz.Source(self.to_dot(depth, open=open, hide=hide))
+        return graphviz.Source(self.to_dot(depth, open=open))
 
     def to_text(self, depth: int | None = None) -> str:
         """Write the graph for a terminal: a line for each op, in order, indented by module.
@@ -147,7 +138,6 @@ class Graph(Diagram):
         depth: int | None = None,
         *,
         open: Choice = (),
-        hide: Choice = (),
         direction: Direction | None = None,
         fit: tuple[float, float] | None = None,
         title: str = "",
@@ -159,7 +149,6 @@ class Graph(Diagram):
         Args:
             depth: How many levels of modules to open; None for about 40 boxes.
             open: Modules to open all the same: see `collapse`.
-            hide: Modules, ops and tensors to leave out: see `collapse`.
             direction: Where tensors run: ``"down"`` or ``"right"``; None for down, or with `fit`
                 for what fills the picture better.
             fit: An aspect for the picture, such as ``(16, 9)`` for a slide. It is cut into columns
@@ -178,14 +167,14 @@ class Graph(Diagram):
         from minigrad.viz.drawing.svg import HEADLINE, draw
 
         if fit is None:
-            view = collapse(self, depth, open, hide)
+            view = collapse(self, depth, open)
             return draw(view, title, direction or "down", columns=None)
         if len(fit) != 2 or not all(0 < side < math.inf for side in fit):
             raise ValueError(f"to_svg: fit should be an aspect such as (16, 9), not {fit!r}")
         from minigrad.viz.drawing.fit import fitted
 
         above = HEADLINE if title else 0
-        view, where, columns, size = fitted(self, depth, open, hide, direction, fit, above)
+        view, where, columns, size = fitted(self, depth, open, direction, fit, above)
         return draw(view, title, where, columns, size)
 
     def to_html(self, depth: int | None = None, *, title: str = "Compute graph") -> str:
@@ -211,7 +200,6 @@ class Graph(Diagram):
         *,
         depth: int | None = None,
         open: Choice = (),
-        hide: Choice = (),
         direction: Direction | None = None,
         fit: tuple[float, float] | None = None,
         title: str = "",
@@ -224,7 +212,6 @@ class Graph(Diagram):
                 cairosvg (``pip install cairosvg``).
             depth: How many levels of modules to open; None for about 40 boxes.
             open: Modules to open all the same: see `collapse`.
-            hide: Modules, ops and tensors to leave out of a picture: see `collapse`.
             direction: Where tensors run in a picture: see `to_svg`.
             fit: An aspect for a picture, such as ``(16, 9)``: see `to_svg`.
             title: The title above it.
@@ -251,11 +238,9 @@ class Graph(Diagram):
             case ".html":
                 content = self.to_html(depth, title=title or "Compute graph").encode()
             case ".dot":
-                content = self.to_dot(depth, open=open, hide=hide).encode()
+                content = self.to_dot(depth, open=open).encode()
             case ".svg" | ".png" | ".pdf" as ending:
-                svg = self.to_svg(
-                    depth, open=open, hide=hide, direction=direction, fit=fit, title=title
-                )
+                svg = self.to_svg(depth, open=open, direction=direction, fit=fit, title=title)
                 from minigrad.viz.drawing.pictures import SCALE, convert
 
                 content = convert(svg, ending, SCALE if fit is None else 1)

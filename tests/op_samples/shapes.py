@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.checking.samples.case import Case, Draw, case
-from minigrad.checking.samples.elementwise import BROADCASTS
+from op_samples.case import Case, Draw, case
+from op_samples.elementwise import BROADCASTS
 
 _draw = Draw(2)
 normal = _draw.normal
