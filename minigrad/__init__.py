@@ -37,21 +37,20 @@ from minigrad.ops._parallel import set_num_threads as set_num_threads
 from minigrad.ops.activation import gelu as gelu
 from minigrad.ops.activation import silu as silu
 from minigrad.ops.activation import softplus as softplus
-from minigrad.ops.broadcasting import broadcast_arrays as broadcast_arrays
 from minigrad.ops.casting import astype as astype
 from minigrad.ops.elementwise import cbrt as cbrt
 from minigrad.ops.elementwise import power as power
 from minigrad.ops.exponentials import entr as entr
 from minigrad.ops.exponentials import xlog1py as xlog1py
-from minigrad.ops.gathering import put_along_axis as put_along_axis
 from minigrad.ops.gathering import take_along_axis as take_along_axis
 from minigrad.ops.joining import array_split as array_split
 from minigrad.ops.logic import invert as invert
 from minigrad.ops.logic import left_shift as left_shift
 from minigrad.ops.logic import right_shift as right_shift
-from minigrad.ops.padding import pad as pad
 from minigrad.ops.products import vecdot as vecdot
+from minigrad.ops.rearranging import pad as pad
 from minigrad.ops.searching import flatnonzero as flatnonzero
+from minigrad.ops.shapes import broadcast_arrays as broadcast_arrays
 from minigrad.ops.shapes import expand_dims as expand_dims
 from minigrad.random import bernoulli as bernoulli
 from minigrad.random import get_rng_state as get_rng_state
@@ -74,9 +73,6 @@ from minigrad.support.memory import *
 from minigrad.tensors.creation import *
 from minigrad.tensors.dlpack import *
 from minigrad.tensors.functions import *
-from minigrad.tensors.functions.shapes import expand as expand
-from minigrad.tensors.functions.shapes import repeat as repeat
-from minigrad.tensors.functions.shapes import unfold as unfold
 from minigrad.tensors.kinds import *
 from minigrad.tensors.lucid2 import *
 from minigrad.tensors.printing import *

@@ -147,11 +147,11 @@ _OF_KINDS = frozenset({
     np.size, np.zeros_like,
 })  # fmt: skip
 
-# NumPy's parameter names where our ops use another.
+# NumPy's parameter names where our ops use another, which may have another again.
 _KEYWORDS = {"a": "x", "A": "x", "ar": "x", "arr": "x", "array": "x", "ary": "x", "m": "x",
              "v": "x", "val": "x", "x1": "a", "x2": "b", "arrays": "tensors", "tup": "tensors",
              "a_min": "min", "a_max": "max", "newshape": "shape",
-             "rcond": "rtol", "correction": "ddof"}  # fmt: skip
+             "rcond": "rtol", "correction": "ddof", "x": "input", "b": "other"}  # fmt: skip
 
 
 def refuse_loss() -> None:
@@ -208,15 +208,14 @@ def _call(func: Any, name: str, args: Any, kwargs: dict[str, Any], op: Any) -> A
         if len(args) > 2 and _positional(func):  # `dtype` and `out` are not ours by position
             kwargs = {**dict(zip(_positional(func)[2:], args[2:], strict=False)), **kwargs}
             args = args[:2]
-        given = {
-            k: v
-            for k, v in kwargs.items()
-            if (v is not None or k == "axis") and v is not np._NoValue
-        }
+        given = {k: v for k, v in kwargs.items()
+                 if (v is not None or k == "axis") and v is not np._NoValue}  # fmt: skip
         parameters = _parameters(op)
         for key in list(given):
-            renamed = _KEYWORDS.get(key, key)
-            if key not in parameters and renamed in parameters:
+            renamed = key
+            while renamed not in parameters and renamed in _KEYWORDS:
+                renamed = _KEYWORDS[renamed]
+            if renamed in parameters:
                 given[renamed] = given.pop(key)
         unknown = sorted(set(given) - set(parameters)) if parameters else ()
         if not unknown:
