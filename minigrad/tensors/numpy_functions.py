@@ -23,6 +23,7 @@ from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import by_numpy
 from minigrad.ops.casting import as_tensor, floating
 from minigrad.support.signatures import signature_of
+from minigrad.support.tree import leaves, mapped
 from minigrad.tensors import array_api
 
 _REDUCTIONS: dict[Any, Callable[..., Any]] = {
@@ -228,7 +229,7 @@ def _call(func: Any, name: str, args: Any, kwargs: dict[str, Any], op: Any) -> A
         )
     read = _array if func in _OF_KINDS else _numbers
     try:
-        return func(*_values(args, read), **_values(kwargs, read))
+        return func(*mapped(read, args, Variable), **mapped(read, kwargs, Variable))
     except ValueError as error:
         if "read-only" not in str(error):
             raise
@@ -237,11 +238,7 @@ def _call(func: Any, name: str, args: Any, kwargs: dict[str, Any], op: Any) -> A
 
 def _has_history(value: Any) -> bool:
     """Whether nested sequences and dictionaries hold a tensor that requires a gradient."""
-    if isinstance(value, dict):
-        value = tuple(value.values())
-    if isinstance(value, (list, tuple)):
-        return any(_has_history(each) for each in value)
-    return isinstance(value, Variable) and history(value) is not None
+    return any(history(each) is not None for each in leaves(value, Variable))
 
 
 def _array(tensor: Any) -> np.ndarray:
@@ -254,13 +251,3 @@ def _numbers(tensor: Any) -> np.ndarray:
     """A read-only array of a tensor; observers are told that its values are looked at."""
     array: np.ndarray = tensor.numpy()
     return array
-
-
-def _values(value: Any, read: Callable[[Any], np.ndarray]) -> Any:
-    """Replace tensors in nested sequences and dictionaries by arrays."""
-    if isinstance(value, dict):
-        return {key: _values(each, read) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        found = [_values(each, read) for each in value]
-        return found if isinstance(value, list) else tuple(found)
-    return read(value) if isinstance(value, Variable) else value

@@ -71,7 +71,6 @@ def compared(cases: list[tuple[Diagram, list[str]]]) -> list[dict[str, Any]]:
         given,
     )
     placed = [asdict(place(bone, closed)) for bone, (_, closed) in zip(bones, cases, strict=True)]
-    assert not any(one.pop("parts") for one in placed)  # the page cuts no frame
     expected: list[dict[str, Any]] = json.loads(json.dumps(placed))
     _near(found, expected)
     return expected

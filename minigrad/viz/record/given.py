@@ -38,7 +38,7 @@ def given_to(
             values[f"{name}_shape"] = tuple(one.shape for one in value)
         elif isinstance(value, np.ndarray):
             values[f"{name}_shape"] = value.shape
-    return Given(values, {name: array.astype(np.float64) for name, array in sent.items()})
+    return Given(values)
 
 
 def _writes(values: Mapping[str, Any]) -> bool:

@@ -221,10 +221,9 @@ class Part:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Given:
-    """Copies of what a rule could read when it ran, by name, and of what it sent."""
+    """Copies of what a rule could read when it ran, by name."""
 
     values: dict[str, Any]
-    sent: dict[str, np.ndarray]
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,8 @@ from minigrad.autograd.mode import state
 from minigrad.autograd.node import Edge, Node, Variable, clock
 from minigrad.autograd.primitives import Primitive, registry
 from minigrad.debugging.tables import By, Event, Text, table
-from minigrad.tracing.steps import values_in
+from minigrad.support.tree import leaves
+from minigrad.tracing import Value
 from minigrad.viz.record.assembly import assemble
 from minigrad.viz.record.build import tensors_in
 from minigrad.viz.record.entries import array_of
@@ -125,7 +126,7 @@ class Trace(Forward):
             for value in part.outputs:
                 if value in self._entry_of and part.op is not None:
                     self._mark(self._entry_of[value], f"in the backward pass of {step.what}")
-        for value in values_in(step.arguments.get("g")):
+        for value in leaves(step.arguments.get("g"), Value):
             if value in self._entry_of and self._entry_of[value].box.kind == "constant":
                 self._entry_of[value].change(label="grad")
         for value in step.outputs:
