@@ -105,5 +105,14 @@ _eager = [
 __all__ = sorted([*_eager, "autograd", "linalg", "ops", "random", *_LATER, *_LATER_FROM])
 
 
+# They answer, and `dir` leaves them out: a thing is listed under one name.
+_SECOND_NAMES = """
+    absolute arccos arccosh arcsin arcsinh arctan arctan2 arctanh bool_ clip concat concatenate
+    divide double fix ger grad_enabled greater greater_equal half invert left_shift less less_equal
+    long moveaxis multiply negative not_equal right_shift row_stack sgn short subtract swapdims
+    trapz Char Double Float Float16 Float32 Float64 Half Int Int16 Int32 Int64 Int8 Long Short
+"""
+
+
 def __dir__() -> list[str]:
-    return [*__all__, "__version__", "bool", "float", "int"]
+    return [*sorted({*__all__} - {*_SECOND_NAMES.split()}), "__version__", "bool"]
