@@ -100,7 +100,7 @@ _LATER_FROM = {
     "detect_anomaly": "debugging",
     "load": "io",
     "save": "io",
-    "vmap": "transforms.mapped",
+    "vmap": "transforms.vectorization",
 }
 
 if _typing.TYPE_CHECKING:
@@ -123,7 +123,7 @@ if _typing.TYPE_CHECKING:
     from minigrad.io import save as save
     from minigrad.random import Generator as Generator
     from minigrad.random import default_generator as default_generator
-    from minigrad.transforms.mapped import vmap as vmap
+    from minigrad.transforms.vectorization import vmap as vmap
 else:
 
     def __getattr__(name):
