@@ -38,7 +38,6 @@ LEAST = 320
 NAMES: dict[Kind, str] = {
     "input": "input, output",
     "op": "op",
-    "fused": "op made of others",
     "parameter": "parameter",
     "buffer": "buffer",
     "constant": "constant",
@@ -115,7 +114,7 @@ def _frames(diagram: Diagram, placement: Placement, direction: Direction) -> Ite
             continue
         left, top = placement.titles[group.id]
         label = group.place if group.function else f"{group.path or 'the whole'}: {group.module}"
-        label = _escape(f"what {group.name} computes" if group.op else label)
+        label = _escape(label)
         parts = placement.parts.get(group.id, [placement.frames[group.id]])
         yield (
             f'<g class="frame{" odd" * (len(around) % 2)}" data-id="{_escape(group.id)}" '
@@ -285,7 +284,7 @@ def _outline(kind: Kind, width: int, height: int) -> list[str]:
     if kind in ("input", "output"):
         points = f"{labels.SLANT},0 {width},0 {width - labels.SLANT},{height} 0,{height}"
         return [f'<polygon class="shape" points="{points}"/>']
-    radius = {"op": 7, "fused": 7, "parameter": height // 2, "buffer": height // 2}.get(kind, 1)
+    radius = {"op": 7, "parameter": height // 2, "buffer": height // 2}.get(kind, 1)
     parts = [f'<rect class="shape" width="{width}" height="{height}" rx="{radius}"/>']
     if kind == "module":
         inner = f'x="3" y="3" width="{width - 6}" height="{height - 6}"'
