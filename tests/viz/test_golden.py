@@ -83,7 +83,7 @@ def page(graph: Graph) -> str:
         del data[name]
     for row in (*data["nodes"], *(group["box"] for group in data["groups"])):
         del row["drawn"], row["around"], row["line"]
-    for step in (*data["steps"], *(g["rule"] for g in data["groups"] if g["rule"])):
+    for step in data["steps"]:
         for part in step["parts"]:
             del part["formula"], part["check"]
     return "\n".join(outline(told(data))) + "\n"

@@ -24,7 +24,6 @@ from minigrad.viz.layout import Placement, model, order, place, skeleton
 from minigrad.viz.layout.align import align
 from minigrad.viz.layout.pack import measure, pack
 from minigrad.viz.layout.ranks import FAR
-from minigrad.viz.page.html import write_page
 from minigrad.viz.record.roles import residuals
 
 Segment = tuple[tuple[int, int], tuple[int, int]]
@@ -399,18 +398,3 @@ def test_attention_by_hand_has_a_mask_and_a_residual(watch: object, added: bool)
 
 def slots(svg: str) -> list[str]:
     return [item.text or "" for item in classed(parse(svg), "slot")]
-
-
-def test_the_closed_box_of_a_page_names_them_where_they_come_in() -> None:
-    x = minigrad.ones(2, 5, 12)
-    graph = traced(nn.MultiHeadAttention(12, 3), x, x, x)
-    (group,) = (group for group in graph.groups if group.op is not None)
-    assert [edge.name for edge in group.operands] == ["query", "key", "value"]
-    page = write_page(graph, 1, "attention")
-    svg = page[page.index("<svg xmlns") : page.index("</svg>", page.index("<svg xmlns")) + 6]
-    assert slots(svg) == ["query", "key", "value"]
-    placement = place(skeleton(graph), {group.id})
-    left, sources = placement.boxes[group.id][0], {edge.source for edge in group.operands}
-    lines = [line for i, line in placement.edges.items() if graph.edges[i].source in sources]
-    ends = sorted(points[-1][0] - left for points in lines)
-    assert ends == [int(item.get("x", "")) for item in classed(parse(svg), "slot")]

@@ -24,7 +24,7 @@ from minigrad.viz.formula import notation as n
 from minigrad.viz.formula.latex import latex, prose
 from minigrad.viz.record.assembly import assemble
 from minigrad.viz.record.build import leaf_names, why_not
-from minigrad.viz.record.finished import edges_of, read
+from minigrad.viz.record.entries import edges_of, read
 from minigrad.viz.record.model import Diagram, Group, Node
 from minigrad.viz.record.steps import Given, Part, Step, Summary, number_arrivals
 from minigrad.viz.record.tracing import Trace
@@ -196,8 +196,7 @@ class _Writer:
         for number, step in enumerate(self.steps, 1):
             self.numbers[step.node].append(number)
         self.groups: dict[str | None, Group] = {group.id: group for group in diagram.groups}
-        fused = {group.id: group.op for group in diagram.groups if group.op is not None}
-        self.nodes: dict[str, Node] = {node.id: node for node in diagram.nodes} | fused
+        self.nodes: dict[str, Node] = {node.id: node for node in diagram.nodes}
 
     def next_step(self, box: str, after: int) -> int:
         """The number of the next step of a box; 0 if its gradient is complete."""
