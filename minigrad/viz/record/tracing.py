@@ -338,7 +338,7 @@ FUSED = ("attention",)
 
 def fused_ops() -> dict[str, Primitive]:
     """The ops that can be opened, by name."""
-    fused = (op for op in registry.values() if op.residuals and op.decomposition is not None)
+    fused = (op for op in registry.values() if op.joint and op.decomposition is not None)
     return {op.name: op for op in fused}
 
 
