@@ -389,8 +389,7 @@ def _prefixed(label: Any, terms: Any) -> Any:
 
 
 @batching_rule(
-    "cholesky", "det", "eigh", "eigvalsh", "inv", "matrix_rank", "pinv", "qr", "qr_complete", "svd",
-    "svd_complete", "svdvals",
+    "cholesky", "det", "eigh", "eigvalsh", "inv", "matrix_rank", "pinv", "qr", "svd", "svdvals",
 )  # fmt: skip
 def matrices(batch: Batch, x: Mapped, *static: Any) -> Any:
     """Functions of matrices run on stacks of them."""

@@ -10,7 +10,7 @@ from minigrad.ops import reductions
 from minigrad.ops._numerics import shape_of
 from minigrad.ops.elementwise import square, subtract
 from minigrad.ops.indexing import getitem
-from minigrad.ops.linalg._matrices import mT, no_matrix, which, wide
+from minigrad.ops.linalg._matrices import mT, no_matrix, not_finite, wide
 from minigrad.ops.linalg.norms import matrix_rank
 from minigrad.ops.linalg.spectra import svdvals
 from minigrad.ops.products import matmul
@@ -19,20 +19,14 @@ from minigrad.ops.shapes import ravel
 __all__ = ["lstsq", "pinv"]
 
 
-def _cannot_pinv(x: Any, _: Any) -> str | None:
-    return no_matrix(x) or f"{which(~np.isfinite(x).all((-2, -1)))} holds NaN or infinity"
-
-
-@primitive(numpy=np.linalg.pinv, arrays=1, float_inputs=True, explain_error=_cannot_pinv)
+@primitive(numpy=np.linalg.pinv, arrays=1, float_inputs=True)
 def pinv(x: Any, rtol: Any = None) -> Any:
     """Compute the pseudo-inverse of Moore and Penrose, of a matrix or of each in a stack.
 
     `minigrad.linalg.pinv` says more, and has PyTorch's arguments; these are NumPy's.
     """
-    if x.ndim < 2:
-        raise np.linalg.LinAlgError(no_matrix(x))
-    if not np.isfinite(x).all():
-        raise np.linalg.LinAlgError(_cannot_pinv(x, rtol))
+    if reason := no_matrix(x) or not_finite(x):
+        raise np.linalg.LinAlgError(reason)
     if rtol is None:
         rtol = max(x.shape[-2:]) * float(np.finfo(x.dtype).eps)
     if (np.asarray(rtol) < 0).any():

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
 
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops import elementwise, reductions
 from minigrad.ops._numerics import Axis, array_of, kept_shape, shape_of
-from minigrad.ops.casting import astype
-from minigrad.ops.linalg._matrices import no_matrix, no_square, singular, which, wide
+from minigrad.ops.casting import floating
+from minigrad.ops.linalg._matrices import no_matrix, no_square, not_finite, singular, wide
 from minigrad.ops.linalg.solving import inv
 from minigrad.ops.linalg.spectra import svdvals
 from minigrad.ops.selection import where
@@ -30,8 +31,8 @@ def norm(x: Any, ord: Order | None = None, axis: Axis = None, keepdims: bool = F
     if axis is None and ord is None:
         return reductions.norm(x, 2, None, keepdims)
     shape = shape_of(x)
-    given = range(len(shape)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    axes = tuple(_existing(one, shape) for one in given)
+    given = tuple(range(len(shape))) if axis is None else axis
+    axes = normalize_axis_tuple(given, len(shape), "norm")
     if len(axes) == 1:
         return vector_norm(x, axis=axes[0], keepdims=keepdims, ord=2 if ord is None else ord)
     if len(axes) != 2:
@@ -39,17 +40,8 @@ def norm(x: Any, ord: Order | None = None, axis: Axis = None, keepdims: bool = F
             f"norm: one axis or two expected, got {len(axes)} of shape {shape}; vector_norm takes "
             f"any number of axes"
         )
-    if axes[0] == axes[1]:
-        raise ValueError(f"norm: the two axes of a matrix must differ, got {axis}")
     found = matrix_norm(moveaxis(x, axes, (-2, -1)), ord="fro" if ord is None else ord)
     return reshape(found, kept_shape(shape, axes)) if keepdims else found
-
-
-def _existing(axis: int, shape: tuple[int, ...]) -> int:
-    """An axis as a non-negative number."""
-    if not -len(shape) <= axis < len(shape):
-        raise ValueError(f"norm: axis {axis} does not exist in shape {shape}")
-    return axis % len(shape)
 
 
 def vector_norm(x: Any, *, axis: Axis = None, keepdims: bool = False, ord: Order = 2) -> Tensor:
@@ -60,12 +52,6 @@ def vector_norm(x: Any, *, axis: Axis = None, keepdims: bool = False, ord: Order
     if not isinstance(ord, (int, float, np.integer, np.floating)) or np.isnan(ord):
         raise ValueError(f"vector_norm: ord must be a number for vectors, got {ord!r}")
     return reductions.norm(x, float(ord), axis, keepdims)
-
-
-def _sizes(x: Any) -> Tensor:
-    """The absolute values, as floats."""
-    size = elementwise.abs(x)
-    return size if size.dtype.kind == "f" else astype(size, float)
 
 
 def matrix_norm(x: Any, *, keepdims: bool = False, ord: Order = "fro") -> Tensor:
@@ -90,7 +76,7 @@ def matrix_norm(x: Any, *, keepdims: bool = False, ord: Order = "fro") -> Tensor
     if ord == "nuc" or abs(ord) == 2:
         parts = svdvals(x)
     else:
-        parts = reductions.sum(_sizes(x), axis=-2 if abs(ord) == 1 else -1)
+        parts = reductions.sum(elementwise.abs(floating(x)), axis=-2 if abs(ord) == 1 else -1)
     if ord == "nuc" or (greatest and 0 in shape[-2:]):
         found = reductions.sum(parts, axis=-1)  # the maximum of an empty axis is 0
     else:
@@ -133,15 +119,7 @@ def cond(A: Any, p: Order | None = None) -> Tensor:
     return where(bad, np.inf, matrix_norm(safe, ord=p) * matrix_norm(inv(safe), ord=p))
 
 
-def _no_rank(x: Any, *_: Any) -> str | None:
-    if x.ndim < 2 or np.isfinite(x).all():
-        return None
-    return f"{which(~np.isfinite(x).all((-2, -1)))} holds NaN or infinity"
-
-
-@primitive(
-    numpy=np.linalg.matrix_rank, arrays=1, float_inputs=True, promote=("x",), explain_error=_no_rank
-)
+@primitive(numpy=np.linalg.matrix_rank, arrays=1, float_inputs=True, promote=("x",))
 def matrix_rank(x: Any, tol: float | None = None, *, rtol: float | None = None) -> Any:
     """Count the singular values that are not zero. Not differentiable.
 
@@ -149,6 +127,6 @@ def matrix_rank(x: Any, tol: float | None = None, *, rtol: float | None = None) 
     """
     if tol is None and rtol is None and x.ndim > 1:
         rtol = max(x.shape[-2:]) * float(np.finfo(x.dtype).eps)
-    if reason := _no_rank(x):
+    if x.ndim > 1 and (reason := not_finite(x)):
         raise np.linalg.LinAlgError(reason)
     return np.linalg.matrix_rank(wide(x), tol, rtol=rtol)
