@@ -47,7 +47,10 @@ def matrix_power(A: Any, n: int) -> Tensor:
     reason = no_square(A)
     if reason:
         raise ValueError(f"matrix_power: {reason}")
-    n = operator.index(n)
+    try:
+        n = operator.index(n)
+    except TypeError:
+        raise TypeError(f"matrix_power: n must be an integer, got {n!r}") from None
     if n == 0:
         return _identity(A)
     square = inv(A) if n < 0 else A
