@@ -93,10 +93,6 @@ def open_grid(indices: Any, axis: int, shape: Shape) -> tuple[np.ndarray, ...]:
 
 @primitive(arrays=2, explain_error=_out_of_range, axes=("axis",))
 def _take_along_axis(x: Any, indices: Any, axis: int | None) -> Any:
-    return _along_axis(x, indices, axis)
-
-
-def _along_axis(x: np.ndarray, indices: np.ndarray, axis: int | None) -> Any:
     if axis is None:
         if indices.ndim != 1:
             raise ValueError(

@@ -219,7 +219,7 @@ console.log(JSON.stringify(found));
 """
 
 SEVERAL = {
-    "eigh", "qr", "qr_complete", "svd", "svd_complete", "slogdet", "getitem", "diagonal", "multiply"
+    "eigh", "qr", "svd", "slogdet", "getitem", "diagonal", "multiply"
 }  # fmt: skip
 """Ops with several outputs, of which a graph has the value of the first, and what reads them."""
 

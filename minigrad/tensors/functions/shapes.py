@@ -378,16 +378,7 @@ def split(
     return ops.split(input, [int(end) for end in accumulate(size)][:-1], dim)
 
 
-@spelled
-def split_with_sizes(input: Any, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
-    """Divide along an axis into pieces of several sizes: see `split`.
-
-    Example:
-        >>> import minigrad
-        >>> [x.tolist() for x in minigrad.split_with_sizes(minigrad.arange(5), [1, 4])]
-        [[0], [1, 2, 3, 4]]
-    """
-    return split(input, split_sizes, dim)
+split_with_sizes = split
 
 
 @spelled
