@@ -10,8 +10,7 @@ from minigrad import ops
 from minigrad.autograd.errors import value_error
 from minigrad.nn import functional as F
 from minigrad.nn import init
-from minigrad.nn.functional.convolution import Border, Sizes, over_a_batch, padding_pairs
-from minigrad.nn.functional.padding import MODES
+from minigrad.nn.functional.convolution import MODES, Border, Sizes, over_a_batch, padding_pairs
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
 from minigrad.support.checks import check_flag, check_size, check_sizes

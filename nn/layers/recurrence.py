@@ -1,4 +1,4 @@
-"""Recurrent layers: RNN, LSTM and GRU."""
+"""Recurrent layers, RNN, LSTM and GRU, and their cells, which take one step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from minigrad import ops
 from minigrad.autograd.errors import refuse_shapes, type_error, value_error
 from minigrad.nn import functional as F
 from minigrad.nn import init
-from minigrad.nn.functional.recurrence import gru_steps, lstm_steps, rnn_steps
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
 from minigrad.nn.utils.rnn import PackedSequence, packing_of
@@ -22,7 +21,36 @@ from minigrad.support.checks import check_flag, check_probability, check_size
 from minigrad.tensors.creation import empty, zeros
 from minigrad.tensors.tensor import Tensor
 
-__all__ = ["GRU", "LSTM", "RNN"]
+__all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell"]
+
+
+def rnn_steps(
+    x: Tensor, h: Tensor, weight_ih: Tensor, weight_hh: Tensor, bias_ih: Tensor | None,
+    bias_hh: Tensor | None, nonlinearity: Literal["tanh", "relu"],
+) -> Tensor:  # fmt: skip
+    """The hidden states of all steps: (L, N, H)."""
+    return ops.rnn(ops.linear(x, weight_ih, _sum(bias_ih, bias_hh)), weight_hh, h, nonlinearity)
+
+
+def lstm_steps(
+    x: Tensor, h: Tensor, c: Tensor, weight_ih: Tensor, weight_hh: Tensor, bias_ih: Tensor | None,
+    bias_hh: Tensor | None,
+) -> Tensor:  # fmt: skip
+    """The hidden states and the cell states of all steps: (2, L, N, H)."""
+    return ops.lstm(ops.linear(x, weight_ih, _sum(bias_ih, bias_hh)), weight_hh, h, c)
+
+
+def gru_steps(
+    x: Tensor, h: Tensor, weight_ih: Tensor, weight_hh: Tensor, bias_ih: Tensor | None,
+    bias_hh: Tensor | None,
+) -> Tensor:  # fmt: skip
+    """The hidden states of all steps: (L, N, H)."""
+    return ops.gru(ops.linear(x, weight_ih, bias_ih), weight_hh, bias_hh, h)
+
+
+def _sum(one: Tensor | None, other: Tensor | None) -> Tensor | None:
+    return None if one is None or other is None else one + other
+
 
 S = TypeVar("S", Tensor, PackedSequence)
 Last = int | tuple[np.ndarray, np.ndarray]
@@ -394,3 +422,156 @@ def pair(owner: str, states: Any) -> tuple[Any, ...]:
     if not isinstance(states, (tuple, list)) or len(states) != 2:
         raise value_error(f"{owner}: the state is a pair (h_0, c_0), got {type(states).__name__}")
     return tuple(states)
+
+
+class RNNCellBase(Module):
+    """One step of a recurrence."""
+
+    gates: int
+    states: tuple[str, ...] = ("h",)
+    nonlinearity: Literal["tanh", "relu"] = "tanh"
+    bias_ih: Parameter | None
+    bias_hh: Parameter | None
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None,
+        dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        owner = type(self).__name__
+        self.input_size = check_size(owner, "input_size", input_size)
+        self.hidden_size = check_size(owner, "hidden_size", hidden_size)
+        self.bias = check_flag(owner, "bias", bias)
+        width = self.gates * hidden_size
+        self.weight_ih = Parameter(empty((width, input_size)))
+        self.weight_hh = Parameter(empty((width, hidden_size)))
+        self.bias_ih = Parameter(empty(width)) if bias else None
+        self.bias_hh = Parameter(empty(width)) if bias else None
+        self.reset_parameters()
+        self.to(dtype=dtype, device=device)
+
+    def reset_parameters(self) -> None:
+        """Initialize all weights and biases again."""
+        bound = 1.0 / math.sqrt(self.hidden_size)
+        for parameter in self.parameters():
+            init.uniform(parameter, -bound, bound)
+
+    def _step(self, input: Tensor, given: tuple[Any, ...]) -> list[Tensor]:
+        """Return the states after the step, each of shape (N, H), or (H,) without a batch."""
+        owner = type(self).__name__
+        if input.ndim not in (1, 2) or input.shape[-1] != self.input_size:
+            raise value_error(
+                f"{owner}: an input of shape (N, I) or (I,) with I = {self.input_size} "
+                f"expected, got {tuple(input.shape)}; nn.{owner.removesuffix('Cell')} reads "
+                "sequences"
+            )
+        expected = (*input.shape[:-1], self.hidden_size)
+        for name, state in zip(self.states, given, strict=bool(given)):
+            if state.shape != expected:
+                raise value_error(
+                    f"{owner}: {name} must have shape {expected} for an input of shape "
+                    f"{tuple(input.shape)}, got {tuple(state.shape)}"
+                )
+        states = given or tuple(zeros(expected, dtype=input.dtype) for _ in self.states)
+        if input.ndim == 2:
+            return self._stepped(input[None], *states)
+        return [part[0] for part in self._stepped(input[None, None], *(s[None] for s in states))]
+
+    def _stepped(self, x: Tensor, *states: Tensor) -> list[Tensor]:
+        """The states after a step, from x of shape (1, N, I) and states of shape (N, H)."""
+        raise NotImplementedError
+
+    def extra_repr(self) -> str:
+        parts = [f"{self.input_size}, {self.hidden_size}", *["bias=False"] * (self.bias is False)]
+        if self.nonlinearity != "tanh":
+            parts.append(f"nonlinearity={self.nonlinearity}")
+        return ", ".join(parts)
+
+
+class _HiddenStateCell(RNNCellBase):
+    """A cell whose only state is the hidden state."""
+
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
+        """Compute the state after a step, from an input (N, I) or (I,) and the state before."""
+        return self._step(input, () if hx is None else (hx,))[0]
+
+
+class RNNCell(_HiddenStateCell):
+    """One step of `RNN`, whose arguments it takes.
+
+    Attributes:
+        weight_ih: The weight of the input, of shape (H, I).
+        weight_hh: The weight of the state, of shape (H, H).
+        bias_ih: Shape (H,), or None.
+        bias_hh: Shape (H,), or None.
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> nn.RNNCell(4, 3)(ones((2, 4))).shape
+        minigrad.Size([2, 3])
+    """
+
+    gates = 1
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True,
+        nonlinearity: Literal["tanh", "relu"] = "tanh", device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(input_size, hidden_size, bias, device, dtype)
+        self.nonlinearity = check_nonlinearity("RNNCell", nonlinearity)
+
+    def _stepped(self, x: Tensor, *states: Tensor) -> list[Tensor]:
+        (h,) = states
+        out = rnn_steps(
+            x, h, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh, self.nonlinearity
+        )
+        return [out[0]]
+
+
+class LSTMCell(RNNCellBase):
+    """One step of `LSTM`.
+
+    Arguments and attributes are those of `RNNCell`, without nonlinearity, and with 4 · H rows in
+    each weight.
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> h, c = nn.LSTMCell(4, 3)(ones((2, 4)))
+        >>> h.shape, c.shape
+        (minigrad.Size([2, 3]), minigrad.Size([2, 3]))
+    """
+
+    gates = 4
+    states = ("h", "c")
+
+    def forward(
+        self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Compute the hidden and the cell state after a step, from the input and both before."""
+        h, c = self._step(input, pair("LSTMCell", hx))
+        return h, c
+
+    def _stepped(self, x: Tensor, *states: Tensor) -> list[Tensor]:
+        h, c = states
+        out = lstm_steps(x, h, c, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        return [out[0, 0], out[1, 0]]
+
+
+class GRUCell(_HiddenStateCell):
+    """One step of `GRU`.
+
+    Arguments and attributes are those of `RNNCell`, without nonlinearity, and with 3 · H rows in
+    each weight.
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> nn.GRUCell(4, 3)(ones((2, 4))).shape
+        minigrad.Size([2, 3])
+    """
+
+    gates = 3
+
+    def _stepped(self, x: Tensor, *states: Tensor) -> list[Tensor]:
+        (h,) = states
+        out = gru_steps(x, h, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        return [out[0]]

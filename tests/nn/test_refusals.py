@@ -146,7 +146,7 @@ REFUSALS: dict[str, str] = {
     "F.interpolate(X[None], 2, align_corners=True)": "align_corners is for",
     "F.interpolate(X[None, :, :0], 2)": "nothing to resize in shape (1, 2, 0)",
     "F.interpolate(X[None].astype('int64'), 2, mode='linear')": "floating ... got int64",
-    "nn.Upsample(2, mode='cubic')(ones(1, 2, 3))": "Upsample: mode must be one of ... 'cubic'",
+    "nn.Upsample(2, mode='cubic')(ones(1, 2, 3))": "interpolate: mode must be one of ... 'cubic'",
     "F.pixel_shuffle(X[None], 2)": "divisible by 4 expected, got (1, 2, 3)",
     "F.unfold(X[None], 3)": "window of (3, 3) does not fit into (2, 3)",
     "F.unfold(X, 2)": "unfold: ... (C, H, W) expected, got (2, 3)",
