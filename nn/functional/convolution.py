@@ -8,7 +8,7 @@ from typing import Literal
 from minigrad import ops
 from minigrad.autograd.errors import type_error, value_error
 from minigrad.nn.functional.framing import framed
-from minigrad.support.checks import check_size, check_sizes
+from minigrad.support.checks import check_choice, check_size, check_sizes
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["conv1d", "conv2d", "conv_transpose1d", "conv_transpose2d", "pad"]
@@ -257,9 +257,7 @@ def pad(
         [[3.0, 2.0, 1.0, 2.0, 3.0, 2.0]]
     """
     widths = _widths(pad, input.shape)
-    if mode not in ("constant", *MODES):
-        known = ", ".join(["constant", *MODES])
-        raise value_error(f"pad: mode must be one of {known}; got {mode!r}")
+    check_choice("pad", "mode", mode, ("constant", *MODES))
     if mode != "constant":
         if value:
             raise value_error(f'pad: a value is for mode="constant", got mode={mode!r}')

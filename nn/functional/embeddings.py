@@ -12,7 +12,7 @@ from minigrad.autograd.events import effect, reading
 from minigrad.nn.functional.framing import framed
 from minigrad.ops._numerics import array_of, values_of
 from minigrad.ops.indexing import integers
-from minigrad.support.checks import check_number
+from minigrad.support.checks import check_choice, check_number
 from minigrad.tensors.creation import asarray
 from minigrad.tensors.inplace import written
 from minigrad.tensors.tensor import Tensor
@@ -155,8 +155,7 @@ def embedding_bag(
         >>> nn.functional.embedding_bag([0, 1, 2, 2], table, [0, 3]).tolist()
         [[3.0, 4.0], [5.0, 6.0]]
     """
-    if mode not in ("sum", "mean", "max"):
-        raise value_error(f'embedding_bag: mode must be "sum", "mean" or "max", got {mode!r}')
+    check_choice("embedding_bag", "mode", mode, ("sum", "mean", "max"))
     if scale_grad_by_freq and mode == "max":
         raise value_error('embedding_bag: scale_grad_by_freq=True is not for mode="max"')
     ids = integers(input)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -17,54 +17,74 @@ from minigrad.nn import init
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
 from minigrad.nn.utils.rnn import PackedSequence, packing_of
-from minigrad.support.checks import check_flag, check_probability, check_size
+from minigrad.support.checks import check_choice, check_flag, check_probability, check_size
 from minigrad.tensors.creation import empty, zeros
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell"]
 
 
-def rnn_steps(
-    x: Tensor, h: Tensor, weight_ih: Tensor, weight_hh: Tensor, bias_ih: Tensor | None,
-    bias_hh: Tensor | None, nonlinearity: Literal["tanh", "relu"],
-) -> Tensor:  # fmt: skip
-    """The hidden states of all steps: (L, N, H)."""
-    return ops.rnn(ops.linear(x, weight_ih, _sum(bias_ih, bias_hh)), weight_hh, h, nonlinearity)
+Weights = tuple[Tensor, Tensor, Tensor | None, Tensor | None]
+"""weight_ih, weight_hh, bias_ih and bias_hh of one layer in one direction."""
+Last = int | tuple[np.ndarray, np.ndarray]
+"""The index of the last step of every sequence: -1, or steps and sequences."""
 
 
-def lstm_steps(
-    x: Tensor, h: Tensor, c: Tensor, weight_ih: Tensor, weight_hh: Tensor, bias_ih: Tensor | None,
-    bias_hh: Tensor | None,
-) -> Tensor:  # fmt: skip
-    """The hidden states and the cell states of all steps: (2, L, N, H)."""
-    return ops.lstm(ops.linear(x, weight_ih, _sum(bias_ih, bias_hh)), weight_hh, h, c)
+class _Recurrence(Module):
+    """What layers and cells share. A step has `gates` times `hidden_size` pre-activations."""
+
+    gates: ClassVar[int]
+    hidden_size: int
+
+    def _states(self, x: Tensor, first: Sequence[Tensor], weights: Weights) -> list[Tensor]:
+        """The states of all steps, each (L, N, H), from x (L, N, I) and the first ones (N, H)."""
+        raise NotImplementedError
+
+    def reset_parameters(self) -> None:
+        """Initialize all weights and biases again."""
+        bound = 1.0 / math.sqrt(self.hidden_size)
+        for parameter in self.parameters():
+            init.uniform(parameter, -bound, bound)
 
 
-def gru_steps(
-    x: Tensor, h: Tensor, weight_ih: Tensor, weight_hh: Tensor, bias_ih: Tensor | None,
-    bias_hh: Tensor | None,
-) -> Tensor:  # fmt: skip
-    """The hidden states of all steps: (L, N, H)."""
-    return ops.gru(ops.linear(x, weight_ih, bias_ih), weight_hh, bias_hh, h)
+class _Elman(_Recurrence):
+    gates = 1
+    nonlinearity: Literal["tanh", "relu"]
+
+    def _states(self, x: Tensor, first: Sequence[Tensor], weights: Weights) -> list[Tensor]:
+        weight_ih, weight_hh, bias_ih, bias_hh = weights
+        read = ops.linear(x, weight_ih, _sum(bias_ih, bias_hh))
+        return [ops.rnn(read, weight_hh, first[0], self.nonlinearity)]
+
+
+class _LongShort(_Recurrence):
+    gates = 4
+
+    def _states(self, x: Tensor, first: Sequence[Tensor], weights: Weights) -> list[Tensor]:
+        weight_ih, weight_hh, bias_ih, bias_hh = weights
+        read = ops.linear(x, weight_ih, _sum(bias_ih, bias_hh))
+        return list(ops.lstm(read, weight_hh, *first))
+
+
+class _Gated(_Recurrence):
+    gates = 3
+
+    def _states(self, x: Tensor, first: Sequence[Tensor], weights: Weights) -> list[Tensor]:
+        weight_ih, weight_hh, bias_ih, bias_hh = weights
+        return [ops.gru(ops.linear(x, weight_ih, bias_ih), weight_hh, bias_hh, first[0])]
 
 
 def _sum(one: Tensor | None, other: Tensor | None) -> Tensor | None:
     return None if one is None or other is None else one + other
 
 
-S = TypeVar("S", Tensor, PackedSequence)
-Last = int | tuple[np.ndarray, np.ndarray]
-"""The index of the last step of every sequence: -1, or steps and sequences."""
-
-
-class RNNBase(Module):
+class RNNBase(_Recurrence):
     """A stack of recurrences over a sequence, in one or both directions.
 
-    Inside, time is the first axis. A step has `gates` times `hidden_size` pre-activations.
+    Inside, time is the first axis.
     """
 
-    gates: int
-    states: tuple[str, ...] = ("h_0",)
+    states: ClassVar[tuple[str, ...]] = ("h_0",)
 
     def __init__(
         self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True,
@@ -109,12 +129,6 @@ class RNNBase(Module):
         self.reset_parameters()
         self.to(dtype=dtype, device=device)
 
-    def reset_parameters(self) -> None:
-        """Initialize all weights and biases again."""
-        bound = 1.0 / math.sqrt(self.hidden_size)
-        for parameter in self.parameters():
-            init.uniform(parameter, -bound, bound)
-
     @property
     def all_weights(self) -> list[list[Parameter]]:
         """The parameters of each layer and direction."""
@@ -130,14 +144,13 @@ class RNNBase(Module):
         self, x: Tensor, first: list[Tensor], end: str, last: Last
     ) -> tuple[Tensor, list[Tensor]]:
         """One layer in one direction: (L, N, I) -> (L, N, H), and the last states, (N, H) each."""
-        raise NotImplementedError
+        found = self._states(x, first, self._weights(end))
+        return found[0], [state[last] for state in found]
 
-    def _weights(self, end: str) -> tuple[Any, Any, Any, Any]:
-        """The parameters of a layer and direction: weight_ih, weight_hh, bias_ih, bias_hh."""
-        names = ("weight_ih", "weight_hh", *(("bias_ih", "bias_hh") if self.bias is True else ()))
-        weight_ih, weight_hh, *biases = (getattr(self, f"{name}_{end}") for name in names)
-        bias_ih, bias_hh = biases or (None, None)
-        return weight_ih, weight_hh, bias_ih, bias_hh
+    def _weights(self, end: str) -> Any:
+        """The parameters of a layer and direction."""
+        names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+        return tuple(getattr(self, f"{name}_{end}", None) for name in names)
 
     def _read(
         self, input: Tensor | PackedSequence, given: tuple[Any, ...]
@@ -213,15 +226,13 @@ class RNNBase(Module):
         for name, state, shape in zip(self.states, given, shapes, strict=False):
             expected = (shape[0], shape[2]) if single else shape
             if not hasattr(state, "shape"):
-                raise type_error(
-                    f"{type(self).__name__}: {name} must be a Tensor, got {type(state).__name__}"
-                )
-            if state.shape != expected:
-                raise value_error(
-                    f"{type(self).__name__}: {name} must have shape {expected} (layers times "
-                    f"directions first, also where the input is batch first), "
-                    f"got {tuple(state.shape)}"
-                )
+                came = type(state).__name__
+                raise type_error(f"{type(self).__name__}: {name} must be a Tensor, got {came}")
+            refuse_shapes(
+                state.shape != expected, type(self).__name__,
+                f"{name} of shape {expected} (layers times directions first, also where the input "
+                f"is batch first)", state,
+            )  # fmt: skip
         return [state[:, None] if single else state for state in given]
 
     def extra_repr(self) -> str:
@@ -237,10 +248,6 @@ class RNNBase(Module):
 
 class _HiddenState(RNNBase):
     """A recurrence whose only state is the hidden state."""
-
-    if TYPE_CHECKING:
-
-        def __call__(self, input: S, hx: Tensor | None = None) -> tuple[S, Tensor]: ...
 
     def forward(
         self, input: Tensor | PackedSequence, hx: Tensor | None = None
@@ -261,7 +268,7 @@ class _HiddenState(RNNBase):
         return output, h_n
 
 
-class RNN(_HiddenState):
+class RNN(_Elman, _HiddenState):
     r"""A multi-layer Elman RNN: :math:`h_t = \tanh(W x_t + b + U h_{t-1} + b')`.
 
     Weights and biases are initialized uniformly from ±1/√hidden_size and named as in PyTorch:
@@ -288,8 +295,6 @@ class RNN(_HiddenState):
         (minigrad.Size([2, 5, 3]), minigrad.Size([2, 2, 3]))
     """
 
-    gates = 1
-
     def __init__(
         self, input_size: int, hidden_size: int, num_layers: int = 1,
         nonlinearity: Literal["tanh", "relu"] = "tanh", bias: bool = True,
@@ -300,16 +305,11 @@ class RNN(_HiddenState):
             input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0,
             device, dtype,
         )  # fmt: skip
-        self.nonlinearity = check_nonlinearity("RNN", nonlinearity)
-
-    def _steps(
-        self, x: Tensor, first: list[Tensor], end: str, last: Last
-    ) -> tuple[Tensor, list[Tensor]]:
-        out = rnn_steps(x, first[0], *self._weights(end), self.nonlinearity)
-        return out, [out[last]]
+        check_choice("RNN", "nonlinearity", nonlinearity, ("tanh", "relu"))
+        self.nonlinearity = nonlinearity
 
 
-class LSTM(RNNBase):
+class LSTM(_LongShort, RNNBase):
     r"""A multi-layer LSTM (long short-term memory).
 
     The arguments are those of `RNN`, without nonlinearity; `proj_size` comes before `device`: the
@@ -333,14 +333,7 @@ class LSTM(RNNBase):
         (minigrad.Size([2, 5, 3]), minigrad.Size([2, 2, 3]), minigrad.Size([2, 2, 3]))
     """
 
-    gates = 4
     states = ("h_0", "c_0")
-
-    if TYPE_CHECKING:
-
-        def __call__(
-            self, input: S, hx: tuple[Tensor, Tensor] | None = None
-        ) -> tuple[S, tuple[Tensor, Tensor]]: ...
 
     def forward(
         self, input: Tensor | PackedSequence, hx: tuple[Tensor, Tensor] | None = None
@@ -352,13 +345,10 @@ class LSTM(RNNBase):
     def _steps(
         self, x: Tensor, first: list[Tensor], end: str, last: Last
     ) -> tuple[Tensor, list[Tensor]]:
-        h, c = first
-        ends = last if isinstance(last, tuple) else (last,)
-        if self.proj_size:
-            out, cells = self._projected(x, h, c, end)
-            return out, [out[ends], cells[ends]]
-        states = lstm_steps(x, h, c, *self._weights(end))
-        return states[0], [states[(0, *ends)], states[(1, *ends)]]
+        if not self.proj_size:
+            return super()._steps(x, first, end, last)
+        out, cells = self._projected(x, *first, end)
+        return out, [out[last], cells[last]]
 
     def _projected(self, x: Tensor, h: Tensor, c: Tensor, end: str) -> tuple[Tensor, Tensor]:
         """The states of all steps, where each hidden state is projected."""
@@ -375,7 +365,7 @@ class LSTM(RNNBase):
         return minigrad.stack(outputs), minigrad.stack(cells)
 
 
-class GRU(_HiddenState):
+class GRU(_Gated, _HiddenState):
     r"""A multi-layer GRU (gated recurrent unit).
 
     The arguments are those of `RNN`, without nonlinearity.
@@ -397,23 +387,6 @@ class GRU(_HiddenState):
         (minigrad.Size([2, 5, 6]), minigrad.Size([2, 2, 3]))
     """
 
-    gates = 3
-
-    def _steps(
-        self, x: Tensor, first: list[Tensor], end: str, last: Last
-    ) -> tuple[Tensor, list[Tensor]]:
-        out = gru_steps(x, first[0], *self._weights(end))
-        return out, [out[last]]
-
-
-def check_nonlinearity(owner: str, name: str) -> Literal["tanh", "relu"]:
-    """Return the name of a nonlinearity."""
-    if name == "tanh":
-        return "tanh"
-    if name == "relu":
-        return "relu"
-    raise ValueError(f'{owner}: nonlinearity must be "tanh" or "relu", got {name!r}')
-
 
 def pair(owner: str, states: Any) -> tuple[Any, ...]:
     """Return the given hidden and cell state as a tuple, empty for None."""
@@ -424,12 +397,10 @@ def pair(owner: str, states: Any) -> tuple[Any, ...]:
     return tuple(states)
 
 
-class RNNCellBase(Module):
+class RNNCellBase(_Recurrence):
     """One step of a recurrence."""
 
-    gates: int
-    states: tuple[str, ...] = ("h",)
-    nonlinearity: Literal["tanh", "relu"] = "tanh"
+    states: ClassVar[tuple[str, ...]] = ("h",)
     bias_ih: Parameter | None
     bias_hh: Parameter | None
 
@@ -450,12 +421,6 @@ class RNNCellBase(Module):
         self.reset_parameters()
         self.to(dtype=dtype, device=device)
 
-    def reset_parameters(self) -> None:
-        """Initialize all weights and biases again."""
-        bound = 1.0 / math.sqrt(self.hidden_size)
-        for parameter in self.parameters():
-            init.uniform(parameter, -bound, bound)
-
     def _step(self, input: Tensor, given: tuple[Any, ...]) -> list[Tensor]:
         """Return the states after the step, each of shape (N, H), or (H,) without a batch."""
         owner = type(self).__name__
@@ -467,24 +432,17 @@ class RNNCellBase(Module):
             )
         expected = (*input.shape[:-1], self.hidden_size)
         for name, state in zip(self.states, given, strict=bool(given)):
-            if state.shape != expected:
-                raise value_error(
-                    f"{owner}: {name} must have shape {expected} for an input of shape "
-                    f"{tuple(input.shape)}, got {tuple(state.shape)}"
-                )
+            refuse_shapes(state.shape != expected, owner, f"{name} of shape {expected}", state)
         states = given or tuple(zeros(expected, dtype=input.dtype) for _ in self.states)
-        if input.ndim == 2:
-            return self._stepped(input[None], *states)
-        return [part[0] for part in self._stepped(input[None, None], *(s[None] for s in states))]
-
-    def _stepped(self, x: Tensor, *states: Tensor) -> list[Tensor]:
-        """The states after a step, from x of shape (1, N, I) and states of shape (N, H)."""
-        raise NotImplementedError
+        if input.ndim == 1:
+            return [state[0] for state in self._step(input[None], tuple(s[None] for s in states))]
+        weights = (self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        return [state[0] for state in self._states(input[None], states, weights)]
 
     def extra_repr(self) -> str:
         parts = [f"{self.input_size}, {self.hidden_size}", *["bias=False"] * (self.bias is False)]
-        if self.nonlinearity != "tanh":
-            parts.append(f"nonlinearity={self.nonlinearity}")
+        if getattr(self, "nonlinearity", "tanh") != "tanh":
+            parts.append("nonlinearity=relu")
         return ", ".join(parts)
 
 
@@ -496,7 +454,7 @@ class _HiddenStateCell(RNNCellBase):
         return self._step(input, () if hx is None else (hx,))[0]
 
 
-class RNNCell(_HiddenStateCell):
+class RNNCell(_Elman, _HiddenStateCell):
     """One step of `RNN`, whose arguments it takes.
 
     Attributes:
@@ -511,24 +469,16 @@ class RNNCell(_HiddenStateCell):
         minigrad.Size([2, 3])
     """
 
-    gates = 1
-
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool = True,
         nonlinearity: Literal["tanh", "relu"] = "tanh", device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__(input_size, hidden_size, bias, device, dtype)
-        self.nonlinearity = check_nonlinearity("RNNCell", nonlinearity)
-
-    def _stepped(self, x: Tensor, *states: Tensor) -> list[Tensor]:
-        (h,) = states
-        out = rnn_steps(
-            x, h, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh, self.nonlinearity
-        )
-        return [out[0]]
+        check_choice("RNNCell", "nonlinearity", nonlinearity, ("tanh", "relu"))
+        self.nonlinearity = nonlinearity
 
 
-class LSTMCell(RNNCellBase):
+class LSTMCell(_LongShort, RNNCellBase):
     """One step of `LSTM`.
 
     Arguments and attributes are those of `RNNCell`, without nonlinearity, and with 4 · H rows in
@@ -541,7 +491,6 @@ class LSTMCell(RNNCellBase):
         (minigrad.Size([2, 3]), minigrad.Size([2, 3]))
     """
 
-    gates = 4
     states = ("h", "c")
 
     def forward(
@@ -551,13 +500,8 @@ class LSTMCell(RNNCellBase):
         h, c = self._step(input, pair("LSTMCell", hx))
         return h, c
 
-    def _stepped(self, x: Tensor, *states: Tensor) -> list[Tensor]:
-        h, c = states
-        out = lstm_steps(x, h, c, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
-        return [out[0, 0], out[1, 0]]
 
-
-class GRUCell(_HiddenStateCell):
+class GRUCell(_Gated, _HiddenStateCell):
     """One step of `GRU`.
 
     Arguments and attributes are those of `RNNCell`, without nonlinearity, and with 3 · H rows in
@@ -568,10 +512,3 @@ class GRUCell(_HiddenStateCell):
         >>> nn.GRUCell(4, 3)(ones((2, 4))).shape
         minigrad.Size([2, 3])
     """
-
-    gates = 3
-
-    def _stepped(self, x: Tensor, *states: Tensor) -> list[Tensor]:
-        (h,) = states
-        out = gru_steps(x, h, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
-        return [out[0]]
