@@ -72,7 +72,8 @@ def check_choice(owner: str, name: str, value: Any, choices: Iterable[Any]) -> N
     """Raise a ValueError if a value is not one of those that there are."""
     known = list(choices)
     if value not in known:
-        listed = f"{', '.join(map(repr, known[:-1]))} or {known[-1]!r}"
+        *most, last = (f'"{each}"' for each in known)
+        listed = f"{', '.join(most)} or {last}" if most else last
         raise ValueError(f"{owner}: {name} must be {listed}, got {value!r}")
 
 

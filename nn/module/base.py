@@ -21,8 +21,7 @@ from minigrad.autograd.node import Leaf
 from minigrad.autograd.scope import Scope, module_call
 from minigrad.nn.module import state_dict as states
 from minigrad.nn.module.backward_hooks import BackwardHooks
-from minigrad.nn.module.module_paths import path_to
-from minigrad.nn.module.registry import Registry
+from minigrad.nn.module.registry import Registry, path_to
 from minigrad.ops._numerics import values_of
 from minigrad.support.checks import check_flag, module_of, on_cpu
 from minigrad.tensors.tensor import Tensor

@@ -12,9 +12,8 @@ from minigrad import ops
 from minigrad.autograd.events import effect, reading
 from minigrad.autograd.mutation import mark_written
 from minigrad.nn.attention.maps import attention_weights
-from minigrad.nn.module.eval_mode import evaluating
 from minigrad.nn.module.state_dict import to_pytorch
-from minigrad.nn.module.stateless import functional_call
+from minigrad.nn.module.stateless import evaluating, functional_call
 from minigrad.nn.utils import parametrizations as parametrizations
 from minigrad.nn.utils import parametrize as parametrize
 from minigrad.nn.utils import rnn as rnn
