@@ -141,23 +141,22 @@ class Repository:
         """The test files in which a test may be about it: fewer to collect.
 
         Raises:
-            UnknownSubject: If neither a test nor a sample has the name.
+            UnknownSubject: If no test has the name.
         """
         word = re.compile("|".join(map(_mention, sorted(subject.words))))
         texts = {path: path.read_text("utf-8") for path in (self.root / "tests").rglob("*.py")}
         helpers = [
-            path.stem
+            path.parent.name if (path.parent / "__init__.py").exists() else path.stem
             for path, text in texts.items()
             if not path.name.startswith("test_") and word.search(text)
         ]
-        imports = re.compile(rf"^from (?:{'|'.join(helpers)}) import ", re.MULTILINE)
-        samples = (self.root / "minigrad" / "checking" / "samples").glob("*.py")
+        imports = re.compile(rf"^from (?:{'|'.join(helpers)})(?:\.\w+)? import ", re.MULTILINE)
         found = set(subject.files)
         for path in self.tests.values():
             sources = texts[path], *_programs_beside(path).values()
             if imports.search(texts[path]) or any(map(word.search, sources)):
                 found.add(path)
-        if found or any(word.search(path.read_text("utf-8")) for path in samples):
+        if found:
             return sorted(found)
         paths = [self.modules[name] for name in sorted(subject.modules)]
         where = ", ".join(path.relative_to(self.root).as_posix() for path in paths)

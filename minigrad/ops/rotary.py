@@ -6,25 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitives import primitive
 from minigrad.ops._numerics import within_rule
 
 __all__ = ["rotate_pairs"]
-
-
-def _cannot_rotate(x: Any, cos: Any, sin: Any) -> str | None:
-    if not x.ndim or x.shape[-1] % 2:
-        return f"the input has shape {x.shape}, its last axis must be even: it holds pairs"
-    pairs = (*x.shape[:-1], x.shape[-1] // 2)
-    for name, array in (("cos", cos), ("sin", sin)):
-        try:
-            fits = np.broadcast_shapes(np.shape(array), pairs) == pairs
-        except ValueError:
-            fits = False
-        if not fits:
-            return f"{name} of shape {np.shape(array)} does not broadcast to {pairs}"
-    return None
 
 
 @primitive(float_inputs=True)
@@ -36,8 +21,6 @@ def rotate_pairs(x: Any, cos: Any, sin: Any, interleaved: bool = True) -> Any:
 
     Source: Su et al. 2021, arXiv:2104.09864.
     """
-    if reason := _cannot_rotate(x, cos, sin):
-        raise ArgumentError(reason)
     half = x.shape[-1] // 2
     first = slice(0, None, 2) if interleaved else slice(0, half)
     second = slice(1, None, 2) if interleaved else slice(half, None)

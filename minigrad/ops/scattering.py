@@ -47,7 +47,7 @@ def index_fill(x: Any, axis: int, index: Any, value: Any) -> Tensor:
     if np.ndim(value):
         raise value_error(
             f"index_fill: a value without axes expected, got shape {np.shape(value)}; for several "
-            f"values see put_along_axis and scatter"
+            f"values see scatter"
         )
     shape = np.shape(x)
     x, axis, _ = along("index_fill", as_tensor(x).reshape(shape or (1,)), axis)

@@ -137,7 +137,7 @@ def topk(
     k: int,
     axis: int = -1,
     largest: bool = True,
-    sorted: bool = True,  # noqa: A002
+    sorted: bool = True,
 ) -> ValuesAndIndices:
     """Find the k largest elements along an axis, and their indices.
 

@@ -171,7 +171,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
 def histogram(
     x: Any,
     bins: Any = 10,
-    range: tuple[float, float] | None = None,  # noqa: A002
+    range: tuple[float, float] | None = None,
     density: bool | None = None,
     weights: Any = None,
 ) -> tuple[Tensor, Tensor]:

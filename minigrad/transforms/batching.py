@@ -512,20 +512,15 @@ def _scatter_index(batch: Batch, value: Any, index: Any, shape: Any) -> Any:
 
 
 @batching_rule("take")
-def _take(batch: Batch, x: Any, indices: Any, axis: Any, mode: str) -> Any:
+def _take(batch: Batch, x: Any, indices: Any, axis: Any) -> Any:
     if isinstance(indices, Mapped):
-        length = math.prod(shape_of(x)) if axis is None else shape_of(x)[axis]
-        if mode == "wrap":
-            indices = Mapped(ops.remainder(indices.tensor, max(length, 1)))
-        elif mode == "clip":
-            indices = Mapped(ops.clip(indices.tensor, 0, max(length - 1, 0)))
         if axis is None:
             return _getitem(batch, _flat(x), indices)
         along = (slice(None),) * (axis % len(shape_of(x)))
         return _getitem(batch, x, (*along, indices))
     if axis is None or not x.shape:
-        return batch.run(ops.reshape(x.tensor, (batch.size, -1)), indices, 1, mode)
-    return batch.run(x.tensor, indices, axis % len(x.shape) + 1, mode)
+        return batch.run(ops.reshape(x.tensor, (batch.size, -1)), indices, 1)
+    return batch.run(x.tensor, indices, axis % len(x.shape) + 1)
 
 
 def _flat(x: Any) -> Any:

@@ -25,10 +25,10 @@ from minigrad.autograd.primitives import registry
 from minigrad.autograd.scope import FunctionCall
 from minigrad.autograd.views import Place, read_only
 from minigrad.ops.indexing import normalized
+from minigrad.support import tree
 from minigrad.support.random_state import DRAWS
 from minigrad.tracing import Step, Trace, Value
 from minigrad.tracing.lines import user_line
-from minigrad.tracing.steps import values_in
 from minigrad.transforms.batching import (
     INDEXED,
     RULES,
@@ -213,7 +213,7 @@ class _Sample(Trace):
         super().ran(call)
         op, given = call.op, self.steps[-1].arguments
         for name in op.params[1 if op.variadic else op.arrays :]:
-            differs = any(map(self.differs, values_in(given.get(name))))
+            differs = any(map(self.differs, tree.leaves(given.get(name), Value)))
             if differs and op not in INDEXED:
                 raise CannotMap(
                     f"vmap: {op.name}: {name} must be the same for all samples, at {user_line()}"
@@ -369,14 +369,7 @@ class _Run:
 
     def _filled(self, thing: Any) -> Any:
         """An argument of a step, with the counterparts of its values."""
-        if isinstance(thing, Value):
-            return self._known[thing] if thing in self._known else self._found(thing)
-        if isinstance(thing, (tuple, list)):
-            parts = [self._filled(part) for part in thing]
-            return type(thing)(*parts) if hasattr(thing, "_fields") else type(thing)(parts)
-        if isinstance(thing, slice):
-            return slice(*map(self._filled, (thing.start, thing.stop, thing.step)))
-        return thing
+        return tree.mapped(self._found, thing, Value)
 
     def _run(self, step: Step, outer: State) -> None:
         """An op, or a write, which is an op that makes a new value.
@@ -393,7 +386,7 @@ class _Run:
         values = [self._filled(given.get(name, default))
                   for name, default in zip(op.params, op.defaults, strict=True)]  # fmt: skip
         batch = Batch(op, self._size, out.shape, self._randomness == "same")
-        mapped = any(map(_is_mapped, values))
+        mapped = next(tree.leaves(values, Mapped), None) is not None
         frame = step.frame if mapped else outer.frame
         if state.get().frame is not frame:
             state.set(outer._replace(frame=frame))
@@ -534,29 +527,16 @@ def _last_uses(steps: list[Step], results: list[Any]) -> dict[Step, list[Value]]
     return ends
 
 
-def _is_mapped(thing: Any) -> bool:
-    """Whether a mapped tensor is in nested lists, tuples and slices."""
-    if isinstance(thing, Mapped):
-        return True
-    if isinstance(thing, slice):
-        return _is_mapped((thing.start, thing.stop, thing.step))
-    return isinstance(thing, (tuple, list)) and any(map(_is_mapped, thing))
-
-
 def _of_sample(thing: Any, sample: int) -> Any:
     """An argument for one sample."""
-    if isinstance(thing, Mapped):
-        return wrap(thing.tensor._data[sample])
-    if isinstance(thing, (tuple, list)):
-        return type(thing)([_of_sample(part, sample) for part in thing])
-    return thing
+    return tree.mapped(lambda one: wrap(one.tensor._data[sample]), thing, Mapped)
 
 
 def _static(thing: Any) -> Any:
     """A static argument, with arrays in the place of tensors."""
-    if isinstance(thing, (tuple, list)) and not hasattr(thing, "_fields"):
-        return type(thing)([_static(part) for part in thing])
-    if not isinstance(thing, Variable):
-        return thing
-    array = thing._data if thing._data.dtype.kind == "f" else normalized(thing)
-    return array if array.ndim else array.item()
+
+    def value(tensor: Any) -> Any:
+        array = tensor._data if tensor._data.dtype.kind == "f" else normalized(tensor)
+        return array if array.ndim else array.item()
+
+    return tree.mapped(value, thing, Variable)

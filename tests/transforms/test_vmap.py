@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from op_samples import CASES, OURS, Case
 
 import minigrad
 import minigrad.nn.functional as F
 from minigrad import nn, ops, viz, vmap
 from minigrad.autograd import Function, checkpoint
 from minigrad.autograd import grad as gradient_of
-from minigrad.checking.samples import CASES, OURS, Case
 from minigrad.func import functional_call, grad, hessian, hvp, jacrev, jvp, vjp
 from minigrad.transforms.batching import CannotMap, without_rule
 

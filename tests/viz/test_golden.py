@@ -193,10 +193,7 @@ def heatmaps() -> str:
 
 
 def maps() -> str:
-    """The picture of all maps, and what the page says of a cell."""
-    made = attention_maps()
-    [data] = re.findall('id="weights">(.*?)</script>', made.to_html(), re.DOTALL)
-    return lines(made.to_svg()) + "\n".join(outline(told(json.loads(data))))
+    return lines(attention_maps().to_svg())
 
 
 def walks() -> str:
@@ -212,16 +209,9 @@ def walks() -> str:
 
 
 def views() -> str:
-    """A picture cut for a slide, to the right, closed, with some opened."""
-    residual, shared = graph_of("residual"), graph_of("shared")
-    return "".join(
-        lines(svg)
-        for svg in (
-            shared.to_svg(fit=(16, 9), title="Twice & wide"),
-            residual.to_svg(direction="right"),
-            residual.to_svg(0, open=["layer"]),
-        )
-    )
+    """A picture with a title, and one that is closed, with some opened."""
+    opened = graph_of("residual").to_svg(0, open=["layer"])
+    return lines(graph_of("shared").to_svg(title="Twice & wide")) + lines(opened)
 
 
 def plan() -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reading import SVG, Document, parse, texts, watched
+from reading import SVG, parse, texts, watched
 
 import minigrad
 from minigrad import Tensor, nn, ops, viz
@@ -216,7 +216,8 @@ class TestCellsDrawn:
         assert len(svg) < 60_000
         tree = ElementTree.fromstring(svg)
         assert "the first 32 by 32" in (tree.get("aria-label") or "")
-        assert len(list(tree.iter(f"{SVG}text"))) == 1 + 8 + 4
+        numbers = [text for text in tree.iter(f"{SVG}text") if "fill" in text.get("style", "")]
+        assert not numbers
 
     def test_gradients_and_names_are_escaped(self) -> None:
         q, k, v = qkv(1, 1, 3, 4)
@@ -404,7 +405,6 @@ class TestPicture:
         assert every > 1
         assert written == 2 * tokens[::every]
         assert len(svg) < 60_000
-        assert len(maps.to_html()) < 120_000
 
     def test_what_is_not_finite_is_drawn(self) -> None:
         x = np.ones((1, 3, 8), np.float32)
@@ -412,17 +412,15 @@ class TestPicture:
         with np.errstate(all="ignore"):
             maps = viz.attention(encoder(1), x)
         assert "nan" in texts(parse(maps.to_svg()))
-        assert '"nan"' in maps.to_html()
         assert maps._repr_svg_() == maps.to_svg()
 
     def test_equal_runs_give_equal_files(self, tmp_path: Path) -> None:
-        def written(ending: str, name: str) -> bytes:
+        def written(name: str) -> bytes:
             minigrad.random.seed(3)
             maps = viz.attention(encoder(), minigrad.randn(1, 5, 8), tokens=WORDS)
-            return maps.save(tmp_path / f"{name}{ending}").read_bytes()
+            return maps.save(tmp_path / f"{name}.svg").read_bytes()
 
-        for ending in (".svg", ".html"):
-            assert written(ending, "one") == written(ending, "other")
+        assert written("one") == written("other")
 
     @pytest.mark.needs("cairosvg", "PIL")
     def test_png_and_pdf_have_the_light_picture(self, tmp_path: Path) -> None:
@@ -445,31 +443,15 @@ class TestPicture:
             assert tuple(pixels[y, x]) == sequential(LEVELS + 1)[levels[row, column]]
 
     def test_an_unknown_ending(self, tmp_path: Path) -> None:
-        with pytest.raises(ValueError, match=r"maps\.gif.*\.svg, \.html, \.png or \.pdf"):
+        with pytest.raises(ValueError, match=r"maps\.gif.*\.svg, \.png or \.pdf"):
             viz.attention(encoder(1), minigrad.randn(1, 3, 8)).save(tmp_path / "maps.gif")
         assert not list(tmp_path.iterdir())
-
-
-def test_the_page_needs_nothing_else() -> None:
-    maps = viz.attention(encoder(), minigrad.randn(1, 5, 8), tokens=[*WORDS[:4], "</script>"])
-    text = maps.to_html()
-    elements = [attributes for _, attributes in Document(text).elements]
-    addresses = [one[name] for one in elements for name in ("src", "href") if name in one]
-    assert addresses
-    assert all(one.startswith("data:image/png") for one in addresses)
-    [policy] = [one["content"] for one in elements if "http-equiv" in one]
-    assert "default-src 'none'" in policy
-    assert "://" not in text.replace("http://www.w3.org/2000/svg", "")
-    assert text.count("</script>") == 2
-    assert "<sat>" not in text
-    assert text.count("<section>") == 3
-    assert text.count("<style>") == text.count("<pattern") + 1 == 2
 
 
 def test_a_notebook_does_not_wait_for_very_many(monkeypatch: pytest.MonkeyPatch) -> None:
     maps = viz.attention(encoder(1), minigrad.randn(1, 3, 8))
     assert (maps._repr_svg_() or "").startswith("<svg")
-    monkeypatch.setattr("minigrad.viz.page.attention.MOST_CELLS", 2 * 9 - 1)
+    monkeypatch.setattr("minigrad.viz.drawing.attention.MOST_CELLS", 2 * 9 - 1)
     assert maps._repr_svg_() is None
 
 

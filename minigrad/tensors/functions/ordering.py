@@ -29,7 +29,6 @@ class HistogramAndEdges(NamedTuple):
     bin_edges: Tensor
 
 
-@spelled
 @of_numbers
 def sort(
     input: Any,
@@ -60,7 +59,6 @@ def msort(input: Any) -> Tensor:
     return ops.sort(input, 0)
 
 
-@spelled
 @of_numbers
 def argsort(
     input: Any,
@@ -78,7 +76,6 @@ def argsort(
     return ops.argsort(input, dim, descending)
 
 
-@spelled
 @of_numbers
 def topk(
     input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
@@ -93,7 +90,6 @@ def topk(
     return ops.topk(input, k, dim, largest, sorted)
 
 
-@spelled
 @of_numbers
 def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
     """Find the k-th least element along an axis, and its place.
@@ -113,7 +109,6 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Values
     return _with_places(input, index, dim, keepdim)
 
 
-@spelled
 @of_numbers
 def mode(input: Any, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
     """Find the commonest element along an axis, the least of several, and its last place.

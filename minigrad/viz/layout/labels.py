@@ -15,7 +15,6 @@ from minigrad.debugging.memory import readable
 from minigrad.debugging.tables import count_text, time_text
 from minigrad.viz.record.model import LEAVES, Diagram, Edge, Group, Node
 from minigrad.viz.record.repeats import bundles
-from minigrad.viz.record.roles import residuals
 from minigrad.viz.record.steps import Summary, final_gradients
 from minigrad.viz.record.writing import number_text, printable, size_text
 
@@ -62,26 +61,19 @@ class Content(NamedTuple):
     slots: Mapping[int | str, str]
 
 
-def contents(
-    diagram: Diagram, nodes: Iterable[Node], direction: str = "down"
-) -> dict[str, Content]:
+def contents(diagram: Diagram, nodes: Iterable[Node]) -> dict[str, Content]:
     """Write the texts of boxes, by their ids; very long texts are shortened.
 
-    `nodes` are the items behind the boxes: nodes of the diagram, or closed groups. Where lines run
-    to the right, the shapes of tensors are in the boxes that compute them.
+    `nodes` are the items behind the boxes: nodes of the diagram, or closed groups.
     """
     groups = {group.id: group for group in diagram.groups}
-    named, roles = named_operands(diagram), dict[str, str]()
+    named = named_operands(diagram)
     gradients = final_gradients(diagram.steps)
-    shapes: dict[str, str] = {}
-    if direction == "right":
-        shapes = {name: f"→ {text}" for name, text in tensor_texts(diagram).items()}
-        roles = {diagram.edges[index].target: "+ residual" for index in residuals(diagram)}
     found = {}
     for node in nodes:
         notes = ["causal mask" if note == "causal = True" else note for note in node.notes]
         error = f"✕ {node.error}" if node.error else ""
-        small = [*notes, roles.get(node.id, ""), cost(node), error, shapes.get(node.id, "")]
+        small = [*notes, cost(node), error]
         lower = [Line(shorten(text), "small") for text in small if text]
         number = Line(scalar_text(node, gradients.get(node.id)), "data")
         slots = named.get(node.id, {})
@@ -224,26 +216,18 @@ def text_width(text: str, style: Style) -> int:
     return math.ceil(hundredths * SIZES[style] * percent / 10_000)
 
 
-def box_size(node: Node, written: Content, direction: str = "down") -> tuple[int, int]:
+def box_size(node: Node, written: Content) -> tuple[int, int]:
     """Width and height of a box, both even, so that the middle is a whole number."""
     widths = [text_width(line.text, line.style) for line in written.lines]
     if written.glyph:
         widths[0] += GLYPH
-    cell = slots_width(written)
     sides = SIDE + (SLANT if node.kind in ("input", "output") else 0)
     ends = END - (2 if node.kind == "constant" else 0)
     width = max(*widths, 16) + 2 * sides
     height = sum(LEADING[line.style] for line in written.lines) + 2 * ends
-    if direction == "right":
-        width, height = width + cell, max(height, (SLOTS + 2) * len(written.slots))
-    elif cell:
+    if cell := max((text_width(slot, "small") + 8 for slot in written.slots.values()), default=0):
         width, height = max(width, cell * len(written.slots)), height + SLOTS
     return _even(width), _even(height)
-
-
-def slots_width(written: Content) -> int:
-    """The room for the widest name of an operand."""
-    return max((text_width(slot, "small") + 8 for slot in written.slots.values()), default=0)
 
 
 def _even(size: int) -> int:

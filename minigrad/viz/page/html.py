@@ -44,14 +44,6 @@ SHADES = 65
 LARGE = 500
 """Of a graph with more ops, the picture and the table are read only where no script runs."""
 
-PLAIN = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy"
-content="default-src 'none'; style-src 'unsafe-inline'{3}">
-<title>{0}</title><style>{1}</style></head><body><main><h1>{0}</h1>{2}</main></body></html>
-"""
-
 
 def write_page(
     graph: Diagram,
@@ -74,7 +66,7 @@ def write_page(
     fields = {
         "title": _text(title),
         "style": colours()
-        + STYLE.replace("@media", "@media screen and")
+        + (STYLE + grids.STYLE).replace("@media", "@media screen and")
         + static("mathml.css")
         + static("explore.css"),
         "facts": _text(_facts(graph)),
@@ -101,12 +93,6 @@ def write_page(
     }
     # One pass over the template: a field that looks like another stays as it is.
     return re.sub(r"\{(\w+)\}", lambda match: fields[match[1]], static("page.html"))
-
-
-def plain(title: str, style: str, body: str, sources: str = "") -> str:
-    """Write a page without an explorer; `sources` adds to the policy of what it may contain."""
-    style = colours() + static("plain.css") + style
-    return PLAIN.format(_text(title), style, body, sources)
 
 
 @cache
@@ -140,10 +126,15 @@ def _hexadecimal(colour: Colour) -> str:
 
 def _heatmap(heatmap: Heatmap) -> dict[str, str | None]:
     """The pictures of a heatmap, for the box of its softmax."""
+
+    def picture(gradients: bool) -> str:
+        drawn = grids.draw_heatmap(heatmap, gradients, ACROSS)
+        return drawn.replace(f"<style>{grids.STYLE}</style>", "")
+
     return {
         "node": heatmap.node,
-        "weights": grids.draw(heatmap, across=ACROSS),
-        "gradients": grids.draw(heatmap, True, ACROSS) if heatmap.gradients else None,
+        "weights": picture(False),
+        "gradients": picture(True) if heatmap.gradients else None,
     }
 
 

@@ -132,9 +132,9 @@ class Heatmap:
         Raises:
             RuntimeError: Gradients are asked for, and no backward pass was traced.
         """
-        from minigrad.viz.drawing.heatmap import draw
+        from minigrad.viz.drawing.heatmap import draw_heatmap
 
-        return draw(self, gradients)
+        return draw_heatmap(self, gradients)
 
     def _repr_svg_(self) -> str:
         return self.to_svg()

@@ -22,8 +22,9 @@ from minigrad.autograd.primitives import Primitive, registry
 from minigrad.debugging.flops import count_flops
 from minigrad.debugging.tables import By, Event, Text, table
 from minigrad.ops.indexing import written
+from minigrad.support.tree import leaves
+from minigrad.tracing import Value
 from minigrad.tracing.lines import user_line
-from minigrad.tracing.steps import values_in
 from minigrad.viz.record.assembly import assemble
 from minigrad.viz.record.attention import Weights
 from minigrad.viz.record.build import tensors_in
@@ -201,7 +202,7 @@ class Trace(Lookup):
             for value in part.outputs:
                 if value in self._entry_of and part.op is not None:
                     self._mark(self._entry_of[value], f"in the backward pass of {step.what}")
-        for value in values_in(step.arguments.get("g")):
+        for value in leaves(step.arguments.get("g"), Value):
             if value in self._entry_of and self._entry_of[value].box.kind == "constant":
                 self._entry_of[value].change(label="grad")
         for value in step.outputs:
@@ -337,8 +338,8 @@ FUSED = ("attention",)
 
 def fused_ops() -> dict[str, Primitive]:
     """The ops that can be opened, by name."""
-    fused = (op for op in registry.values() if op.residuals and op.decomposition is not None)
-    return {op.name: op for op in fused}
+    kernels = (op for op in registry.values() if op.residuals or op.joint is not None)
+    return {op.name: op for op in kernels if op.decomposition is not None}
 
 
 def trace(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.checking.samples.case import Case, Draw, case
+from op_samples.case import Case, Draw, case
 
 _draw = Draw(5)
 spaced = _draw.spaced

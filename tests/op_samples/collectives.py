@@ -1,6 +1,6 @@
 """Collectives, on the one rank that a check has; tests/distributed tries them on several."""
 
-from minigrad.checking.samples.case import Case, Draw, case
+from op_samples.case import Case, Draw, case
 
 _normal = Draw(8).normal
 

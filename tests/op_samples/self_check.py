@@ -1,4 +1,4 @@
-"""``python -m minigrad check``: the derivatives of every op against finite differences, as a table.
+"""``tools/check_ops.py``: the derivatives of every op against finite differences, as a table.
 
 Each op is called as the table of samples has it.
 """
@@ -12,9 +12,9 @@ import minigrad
 from minigrad.autograd import events
 from minigrad.autograd.primitives import Primitive, registry
 from minigrad.checking.gradient_checks import relative_errors
-from minigrad.checking.samples import CASES, OURS, Case
-from minigrad.checking.ways_of_use import ways_of_use
 from minigrad.tensors.creation import tensor
+from op_samples import CASES, OURS, Case
+from op_samples.ways_of_use import ways_of_use
 
 LIMIT = 1e-6
 """The largest relative error of a correct derivative."""

@@ -3,7 +3,7 @@
 from itertools import product
 from typing import Any
 
-from minigrad.checking.samples.case import Case, Draw, case
+from op_samples.case import Case, Draw, case
 
 _draw = Draw(4)
 normal = _draw.normal

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.checking.samples.case import Case, Draw, case
+from op_samples.case import Case, Draw, case
 
 _draw = Draw(0)
 between, inside, normal = _draw.between, _draw.inside, _draw.normal

@@ -10,17 +10,6 @@ from types import ModuleType, SimpleNamespace
 
 from minigrad import ops
 from minigrad.autograd.engine import alias
-from minigrad.checking.samples import (
-    collectives,
-    elementwise,
-    indexing,
-    linalg,
-    networks,
-    products,
-    reductions,
-    shapes,
-)
-from minigrad.checking.samples.case import Case
 from minigrad.distributed import collectives as distributed_ops
 from minigrad.distributed import copy_to_parts, ring_attention, sum_of_parts
 from minigrad.ops import linalg as linalg_ops
@@ -31,6 +20,17 @@ from minigrad.ops.diagonals import scatter_diagonal
 from minigrad.ops.exponentials import clamped_log
 from minigrad.ops.indexing import scatter_index
 from minigrad.ops.pooling import sum_parts, sum_pool_transpose
+from op_samples import (
+    collectives,
+    elementwise,
+    indexing,
+    linalg,
+    networks,
+    products,
+    reductions,
+    shapes,
+)
+from op_samples.case import Case
 
 __all__ = ["CASES", "FAMILIES", "OURS", "Case"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.checking.samples.case import Case, Draw, case
+from op_samples.case import Case, Draw, case
 
 _draw = Draw(1)
 factors, normal, spaced = _draw.factors, _draw.normal, _draw.spaced

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.checking.samples.case import Case, Draw, case
+from op_samples.case import Case, Draw, case
 
 _draw = Draw(6)
 inside, normal, spaced = _draw.inside, _draw.normal, _draw.spaced
