@@ -25,7 +25,7 @@ from minigrad.viz.explanation.matrix_products import Term, product
 from minigrad.viz.explanation.missing_gradients import missing_gradients
 from minigrad.viz.explanation.report import planned
 from minigrad.viz.formula import notation as n
-from minigrad.viz.formula.latex import latex, prose
+from minigrad.viz.formula.printers import latex, prose
 
 
 def steps(text: str) -> list[list[str]]:

@@ -22,8 +22,8 @@ from minigrad.autograd.plan import Rule
 from minigrad.autograd.primitives import Primitive
 from minigrad.ops import attention, divide, multiply, power
 from minigrad.ops._numerics import zero_safe
-from minigrad.viz.formula.mathml import mathml
 from minigrad.viz.formula.notation import Cases, Sentence, Symbol, Words
+from minigrad.viz.formula.printers import mathml
 from minigrad.viz.formula.sources import source
 
 FACTOR = 3.0

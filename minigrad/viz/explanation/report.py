@@ -21,7 +21,7 @@ from minigrad.tensors.tensor import Tensor
 from minigrad.viz.explanation.explanations import argument_sources, summed_axes
 from minigrad.viz.formula import Formula, formula_of
 from minigrad.viz.formula import notation as n
-from minigrad.viz.formula.latex import latex, prose
+from minigrad.viz.formula.printers import latex, prose
 from minigrad.viz.record.assembly import assemble
 from minigrad.viz.record.build import leaf_names, why_not
 from minigrad.viz.record.entries import edges_of, read
