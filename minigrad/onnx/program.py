@@ -7,8 +7,8 @@ import numpy as np
 
 from minigrad.onnx.runs import Run
 from minigrad.onnx.sizes import fit
+from minigrad.support.tree import leaves
 from minigrad.tracing import steps as recorded
-from minigrad.tracing.steps import values_in
 
 REMEDY = (
     "A file has no loops and no branches: write it with ops on tensors, or fix the size with "
@@ -180,7 +180,7 @@ def _made(step: recorded.Step) -> list[int]:
 
 def _read(step: recorded.Step) -> list[int]:
     """The numbers of the values that a step read."""
-    return [value.number for value in values_in(step.arguments)]
+    return [value.number for value in leaves(step.arguments, recorded.Value)]
 
 
 def _plain(value: Any) -> Any:

@@ -17,10 +17,10 @@ from minigrad.autograd.mode import located
 from minigrad.autograd.mutation import written_since
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import Primitive, registry
+from minigrad.support.tree import leaves, paths
 from minigrad.tracing import Step, Trace, Value
 from minigrad.tracing.decomposition import decomposed
 from minigrad.tracing.lines import user_line
-from minigrad.tracing.steps import values_in
 
 PRINTED = "repr()"
 """The door through which values may leave: a text that is printed changes no graph."""
@@ -124,7 +124,7 @@ class Run(Trace):
 
     def _depends_on_values(self, step: Step) -> bool:
         """Whether the shape of an exported op's result may depend on values."""
-        chosen = [*values_in([*step.arguments.values()][1:])]
+        chosen = [*leaves([*step.arguments.values()][1:], Value)]
         masked = any(value.dtype == np.bool_ for value in chosen)
         return (step.op is registry["getitem"] and masked) or (
             step.op is registry["repeat"] and bool(chosen)
@@ -171,16 +171,10 @@ def watch(
     return run
 
 
-def flat(result: Any, name: str = "output") -> Iterator[tuple[str, Any]]:
+def flat(result: Any) -> Iterator[tuple[str, Any]]:
     """The tensors of a nested result, each with a name: output_0, output_1 for a pair."""
-    if isinstance(result, (tuple, list)):
-        for i, part in enumerate(result):
-            yield from flat(part, f"{name}_{i}")
-    elif isinstance(result, Mapping):
-        for key, part in result.items():
-            yield from flat(part, f"{name}_{key}")
-    else:
-        yield name, result
+    for keys, leaf in paths(result):
+        yield "_".join(["output", *map(str, keys)]), leaf
 
 
 def _used(given: Any, values: Any) -> Any:

@@ -4,8 +4,7 @@
     reader.py      read it as a term (terms.py); parser.py knows the syntax of Python
     algebra.py     simplify products and quotients
     typesetting.py make notation of the term (notation.py); signs.py has the sign of each function
-    mathml.py      write the notation for a browser, text.py as a line of Unicode, and latex.py
-                   for a paper
+    printers.py    write the notation as a line of Unicode, for a browser, and for a paper
 
 If a rule is a kernel, the formula that was written for it (`defformula`) is read instead. The tests
 compute every formula of minigrad and compare it with its rule.
@@ -21,13 +20,11 @@ from typing import Any, Literal
 from minigrad.autograd.plan import Rule
 from minigrad.autograd.primitives import Primitive, registry
 from minigrad.viz.formula.definitions import Reading, for_call, in_simple_terms
-from minigrad.viz.formula.latex import latex
-from minigrad.viz.formula.mathml import mathml
 from minigrad.viz.formula.parser import Unreadable
+from minigrad.viz.formula.printers import latex, mathml, text
 from minigrad.viz.formula.reader import read, read_written
 from minigrad.viz.formula.sources import source
 from minigrad.viz.formula.terms import Call, Constant, Term, Variable, row
-from minigrad.viz.formula.text import text
 from minigrad.viz.formula.typesetting import Typesetter
 
 __all__ = ["Formula", "formula_of", "formulas", "reading_of", "readings"]

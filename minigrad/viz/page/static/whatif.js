@@ -21,13 +21,13 @@ function restore() {
 }
 
 /** An array in numbers, as Python summarizes one. */
-function summarized({ shape, data: entries }, { dtype, histogram = [] } = {}) {
+function summarized({ shape, data: entries }, { dtype } = {}) {
   const finite = entries.filter(Number.isFinite);
   const mean = finite.reduce((sum, one) => sum + one, 0) / max(1, finite.length);
   const squares = (from) => finite.reduce((sum, one) => sum + (one - from) ** 2, 0);
   const nans = entries.filter(Number.isNaN).length;
   return {
-    shape, dtype, histogram, mean, nans,
+    shape, dtype, mean, nans,
     infs: entries.length - finite.length - nans,
     norm: Math.sqrt(squares(0)),
     deviation: Math.sqrt(squares(mean) / max(1, finite.length)),
@@ -58,7 +58,7 @@ function computeAgain(all = false) {
 
 /** Compute the output of each op that reads a changed value. */
 function forwardAgain(dirty, all) {
-  const reads = (id) => (data.into.get(id) ?? []).some((index) => dirty.has(data.unit(data.edges[index].source)));
+  const reads = (id) => (data.into.get(id) ?? []).some((index) => dirty.has(data.edges[index].source));
   for (const id of data.forward) {
     if (!all && !dirty.has(id) && !reads(id)) continue;
     dirty.add(id);
@@ -81,7 +81,7 @@ function forwardAgain(dirty, all) {
 
 /** The boxes whose value is that of an op: outputs, and modules that it ends. */
 function shownBy(id) {
-  const from = data.edges.filter(({ source }) => data.unit(source) === id).map(({ target }) => target);
+  const from = data.edges.filter(({ source }) => source === id).map(({ target }) => target);
   const outputs = from.map((target) => data.box(target)).filter(({ kind }) => kind === "output");
   const ended = data.groups.filter(
     (group) => group.id !== id && within(data, id, group.id)
@@ -217,7 +217,7 @@ let lastChosen = {}; // the entry of a leaf that has a slider: it keeps it when 
 /** A slider for an entry of a leaf, or for a number that an op was given. */
 function sliderView(one, value, spread, range) {
   const why = inability();
-  if (why) return elsewhereView(one, value, why);
+  if (why) return e.p({ class: "quiet" }, `The page cannot compute what a change of it does: ${why}.`);
   const { base = value } = changes.get(`${one.id} ${one.name ?? one.place}`) ?? {};
   const far = max(3 * spread, 2 * abs(base), 1e-3);
   const [low, high] = range ?? [base - far, base + far];
@@ -233,23 +233,6 @@ function sliderView(one, value, spread, range) {
   const slider = e.input({ type: "range", min: low, max: high, ...options, oninput: input(() => field), onchange: refresh });
   const field = e.input({ type: "number", ...options, oninput: input(() => slider), onchange: refresh });
   return e.p({ class: "whatif" }, e.b("What if it were "), slider, field);
-}
-
-/** Of a number that the page cannot change: how Python does; the playground has it at hand. */
-function elsewhereView({ id, place, name }, value, why) {
-  const told = e.p({ class: "quiet" }, `The page cannot compute what a change of it does: ${why}. `);
-  if (name) return told;
-  const index = indexText(data.box(id).value.shape, place).replace("[", "(").replace(/]$/, ")") || "()";
-  if (window.name !== "playground") {
-    told.append("Python can: ", e.code(`page.what_if("${nameOf(id)}", ${index}, ${number(value)})`));
-    return told;
-  }
-  const field = e.input({ type: "number", step: "any", value, "aria-label": "what if this number were" });
-  const onclick = () => {
-    const at = index.match(/\d+/g)?.map(Number) ?? [];
-    parent.postMessage({ kind: "what if", name: nameOf(id), index: at, value: field.valueAsNumber }, "*");
-  };
-  return e.div({ class: "whatif" }, told, field, e.button({ onclick }, "Run it again with this"));
 }
 
 /** What a click on an entry of a leaf shows: a slider for it. */
