@@ -330,33 +330,33 @@ def _written_call(op: Primitive, values: Mapping[str, Any]) -> Any:
         for i, one in enumerate(_several(values[name]))
         if _is_floating(one)
     }
-    names = [*inputs]
     if op in FUNCTIONS:
         given = (name if name in inputs else _constant(values[name]) for name in op.params)
         return [[FUNCTIONS[op], *given], {}]
     if op not in LINEAR:
         raise Unwritable
-    sizes = [one.size for one in inputs.values()]
+    names, ends = [*inputs], np.cumsum([one.size for one in inputs.values()])
     known = signature(op.forward).parameters.values()
     named = [one.name for one in known if one.kind is one.KEYWORD_ONLY]
 
     def called(marks: np.ndarray) -> Any:
-        parts = zip(inputs.values(), np.split(marks.ravel(), np.cumsum(sizes)[:-1]), strict=True)
+        parts = zip(inputs.values(), np.split(marks.ravel(), ends[:-1]), strict=True)
         marked = iter([part.reshape(one.shape) for one, part in parts])
-
-        def argument(value: Any) -> Any:
-            if isinstance(value, tuple) and _is_floating(value):
-                return tuple(map(argument, value))
-            return next(marked) if _is_floating(value) else value
-
-        given = {name: argument(values[name]) for name in op.params}
+        given = {name: _replaced(values[name], marked) for name in op.params}
         last = {name: given.pop(name) for name in named}
         first, *rest = given.values()
         return op.forward(*(first if op.variadic else [first]), *rest, **last)
 
-    if len(names) == 1:
-        return [_linear(names[0], called, inputs[names[0]].shape), {}]
-    return [_linear(["join", *names], called, (sum(sizes),)), {}]
+    x = names[0] if len(names) == 1 else ["join", *names]
+    shape = inputs[names[0]].shape if len(names) == 1 else (int(ends[-1]),)
+    return [_linear(x, called, shape), {}]
+
+
+def _replaced(value: Any, arrays: Iterator[np.ndarray]) -> Any:
+    """An argument with the next ones in the place of its arrays of floats."""
+    if isinstance(value, tuple) and _is_floating(value):
+        return tuple(_replaced(one, arrays) for one in value)
+    return next(arrays) if _is_floating(value) else value
 
 
 def _several(value: Any) -> tuple[Any, ...]:
