@@ -13,7 +13,7 @@ import numpy as np
 
 from minigrad import random
 from minigrad.support import near_names
-from minigrad.support.checks import check_number, check_probability, check_size
+from minigrad.support.checks import check_choice, check_number, check_probability, check_size
 from minigrad.tensors.inplace import assign
 from minigrad.tensors.tensor import Tensor
 
@@ -360,8 +360,7 @@ def fans(name: str, tensor: Tensor) -> tuple[int, int]:
 
 
 def _fan(name: str, tensor: Tensor, mode: str) -> int:
-    if mode not in ("fan_in", "fan_out"):
-        raise ValueError(f"{name}: mode must be 'fan_in' or 'fan_out', got {mode!r}")
+    check_choice(name, "mode", mode, ("fan_in", "fan_out"))
     fan_in, fan_out = fans(name, tensor)
     return max(1, fan_in if mode == "fan_in" else fan_out)
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from minigrad.autograd.mutation import mark_written
 from minigrad.autograd.views import owner
+from minigrad.support.tree import mapped
 
 __all__ = ["borrow", "held", "lend", "lent", "notice_writes"]
 
@@ -100,11 +101,10 @@ def _loan_of(memory: np.ndarray) -> _Loan:
 
 def held(values: tuple[Any, ...]) -> tuple[Any, ...]:
     """The values that an op saves, with a copy of each array in memory that is lent."""
-    return tuple([
-        getattr(v, "_make", tuple)(held(v)) if isinstance(v, tuple) else
-        v.copy() if isinstance(v, np.ndarray) and id(owner(v)) in lent else v
-        for v in values
-    ])  # fmt: skip
+    copied: tuple[Any, ...] = mapped(
+        lambda array: array.copy() if id(owner(array)) in lent else array, values, np.ndarray
+    )
+    return copied
 
 
 def notice_writes() -> None:

@@ -22,6 +22,7 @@ import numpy as np
 from minigrad.autograd.mode import located
 from minigrad.autograd.node import FREED, Node, Variable, clock
 from minigrad.autograd.views import owner
+from minigrad.support.tree import leaves
 
 __all__ = [
     "check", "history", "latest", "mark_written", "rewritten", "rewrote", "uniquely_owned",
@@ -115,17 +116,14 @@ def view_of(result: Variable, source: Any) -> None:
 
 def update(values: Iterable[Any]) -> None:
     """Have views among the arguments of an op take the history that their base has by now."""
-    for value in values:
-        if isinstance(value, Variable):
-            base = value._base
-            known = None if base is None else rewritten.get(id(base))
-            if base is None or known is None or owner(value._data) is not owner(base._data):
-                continue
-            current = value._current if value._node is None else value._node.stamp
-            if current < known[1]:
-                value._read_again()
-        elif value.__class__ is list or value.__class__ is tuple:
-            update(value)
+    for value in leaves(values, Variable):
+        base = value._base
+        known = None if base is None else rewritten.get(id(base))
+        if base is None or known is None or owner(value._data) is not owner(base._data):
+            continue
+        current = value._current if value._node is None else value._node.stamp
+        if current < known[1]:
+            value._read_again()
 
 
 def history(tensor: Variable) -> Any:

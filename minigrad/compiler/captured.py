@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import dataclasses
 import enum
 import functools
 import random
@@ -30,6 +28,7 @@ from minigrad.compiler.recording import agree, program_of
 from minigrad.compiler.replay import compiled
 from minigrad.compiler.watched import Watched
 from minigrad.optim.options import Option
+from minigrad.support.tree import mapped, structure
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["CapturedStep", "capture"]
@@ -360,52 +359,26 @@ def _without_history(leaf: Any) -> Any:
 # Structures -----------------------------------------------------------------------------------
 
 
-def _rebuilt(thing: Any, leaf: Callable[[Any], Any]) -> Any:
-    """A structure of the same kinds with other leaves: tuples, lists, dicts, dataclasses."""
-    if isinstance(thing, dict):
-        made = copy.copy(thing)
-        made.update({key: _rebuilt(part, leaf) for key, part in thing.items()})
-        return made
-    if isinstance(thing, tuple):
-        parts = [_rebuilt(part, leaf) for part in thing]
-        return type(thing)(*parts) if hasattr(thing, "_fields") else type(thing)(parts)
-    if isinstance(thing, list):
-        several = copy.copy(thing)
-        several[:] = [_rebuilt(part, leaf) for part in thing]
-        return several
-    if dataclasses.is_dataclass(thing) and not isinstance(thing, type):
-        whole = copy.copy(thing)
-        for field in dataclasses.fields(thing):
-            part = _rebuilt(getattr(thing, field.name), leaf)
-            object.__setattr__(whole, field.name, part)
-        return whole
-    return leaf(thing)
-
-
 def _key(thing: Any, tensors: list[Tensor], kept: list[Any]) -> Any:
     """The key that calls of one program share; gathers the tensors, and other objects."""
-    if isinstance(thing, Tensor):
-        array = thing._data
-        place = next((i for i, known in enumerate(tensors) if known is thing), len(tensors))
-        if place == len(tensors):
-            tensors.append(thing)
-        return place, array.shape, array.dtype, array.strides, thing._node is not None
-    if isinstance(thing, (bool, int, str, bytes, type(None))):
-        return type(thing), thing
-    if isinstance(thing, (float, complex, np.generic)):
-        return type(thing), repr(thing)
-    if isinstance(thing, (tuple, list)):
-        return type(thing), tuple([_key(part, tensors, kept) for part in thing])
-    if isinstance(thing, dict):
-        parts = [(_key(k, tensors, kept), _key(v, tensors, kept)) for k, v in thing.items()]
-        return type(thing), tuple(parts)
-    if dataclasses.is_dataclass(thing) and not isinstance(thing, type):
-        fields = [getattr(thing, field.name) for field in dataclasses.fields(thing)]
-        return type(thing), tuple([_key(part, tensors, kept) for part in fields])
-    if isinstance(thing, np.ndarray):
-        raise CaptureError("capture: an argument is an array; pass minigrad.tensor(array)")
-    kept.append(thing)
-    return type(thing), id(thing)
+
+    def key(leaf: Any) -> Any:
+        if isinstance(leaf, Tensor):
+            array = leaf._data
+            place = next((i for i, known in enumerate(tensors) if known is leaf), len(tensors))
+            if place == len(tensors):
+                tensors.append(leaf)
+            return place, array.shape, array.dtype, array.strides, leaf._node is not None
+        if isinstance(leaf, (bool, int, str, bytes, type(None))):
+            return type(leaf), leaf
+        if isinstance(leaf, (float, complex, np.generic)):
+            return type(leaf), repr(leaf)
+        if isinstance(leaf, np.ndarray):
+            raise CaptureError("capture: an argument is an array; pass minigrad.tensor(array)")
+        kept.append(leaf)
+        return type(leaf), id(leaf)
+
+    return structure(thing, key, fields=True)
 
 
 def _kinds(args: Any, kwargs: Any) -> Any:
@@ -425,7 +398,7 @@ class _Result:
 
     def __init__(self, result: Any) -> None:
         self.leaves: list[Any] = []
-        self.structure = _rebuilt(result, self._place)
+        self.structure = mapped(self._place, result, fields=True)
 
     def _place(self, leaf: Any) -> int:
         if not isinstance(leaf, (Tensor, *_CONSTANTS)):
@@ -441,11 +414,12 @@ class _Result:
 
     def with_leaves(self, leaves: list[Any]) -> Any:
         """The structure with other leaves."""
-        return _rebuilt(self.structure, leaves.__getitem__)
+        return mapped(leaves.__getitem__, self.structure, fields=True)
 
     def same_as(self, other: _Result) -> bool:
         """Whether the structures are equal."""
-        return bool(_key(self.structure, [], []) == _key(other.structure, [], []))
+        one, two = (structure(each.structure, int, fields=True) for each in (self, other))
+        return bool(one == two)
 
 
 # What a step depends on -----------------------------------------------------------------------
@@ -469,10 +443,6 @@ def _state_of(thing: Any) -> Any:
         array, node = thing._data, thing._node
         hooks = (*node.hooks, *node.post_hooks) if isinstance(node, Leaf) else ()
         return _Same(thing), _Same(node), array.shape, array.dtype, array.strides, hooks
-    if isinstance(thing, (tuple, list)):
-        return type(thing), [_state_of(part) for part in thing]
-    if isinstance(thing, dict):
-        return type(thing), [(key, _state_of(part)) for key, part in thing.items()]
     if isinstance(thing, _PLAIN):
         return type(thing), repr(thing)
     return _Same(thing)
@@ -481,7 +451,7 @@ def _state_of(thing: Any) -> Any:
 def _attributes(module: Any) -> dict[str, Any]:
     """The state of each attribute of a module."""
     return {
-        name: _state_of(value)
+        name: structure(value, _state_of)
         for name, value in vars(module).items()
         if name not in _HINTS and not isinstance(value, CapturedStep)
     }

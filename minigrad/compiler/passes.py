@@ -10,9 +10,10 @@ import numpy as np
 
 from minigrad.autograd.primitives import by_numpy
 from minigrad.compiler.functions import add_copy_to_grad, add_to_grad, constant
-from minigrad.compiler.program import Instruction, Program, Value, replaced, values_in
+from minigrad.compiler.program import Instruction, Program, Value
 from minigrad.compiler.recording import Pull
 from minigrad.support.checks import module_of
+from minigrad.support.tree import leaves, mapped, structure
 
 __all__ = ["last_uses", "run_all"]
 
@@ -42,7 +43,7 @@ def run_all(program: Program) -> list[tuple[str, Program]]:
 
 def drop_unused(program: Program) -> None:
     """Leave out what nothing uses, also of the cotangents that the rules of a node compute."""
-    used = {*values_in(program.result)}
+    used = {*leaves(program.result, Value)}
     kept: list[Instruction] = []
     for instruction in reversed(program.instructions):
         outputs = instruction.outputs
@@ -75,13 +76,12 @@ def _may_refuse(instruction: Instruction) -> bool:
 
 def share_equal(program: Program) -> None:
     """Compute equal instructions once: the same function of the same values."""
-    returned = {value.memory for value in values_in(program.result)}
+    returned = {value.memory for value in leaves(program.result, Value)}
     known: dict[Any, Instruction] = {}
     new: dict[Value, Value] = {}
     kept, shared = [], 0
     for instruction in program.instructions:
-        instruction.args = replaced(instruction.args, new)
-        instruction.keywords = replaced(instruction.keywords, new)
+        instruction.replace(new)
         own = instruction.effect or any(v and v.memory in returned for v in instruction.outputs)
         key = None if own else _key(instruction)
         if instruction.effect:
@@ -97,7 +97,7 @@ def share_equal(program: Program) -> None:
                 new[old] = value
                 value.fresh = value.fresh and old.fresh
     program.instructions = kept
-    program.result = replaced(program.result, new)
+    program.result = mapped(lambda value: new.get(value, value), program.result, Value)
     if shared:
         program.notes.append(f"{shared} instructions are shared with an equal one")
 
@@ -105,7 +105,7 @@ def share_equal(program: Program) -> None:
 def _key(instruction: Instruction) -> Any:
     """The key that equal instructions share; None if it cannot be compared."""
     key = (
-        instruction.function, _frozen(instruction.args), _frozen(instruction.keywords),
+        instruction.function, structure((instruction.args, instruction.keywords), _frozen),
         tuple([value is None for value in instruction.outputs]),
     )  # fmt: skip
     try:
@@ -117,12 +117,6 @@ def _key(instruction: Instruction) -> Any:
 
 def _frozen(thing: Any) -> Any:
     """Constants with their types, since 1, 1.0 and True are equal; arrays by what they are."""
-    if isinstance(thing, dict):
-        return tuple([(name, _frozen(part)) for name, part in thing.items()])
-    if isinstance(thing, (tuple, list)):
-        return type(thing), tuple(map(_frozen, thing))
-    if isinstance(thing, slice):
-        return slice, _frozen((thing.start, thing.stop, thing.step))
     if isinstance(thing, (np.ndarray, Value)) or hasattr(thing, "_data"):
         return id(thing)
     return type(thing), repr(thing) if isinstance(thing, float) else thing
@@ -130,7 +124,7 @@ def _frozen(thing: Any) -> Any:
 
 def keep_constants(program: Program) -> None:
     """Have a constant made once, unless its memory leaves the program or is written to."""
-    away = {value.memory for value in values_in(program.result)}
+    away = {value.memory for value in leaves(program.result, Value)}
     for each in program.instructions:
         if each.effect:
             away.update([value.memory for value in each.reads])
@@ -142,13 +136,12 @@ def keep_constants(program: Program) -> None:
         each for each in program.instructions if not (each.outputs and each.outputs[0] in kept)
     ]
     for each in program.instructions:
-        each.args = replaced(each.args, kept)
-        each.keywords = replaced(each.keywords, kept)
+        each.replace(kept)
 
 
 def last_uses(program: Program) -> list[set[Value]]:
     """For each instruction the values that are not used after it."""
-    seen = {*values_in(program.result)}
+    seen = {*leaves(program.result, Value)}
     found: list[set[Value]] = []
     for instruction in reversed(program.instructions):
         here = {*instruction.reads, *[v for v in instruction.outputs if v is not None]}
@@ -185,7 +178,7 @@ def reuse_memory(program: Program) -> None:
 
 def _with_free_values(program: Program) -> Iterator[tuple[Instruction, set[Value]]]:
     """Each instruction, and the operands whose memory nothing else sees, and nothing after it."""
-    values = {*program.arguments, *values_in(program.result)}
+    values = {*program.arguments, *leaves(program.result, Value)}
     for instruction in program.instructions:
         values.update(instruction.reads)
         values.update([value for value in instruction.outputs if value is not None])

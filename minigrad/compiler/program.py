@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from minigrad.compiler.functions import add_copy_to_grad, add_to_grad, read
+from minigrad.support.tree import leaves, mapped
 
-__all__ = ["Argument", "CaptureError", "Instruction", "Program", "Value", "replaced", "values_in"]
+__all__ = ["Argument", "CaptureError", "Instruction", "Program", "Value"]
 
 
 class CaptureError(RuntimeError):
@@ -113,7 +114,13 @@ class Instruction:
     @property
     def reads(self) -> list[Value]:
         """The values among the arguments."""
-        return list(values_in((self.args, *self.keywords.values())))
+        return [*leaves((self.args, self.keywords), Value)]
+
+    def replace(self, new: Mapping[Value, Any]) -> None:
+        """Put others in the place of values among the arguments."""
+        self.args, self.keywords = mapped(
+            lambda value: new.get(value, value), (self.args, self.keywords), Value
+        )
 
     @property
     def is_read(self) -> bool:
@@ -207,33 +214,6 @@ class Program:
                     names[id(tensor)] = full
                     names[id(value)] = own
         return names
-
-
-def values_in(thing: Any) -> Iterator[Value]:
-    """The values in nested tuples, lists and dicts."""
-    if isinstance(thing, Value):
-        yield thing
-    elif isinstance(thing, (tuple, list)):
-        for part in thing:
-            yield from values_in(part)
-    elif isinstance(thing, dict):
-        yield from values_in(list(thing.values()))
-    elif isinstance(thing, slice):
-        yield from values_in((thing.start, thing.stop, thing.step))
-
-
-def replaced(thing: Any, new: dict[Value, Value]) -> Any:
-    """The same with other values, in nested tuples, lists and dicts."""
-    if isinstance(thing, Value):
-        return new.get(thing, thing)
-    if isinstance(thing, dict):
-        return {key: replaced(part, new) for key, part in thing.items()}
-    if isinstance(thing, (tuple, list)) and any(True for _ in values_in(thing)):
-        parts = [replaced(part, new) for part in thing]
-        return tuple(parts) if isinstance(thing, tuple) else parts
-    if isinstance(thing, slice):
-        return slice(*[replaced(part, new) for part in (thing.start, thing.stop, thing.step)])
-    return thing
 
 
 def _kind(value: Value) -> str:

@@ -30,14 +30,13 @@ from minigrad.compiler.functions import (
     write,
 )  # fmt: skip
 from minigrad.compiler.program import (
-    Argument,
     CaptureError,
     Instruction,
     Program,
     Value,
-    replaced,
 )  # fmt: skip
 from minigrad.compiler.watched import ADD_TO_GRAD, READ_GRAD, Layout, Pulled, Watched
+from minigrad.support.tree import leaves, mapped, structure
 from minigrad.tensors.tensor import Tensor
 from minigrad.tracing import Step
 from minigrad.tracing import Value as Traced
@@ -149,18 +148,7 @@ class _Writer:
 
     def _in(self, thing: Any) -> Any:
         """An argument with values of the program in the place of those of the trace."""
-        if isinstance(thing, Traced):
-            return self._value(thing)
-        if type(thing) is dict:
-            return {key: self._in(part) for key, part in thing.items()}
-        if isinstance(thing, (tuple, list)):
-            parts = [self._in(part) for part in thing]
-            if hasattr(thing, "_fields"):
-                return type(thing)(*parts)
-            return parts if isinstance(thing, list) else tuple(parts)
-        if isinstance(thing, slice):
-            return slice(*map(self._in, (thing.start, thing.stop, thing.step)))
-        return thing
+        return mapped(self._value, thing, Traced)
 
     def _value(self, traced: Traced) -> Any:
         watched = self._watched
@@ -277,8 +265,7 @@ def _keep_old_values(program: Program) -> None:
                     found.insert(-1, Instruction("copy", "forward", copied, (old,), {}, (copy,),
                                                  line=each.line, place=each.place))  # fmt: skip
                     for other in program.instructions[number + 1 :]:
-                        other.args = replaced(other.args, {old: copy})
-                        other.keywords = replaced(other.keywords, {old: copy})
+                        other.replace({old: copy})
         for out in each.outputs:
             if out is not None and out.memory is not None:
                 memories.setdefault(out.memory, []).append(out)
@@ -393,24 +380,20 @@ def _refuse(instruction: Instruction, what: str) -> NoReturn:
 
 
 def _equal(a: Any, b: Any, same: dict[Value, Value]) -> bool:
-    """Whether two arguments are one value, one object, or equal constants."""
-    if a is b:
-        return True
-    if type(a) is not type(b):
-        return False
-    if isinstance(a, Value):
-        return same.get(a) is b
-    if isinstance(a, dict):
-        return a.keys() == b.keys() and all(_equal(a[key], b[key], same) for key in a)
-    if isinstance(a, (tuple, list)):
-        pairs = zip(a, b, strict=False)
-        return len(a) == len(b) and all(_equal(x, y, same) for x, y in pairs)
-    if isinstance(a, slice):
-        return _equal((a.start, a.stop, a.step), (b.start, b.stop, b.step), same)
-    if isinstance(a, np.ndarray):
-        return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
-    if isinstance(a, Tensor):  # made anew in each call
-        return _equal(a._data, b._data, same)
-    if isinstance(a, Argument):
-        return a == b
-    return repr(a) == repr(b) if isinstance(a, (float, np.floating)) else bool(a == b)
+    """Whether two arguments are one value, one object, or equal constants, in structures."""
+
+    def equal(one: Any, other: Any) -> bool:
+        if one is other:
+            return True
+        if isinstance(one, Value):
+            return same.get(one) is other
+        if isinstance(one, np.ndarray):
+            kinds = one.dtype == other.dtype and one.shape == other.shape
+            return kinds and one.tobytes() == other.tobytes()
+        if isinstance(one, Tensor):  # made anew in each call
+            return equal(one._data, other._data)
+        if isinstance(one, (float, np.floating)):
+            return repr(one) == repr(other)
+        return bool(one == other)
+
+    return structure(a, type) == structure(b, type) and all(map(equal, leaves(a), leaves(b)))

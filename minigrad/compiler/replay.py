@@ -12,8 +12,9 @@ from minigrad.autograd.call import wrap
 from minigrad.autograd.errors import explained
 from minigrad.compiler.functions import read, set_data, write
 from minigrad.compiler.passes import last_uses
-from minigrad.compiler.program import Argument, Instruction, Program, Value, values_in
+from minigrad.compiler.program import Argument, Instruction, Program, Value
 from minigrad.ops._numerics import array_of
+from minigrad.support.tree import leaves
 
 __all__ = ["compiled"]
 
@@ -44,7 +45,7 @@ def compiled(program: Program) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
         origins[len(lines)] = instruction
         if ends:
             lines.append(f"{indent}del {', '.join(sorted(map(_name, ends)))}")
-    found = "".join([f"{_name(value)}, " for value in values_in(program.result)])
+    found = "".join([f"{_name(value)}, " for value in leaves(program.result, Value)])
     lines.append(f"    return ({found})")
     exec(compile("\n".join(lines), _FILE, "exec"), writer.names)
     run = writer.names["run"]
@@ -74,17 +75,6 @@ def _explained(error: Exception, origins: dict[int, Instruction]) -> Exception:
     if found is error or not instruction.where:
         return found
     return type(found)(f"{found} [in {instruction.where}]")
-
-
-def _has_live_parts(thing: Any) -> bool:
-    """Whether there are values or arguments in nested containers."""
-    if isinstance(thing, dict):
-        thing = [*thing.values()]
-    if isinstance(thing, slice):
-        thing = thing.start, thing.stop, thing.step
-    if isinstance(thing, (tuple, list)):
-        return any(map(_has_live_parts, thing))
-    return isinstance(thing, (Value, Argument))
 
 
 def _name(value: Value) -> str:
@@ -138,7 +128,7 @@ class _Writer:
             return f"wrap({_name(thing)})" if within and thing.shape is not None else _name(thing)
         if isinstance(thing, Argument):
             return f"tensors[{thing.index}]"
-        if not _has_live_parts(thing):
+        if next(leaves(thing, (Value, Argument)), None) is None:
             return self._constant(thing)
         if isinstance(thing, slice):
             return f"slice{self._written((thing.start, thing.stop, thing.step), within)}"

@@ -26,10 +26,10 @@ from minigrad.compiler.program import Argument, CaptureError
 from minigrad.ops.searching import argwhere, flatnonzero, nonzero
 from minigrad.ops.statistics import bincount
 from minigrad.optim.options import looked_at
+from minigrad.support.tree import leaves, mapped
 from minigrad.tensors.tensor import Tensor
 from minigrad.tracing import Step, Trace, Value
 from minigrad.tracing.lines import user_line
-from minigrad.tracing.steps import values_in
 
 __all__ = ["Layout", "Pulled", "Watched"]
 
@@ -143,7 +143,7 @@ class Watched(Trace):
             self.composed.add(step)
             self._alias(step, known)
         elif any(not isinstance(each, np.ndarray) for each in call.residuals if each is not None):
-            self._share(*values_in((step.arguments, step.outputs)))  # it may hold any of them
+            self._share(*leaves((step.arguments, step.outputs), Value))  # it may hold any of them
 
     def pulled(self, pull: Pull) -> None:
         """Write down the rules of a node, and the sums of what they send."""
@@ -348,17 +348,14 @@ class Watched(Trace):
 
     def _live(self, thing: Any) -> Any:
         """An argument of an effect: tensors that live longer than the step stay what they are."""
-        if isinstance(thing, Variable):
-            if self._is_local(thing):
-                return self.value(thing)
-            return self._places.get(id(thing), thing)
-        if type(thing) is dict:
-            return {key: self._live(part) for key, part in thing.items()}
-        if type(thing) in (tuple, list):
-            return type(thing)(map(self._live, thing))
-        if isinstance(thing, np.random.Generator):
-            return self._numbers.get(id(thing), (None, thing))[1]
-        return self._inside(thing)
+        return mapped(self._kept, thing)
+
+    def _kept(self, leaf: Any) -> Any:
+        if isinstance(leaf, Variable) and not self._is_local(leaf):
+            return self._places.get(id(leaf), leaf)
+        if isinstance(leaf, np.random.Generator):
+            return self._numbers.get(id(leaf), (None, leaf))[1]
+        return self._held(leaf)
 
     def _is_local(self, tensor: Any) -> bool:
         """Whether an op of the step made a tensor, or it was created in the step."""
@@ -438,6 +435,6 @@ class Watched(Trace):
 def _counts(op: Primitive, arguments: dict[str, Any]) -> bool:
     """Whether the shape of the result depends on the values of an argument."""
     if op is registry["getitem"]:
-        return any(value.dtype == bool for value in values_in(arguments["index"]))
-    given = list(values_in([*arguments.values()][1:])) if op is registry["repeat"] else ()
+        return any(value.dtype == bool for value in leaves(arguments["index"], Value))
+    given = list(leaves([*arguments.values()][1:], Value)) if op is registry["repeat"] else ()
     return op in _COUNTING or bool(given)

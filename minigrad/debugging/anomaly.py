@@ -13,12 +13,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from minigrad.autograd.engine import Update
 from minigrad.autograd.events import Call, Observer, Pull
 from minigrad.autograd.mode import located
 from minigrad.autograd.node import Node, Variable
 from minigrad.autograd.primitives import Primitive
 from minigrad.support.decorators import Decorator
+from minigrad.support.tree import leaves
 from minigrad.tracing.lines import Conversions, lines_of_nodes, user_line
 
 
@@ -197,13 +197,8 @@ def _is_float(value: Any) -> bool:
 
 def _arrays(value: Any) -> Iterator[np.ndarray]:
     """The float arrays in a cotangent; an update only moves numbers, so it needs no check."""
-    if isinstance(value, Variable):
-        yield value._data
-    elif isinstance(value, tuple | list):
-        for part in value:
-            yield from _arrays(part)
-    elif isinstance(value, np.ndarray) and not isinstance(value, Update):
-        yield value
+    for part in leaves(value, (Variable, np.ndarray)):
+        yield part._data if isinstance(part, Variable) else part
 
 
 def _named_arguments(op: Primitive, arguments: Sequence[Any]) -> Iterator[tuple[str, Any]]:

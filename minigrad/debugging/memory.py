@@ -9,6 +9,7 @@ import numpy as np
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Node, Variable, node_of
 from minigrad.autograd.views import owner
+from minigrad.support.tree import leaves
 from minigrad.tracing.lines import Lines, lines_of_nodes
 
 
@@ -169,13 +170,8 @@ def nodes_behind(*sources: Any, known: Container[Any] = ()) -> dict[Node | Leaf,
 
 def arrays(saved: Any) -> Iterator[np.ndarray]:
     """The arrays in what a node saved; an object that holds some lists them as `arrays`."""
-    if isinstance(saved, np.ndarray):
-        yield saved
-    elif isinstance(saved, tuple | list):
-        for value in saved:
-            yield from arrays(value)
-    else:
-        yield from getattr(saved, "arrays", ())
+    for leaf in leaves(saved):
+        yield from (leaf,) if isinstance(leaf, np.ndarray) else getattr(leaf, "arrays", ())
 
 
 def readable(nbytes: int) -> str:

@@ -25,12 +25,9 @@ def _cannot_normalize(x: Any, weight: Any, bias: Any) -> str | None:
 
 
 @primitive(
-    arrays=3,
-    residuals=("mean", "std"),
-    multiple_outputs=True,
-    float_inputs=True,
+    arrays=3, residuals=("mean", "std"), multiple_outputs=True, float_inputs=True,
     promote=("x", "weight", "bias"),
-)
+)  # fmt: skip
 def batch_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-5) -> Any:
     """Normalize each channel over all other axes, then scale and shift it.
 

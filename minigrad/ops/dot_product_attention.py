@@ -72,12 +72,9 @@ def _scale_of(query: Any, scale: float | None) -> float:
 
 
 @primitive(
-    arrays=5,
-    residuals=("lse", "weights"),
-    float_inputs=True,
-    promote=("query", "key", "value", "bias"),
-    random_keys=("dropout_key",),
-)
+    arrays=5, residuals=("lse", "weights"), float_inputs=True,
+    promote=("query", "key", "value", "bias"), random_keys=("dropout_key",),
+)  # fmt: skip
 def attention(
     query: Any, key: Any, value: Any, bias: Any = None, keep: Any = None, *, causal: bool = False,
     scale: float | None = None, dropout: float = 0.0, dropout_key: int | None = None,

@@ -212,11 +212,9 @@ lstm.defformula(
 
 
 @primitive(
-    arrays=4,
-    residuals=("opened", "recalled"),
-    float_inputs=True,
+    arrays=4, residuals=("opened", "recalled"), float_inputs=True,
     promote=("gates", "weight", "bias", "h0"),
-)
+)  # fmt: skip
 def gru(gates: Any, weight: Any, bias: Any, h0: Any) -> Any:
     r"""Gated recurrent units over all steps of a sequence.
 

@@ -169,12 +169,9 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
 
 
 def histogram(
-    x: Any,
-    bins: Any = 10,
-    range: tuple[float, float] | None = None,  # noqa: A002
-    density: bool | None = None,
+    x: Any, bins: Any = 10, range: tuple[float, float] | None = None, density: bool | None = None,
     weights: Any = None,
-) -> tuple[Tensor, Tensor]:
+) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Count the elements that fall into each of a row of intervals. Not differentiable in `x`.
 
     Args:

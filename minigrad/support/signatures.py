@@ -13,16 +13,18 @@ from minigrad.support.near_names import keyword_advice
 P = ParamSpec("P")
 R = TypeVar("R")
 
-__all__ = ["created", "fits", "misfit", "named", "signature_of"]
+__all__ = ["call_error", "created", "fits", "named", "signature_of"]
 
 _WITHOUT_EFFECT = {"layout", "pin_memory", "memory_format", "names", "out"}
 
 
 def signature_of(function: Callable[..., Any]) -> inspect.Signature:
-    """The signature of a function; that of any call where Python knows none.
+    """The signature of a function, of an op with its own names; that of any call if none is known.
 
-    It knows none of some builtins, and before NumPy 2.4 none of a ufunc.
+    Python knows none of some builtins, and before NumPy 2.4 none of a ufunc.
     """
+    if hasattr(function, "op"):
+        return function.op.signature
     try:
         return inspect.signature(function)
     except ValueError:
@@ -38,12 +40,12 @@ def fits(function: Callable[..., Any], args: Any, kwargs: Any) -> bool:
     return True
 
 
-def misfit(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> TypeError:
+def call_error(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> TypeError:
     """The error of a call that does not fit a signature; that of an op has PyTorch's names."""
     signature, op = inspect.signature(function), getattr(function, "op", None)
     if op is not None:
         new = op.spelling
-        parameters = signature.parameters.values()
+        parameters = op.signature.parameters.values()
         signature = inspect.Signature([p.replace(name=new.get(p.name, p.name)) for p in parameters])
         twice = [key for key in kwargs if new.get(key) in kwargs]
         if twice:
@@ -72,7 +74,7 @@ def named(function: Callable[P, R]) -> Callable[P, R]:
         except (MemoryError, OverflowError, TypeError, ValueError) as error:
             message = str(error)
             if isinstance(error, TypeError) and not fits(function, args, kwargs):
-                raise misfit(name, function, args, kwargs) from None
+                raise call_error(name, function, args, kwargs) from None
             if message.startswith(name):
                 raise
             if " got " not in message:

@@ -11,6 +11,7 @@ from minigrad.autograd.call import wrap
 from minigrad.autograd.events import Observer
 from minigrad.autograd.mode import state
 from minigrad.autograd.primitives import Primitive
+from minigrad.support.tree import mapped
 
 
 def decomposed(
@@ -31,12 +32,6 @@ def decomposed(
     outer = state.get()
     try:
         state.set(outer._replace(recording=recording, observers=(observer,)))
-        return op.call_with(op.decomposition, [_as_tensors(value) for value in values])
+        return op.call_with(op.decomposition, mapped(wrap, [*values], np.ndarray))
     finally:
         state.set(outer)
-
-
-def _as_tensors(value: Any) -> Any:
-    if isinstance(value, (tuple, list)):
-        return [_as_tensors(part) for part in value]
-    return wrap(value) if isinstance(value, np.ndarray) else value

@@ -14,6 +14,7 @@ from minigrad.autograd.mode import state
 from minigrad.autograd.node import FREED, Node, Variable, clock
 from minigrad.autograd.primitives import registry
 from minigrad.autograd.views import Place
+from minigrad.support.tree import mapped
 from minigrad.tracing.identity import Identity, Write
 from minigrad.tracing.lines import user_line
 from minigrad.tracing.steps import Phase, Step, Value
@@ -223,18 +224,14 @@ class Trace(Observer):
 
     def _inside(self, thing: Any) -> Any:
         """An argument with values in the place of tensors, arrays and drawn numbers."""
-        if isinstance(thing, (Variable, np.ndarray)):
-            return self.value(thing)
-        if isinstance(thing, (tuple, list)):
-            parts = [self._inside(part) for part in thing]
-            return type(thing)(*parts) if hasattr(thing, "_fields") else type(thing)(parts)
-        if type(thing) is dict:
-            return {key: self._inside(part) for key, part in thing.items()}
-        if isinstance(thing, slice):
-            return slice(*map(self._inside, (thing.start, thing.stop, thing.step)))
-        known, value = self._numbers.get(id(thing), (None, None))
-        numbers = isinstance(thing, (float, int, np.generic))
-        return value if numbers and known is thing and value is not None else thing
+        return mapped(self._held, thing)
+
+    def _held(self, leaf: Any) -> Any:
+        if isinstance(leaf, (Variable, np.ndarray)):
+            return self.value(leaf)
+        known, value = self._numbers.get(id(leaf), (None, None))
+        numbers = isinstance(leaf, (float, int, np.generic))
+        return value if numbers and known is leaf and value is not None else leaf
 
     def _saved(self, node: Node) -> dict[str, Any]:
         """The values that the rules of a node read, by name."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -13,6 +13,7 @@ from minigrad.autograd.dtype_class import dtype
 from minigrad.autograd.node import Node
 from minigrad.autograd.primitives import Primitive
 from minigrad.autograd.scope import Frame, Scope, module_call
+from minigrad.support.tree import leaves
 
 Phase = Literal["forward", "backward", "write", "effect", "left"]
 
@@ -100,31 +101,12 @@ class Step:
     @property
     def reads(self) -> list[Value]:
         """The values among the arguments."""
-        found: list[Value] = []
-        for thing in self.arguments.values():
-            if isinstance(thing, Value):
-                found.append(thing)
-            elif isinstance(thing, (tuple, list, dict, slice)):
-                found += values_in(thing)
-        return found
+        return [*leaves(self.arguments, Value)]
 
     def __repr__(self) -> str:
         made = ", ".join("_" if value is None else repr(value) for value in self.outputs)
         given = ", ".join(f"{name}={shown(value)}" for name, value in self.arguments.items())
         return f"{made}{' = ' * bool(made)}{self.what}({given})"
-
-
-def values_in(thing: Any) -> Iterator[Value]:
-    """The values in nested tuples, lists, dicts and slices."""
-    if isinstance(thing, Value):
-        yield thing
-    elif isinstance(thing, (tuple, list)):
-        for part in thing:
-            yield from values_in(part)
-    elif isinstance(thing, dict):
-        yield from values_in([*thing.values()])
-    elif isinstance(thing, slice):
-        yield from values_in((thing.start, thing.stop, thing.step))
 
 
 def shown(thing: Any) -> str:

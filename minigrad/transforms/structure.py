@@ -4,9 +4,11 @@ A value that is not a tuple, list or dict is a leaf. None is a structure without
 bias of a layer that has none.
 """
 
+import functools
 from collections.abc import Callable, Iterator
-from copy import copy
-from typing import Any, SupportsIndex
+from typing import Any
+
+from minigrad.support import tree
 
 
 def _parts(value: Any) -> list[tuple[Any, Any]] | None:
@@ -27,31 +29,18 @@ def flatten(value: Any, path: str) -> list[tuple[str, Any]]:
 
     Such a pair is ``('inputs[1]["weight"]', tensor)``.
     """
-    parts = _parts(value)
-    if parts is None:
-        return [(path, value)]
-    return [leaf for key, part in parts for leaf in flatten(part, _step(path, key))]
-
-
-def rebuilt(like: Any, leaves: Iterator[Any]) -> Any:
-    """The structure of `like` with other leaves, taken in order from an iterator."""
-    if like is None:
-        return None
-    if isinstance(like, dict):
-        changed = copy(like)  # a dict of its class
-        changed.update({key: rebuilt(part, leaves) for key, part in like.items()})
-        return changed
-    if isinstance(like, (tuple, list)):
-        parts = [rebuilt(part, leaves) for part in like]
-        if hasattr(like, "_fields"):  # a named tuple
-            return type(like)(*parts)
-        return parts if isinstance(like, list) else tuple(parts)
-    return next(leaves)
+    found = [pair for pair in tree.paths(value) if pair[1] is not None]
+    return [(functools.reduce(_step, keys, path), leaf) for keys, leaf in found]
 
 
 def mapped(function: Callable[[Any], Any], value: Any) -> Any:
     """The structure of `value` with a function applied to each leaf."""
-    return rebuilt(value, iter([function(leaf) for _, leaf in flatten(value, "")]))
+    return tree.mapped(lambda leaf: None if leaf is None else function(leaf), value)
+
+
+def rebuilt(like: Any, leaves: Iterator[Any]) -> Any:
+    """The structure of `like` with other leaves, taken in order from an iterator."""
+    return mapped(lambda _: next(leaves), like)
 
 
 def aligned(like: Any, given: Any, like_path: str, path: str) -> list[Any]:
@@ -89,7 +78,7 @@ def _kind(value: Any) -> Any:
 
 def spread(value: Any, axes: Any, path: str) -> Iterator[tuple[str, Any, int | None]]:
     """The leaves of a structure, each with the axis that counts the samples."""
-    if axes is None or isinstance(axes, SupportsIndex):
+    if axes is None or hasattr(axes, "__index__"):
         axis = None if axes is None else int(axes)
         yield from ((place, leaf, axis) for place, leaf in flatten(value, path))
     elif isinstance(axes, dict) and isinstance(value, dict) and axes.keys() == value.keys():

@@ -14,7 +14,6 @@ from minigrad.viz.page.explorer import Page, explore
 from minigrad.viz.page.walk import Stop
 from minigrad.viz.record.attention import AttentionMap
 from minigrad.viz.record.build import graph
-from minigrad.viz.record.comparison import Change, Difference, diff
 from minigrad.viz.record.graph import Graph
 from minigrad.viz.record.heatmap import Cells, Heatmap
 from minigrad.viz.record.model import Edge, Group, Node, Saved
@@ -23,9 +22,9 @@ from minigrad.viz.record.steps import Part, Step, Summary
 from minigrad.viz.record.tracing import Trace, trace
 
 __all__ = [  # noqa: RUF022 (functions first, then what they return)
-    "all_ranks", "attention", "charts", "diff", "explain", "explore", "formulas", "graph",
+    "all_ranks", "attention", "charts", "explain", "explore", "formulas", "graph",
     "program", "trace", "walks",
-    "AttentionMap", "AttentionMaps", "Cells", "Change", "Difference", "Edge", "Explanation",
+    "AttentionMap", "AttentionMaps", "Cells", "Edge", "Explanation",
     "Formula", "Graph", "Group", "Heatmap", "Node", "Page", "Part", "ProgramDrawing", "Saved",
     "Step", "Stop", "Summary", "Trace",
 ]  # fmt: skip

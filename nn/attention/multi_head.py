@@ -12,8 +12,8 @@ from minigrad.nn import init
 from minigrad.nn.attention.cache import KVCache
 from minigrad.nn.functional.attention import attend, scores_shape
 from minigrad.nn.functional.masks import Mask, MaskLike, combine, grouped
+from minigrad.nn.layers.embedding import RotaryPosEmbedding
 from minigrad.nn.layers.linear import Linear
-from minigrad.nn.layers.positional import RotaryPosEmbedding
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
 from minigrad.support.checks import check_probability, check_size

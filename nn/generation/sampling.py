@@ -12,7 +12,7 @@ from minigrad.autograd.call import made
 from minigrad.autograd.grad_mode import no_grad
 from minigrad.nn.attention.cache import Cache, DynamicKVCache
 from minigrad.nn.functional.masks import MaskLike
-from minigrad.nn.module.eval_mode import evaluating
+from minigrad.nn.module.stateless import evaluating
 from minigrad.ops._numerics import array_of, values_of
 from minigrad.support.checks import check_number, check_probability, check_size
 from minigrad.tensors.tensor import Tensor

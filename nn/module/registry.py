@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import inspect
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
 
 from minigrad.autograd.mode import version
 from minigrad.autograd.node import Leaf
-from minigrad.nn.module.module_paths import join, walk
 from minigrad.nn.module.parameter import Buffer, Parameter
 from minigrad.support.checks import check_flag
 from minigrad.tensors.creation import tensor as as_tensor
@@ -29,7 +28,7 @@ if TYPE_CHECKING:  # every Registry is a Module
 Kind = Literal["parameter", "module", "buffer", "non-persistent buffer"]
 """The kind of a registered name. A buffer that is not persistent is not in the state dict."""
 BUFFERS = ("buffer", "non-persistent buffer")
-TABLES = ("_registered", "_entries", "_pre_hooks", "_hooks", "_always", "_backward_hooks")
+TABLES = ("_registered", "_pre_hooks", "_hooks", "_always", "_backward_hooks")
 """The attributes that say what belongs to one module alone: a copy has its own."""
 
 
@@ -42,7 +41,7 @@ class Registry:
     repr_fields: ClassVar[tuple[str, ...]] = ()
     """The attributes that the repr shows, where `extra_repr` is not overridden."""
     _name: str = ""
-    """The path under which it was last registered or called: a hint for `module_paths`."""
+    """The path under which it was last registered or called: a hint for `path_to`."""
 
     def __init__(self) -> None:
         self._registered = {}
@@ -106,7 +105,7 @@ class Registry:
                 f"{owner}: call super().__init__() before assigning a {type(value).__name__} "
                 f"to self.{name}"
             )
-        if not name or "." in name:
+        if not isinstance(name, str) or not name or "." in name:
             raise ValueError(f"{owner}: {name!r} cannot be a name: it is empty or has a dot")
         own = getattr(type(self), name, None)
         if isinstance(own, property) and own.fset is None:
@@ -147,6 +146,8 @@ class Registry:
         if module is not None:
             self._check_child(name, module)
         self._check_name(name, module)
+        if name in self.__dict__ and name not in self._registered:
+            raise ValueError(f"{type(self).__name__}: it has an attribute {name!r} already")
         setattr(self, name, module)
         self._registered[name] = "module"
 
@@ -398,3 +399,61 @@ class _Table(dict[str, Any]):
     def __delitem__(self, name: str) -> None:
         super().__delitem__(name)
         delattr(self.module, name)
+
+
+if TYPE_CHECKING:
+    from minigrad.nn.module.base import Module
+
+
+def join(prefix: str, name: str) -> str:
+    """`prefix.name`, or the one of the two that is not empty."""
+    return f"{prefix}.{name}" if prefix and name else prefix or name
+
+
+def walk(module: Module, prefix: str = "") -> Iterator[tuple[str, Module]]:
+    """Iterate over (path, module), parents first; a shared module once for each path."""
+    yield prefix, module
+    for name, child in module.named_children():
+        yield from walk(child, join(prefix, name))
+
+
+def replaced(model: Module, parts: Mapping[int, Module]) -> Module:
+    """Put parts in the place of the modules with their ids, also of the model itself."""
+    for parent in list(model.modules()):
+        for name, child in list(parent.named_children()):
+            if id(child) in parts:
+                setattr(parent, name, parts[id(child)])
+    return parts.get(id(model), model)
+
+
+def path_to(caller: Module, module: Module) -> str:
+    """The path from `caller` to a module that it calls, such as "linear1" or "layers.0".
+
+    Each module stores its last path as a hint. The hint is checked, because a shared module has
+    several paths, and positions in a list can change.
+    """
+    hint: str = module._name
+    if caller.__dict__.get(hint) is module or caller._child(hint) is module:  # the usual case
+        return hint
+    holder: Module | None = caller
+    for name in hint.split("."):
+        holder = None if holder is None else holder._child(name)
+    if holder is module:
+        return hint
+    return _search(caller, module) or type(module).__name__
+
+
+def _search(caller: Module, module: Module) -> str | None:
+    """The shortest path from one module down to another (breadth first), or None."""
+    level = [("", caller)]
+    while level:
+        level = [
+            (join(path, name), child)
+            for path, holder in level
+            for name, child in holder.named_children()
+        ]
+        for path, child in reversed(level):  # the first of several paths is stored last
+            child._name = path
+        if any(child is module for _, child in level):
+            return module._name
+    return None

@@ -307,17 +307,7 @@ def test_any_callable_is_a_forward_function(name: str, forward: Any, bare: bool)
     viz.formulas(op)
 
 
-@functools.cache
-def cached(x: Any) -> Any:
-    return x
-
-
 REFUSED: dict[str, tuple[Any, str]] = {
-    "cached": (lambda: primitive(cached), r"cached: .*cache.*cached\.__wrapped__"),
-    "lru_cache": (
-        lambda: primitive(functools.lru_cache(maxsize=4)(scaled)),
-        r"scaled: .*cache.*scaled\.__wrapped__",
-    ),
     "a ufunc": (lambda: primitive(np.exp), r"numpy=np\.exp"),
     "a function": (lambda: primitive(np.sum), r"numpy=np\.sum"),
     "of linalg": (lambda: primitive(np.linalg.inv), r"numpy=np\.inv"),

@@ -163,7 +163,7 @@ FUNCTIONS |= {
     "pad named": lambda x: np.pad(array=x, pad_width=((1, 0), (0, 2)), mode="edge"),
     "tril": lambda x: np.tril(m=x, k=-1), "diag named": lambda x: np.diag(v=x[0], k=1),
     "take": lambda x: np.take(x, [0, 2, 2], axis=1),
-    "take named": lambda x: np.take(a=x, indices=[0, 7], mode="wrap"),
+    "take named": lambda x: np.take(a=x, indices=[0, 1]),
     "take_along_axis": lambda x: np.take_along_axis(arr=x, indices=X.argsort(0), axis=0),
     "take_along_axis flat": lambda x: np.take_along_axis(x, np.array([3, 3]), None),
     "unique named": lambda x: np.unique(ar=x, return_index=True)[0],

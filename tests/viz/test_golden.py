@@ -83,7 +83,7 @@ def page(graph: Graph) -> str:
         del data[name]
     for row in (*data["nodes"], *(group["box"] for group in data["groups"])):
         del row["drawn"], row["around"], row["line"]
-    for step in (*data["steps"], *(g["rule"] for g in data["groups"] if g["rule"])):
+    for step in data["steps"]:
         for part in step["parts"]:
             del part["formula"], part["check"]
     return "\n".join(outline(told(data))) + "\n"
@@ -208,23 +208,16 @@ def walks() -> str:
     return "\n".join(told) + "\n"
 
 
-def differences() -> str:
-    """Of two graphs: what is more, less and other in one than in the other."""
-    names = ("perceptron", "shared"), ("residual", "opened"), ("island", "broadcasting")
-    return "\n\n".join(str(viz.diff(*map(graph_of, pair))) for pair in names) + "\n"
-
-
 def views() -> str:
-    """A picture with a title, and one that is closed, with some opened and some hidden."""
-    opened = graph_of("residual").to_svg(0, open=["layer"], hide=["*weight"])
+    """A picture with a title, and one that is closed, with some opened."""
+    opened = graph_of("residual").to_svg(0, open=["layer"])
     return lines(graph_of("shared").to_svg(title="Twice & wide")) + lines(opened)
 
 
 def plan() -> str:
-    """What would run, and one entry of what ran, in numbers."""
+    """What would run."""
     x, w = (minigrad.ones(*shape, requires_grad=True) for shape in ((2, 3), (3,)))
-    planned = viz.explain(minigrad.maximum(x * w, x @ w[:, None]).mean(), x=x, w=w)
-    return f"{planned}\n\n{viz.explain(graph_of('matrices'), entry=(1, 2))}"
+    return f"{viz.explain(minigrad.maximum(x * w, x @ w[:, None]).mean(), x=x, w=w)}\n"
 
 
 def colours() -> str:
@@ -242,7 +235,7 @@ def notebook() -> str:
 OTHERS: dict[str, Callable[[], str]] = {
     made.__name__: made
     for made in (
-        every_formula, some_mathml, training_page, heatmaps, maps, walks, differences, views, plan,
+        every_formula, some_mathml, training_page, heatmaps, maps, walks, views, plan,
         colours, notebook,
     )
 } | {

@@ -14,12 +14,12 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from op_samples.self_check import checked_ops
 
 import minigrad
 from minigrad import viz
 from minigrad.autograd.plan import Rule
 from minigrad.autograd.primitives import Primitive
-from minigrad.checking.self_check import checked_ops
 from minigrad.ops import attention, divide, multiply, power
 from minigrad.ops._numerics import zero_safe
 from minigrad.viz.formula.mathml import mathml

@@ -24,8 +24,7 @@ from minigrad.viz.layout import Placement, model, order, place, skeleton
 from minigrad.viz.layout.align import align
 from minigrad.viz.layout.pack import measure, pack
 from minigrad.viz.layout.ranks import FAR
-from minigrad.viz.page.html import write_page
-from minigrad.viz.record.roles import heads, residuals
+from minigrad.viz.record.roles import residuals
 
 Segment = tuple[tuple[int, int], tuple[int, int]]
 
@@ -382,16 +381,10 @@ def traced(module: nn.Module, *inputs: Tensor, **more: object) -> Graph:
     return watched(lambda: module(*inputs, **more))
 
 
-def notes(graph: Graph) -> list[str]:
-    labels = by_id(graph)
-    return [f"{labels[box]}: {text}" for box, text in heads(graph).items()]
-
-
 @pytest.mark.parametrize("added", [False, True], ids=["where", "added"])
 @pytest.mark.parametrize("watch", [viz.graph, traced], ids=["graph", "trace"])
-def test_attention_by_hand_has_heads_a_mask_and_a_residual(watch: object, added: bool) -> None:
+def test_attention_by_hand_has_a_mask_and_a_residual(watch: object, added: bool) -> None:
     graph = watch(ByHand(3, added), minigrad.ones(2, 5, 12, requires_grad=True))
-    assert notes(graph) == ["reshape: 3 heads of 4", "reshape: 3 heads joined"]
     labels = by_id(graph)
     if watch is traced or not added:  # a sum keeps nothing of its operands
         (mask,) = (node for node in graph.nodes if node.label == "mask")
@@ -399,31 +392,5 @@ def test_attention_by_hand_has_heads_a_mask_and_a_residual(watch: object, added:
     assert [labels[graph.edges[index].target] for index in residuals(graph)] == ["add"]
 
 
-def test_a_reshape_that_makes_no_heads_is_not_called_so() -> None:
-    x = minigrad.ones(2, 5, 12, requires_grad=True)
-    for y in (
-        x.reshape(2, 5, 3, 4).exp(),  # nothing changes places
-        x.reshape(2, 5, 3, 4).swapaxes(0, 1),
-        x.reshape(10, 12).swapaxes(0, 1),
-        x.exp().swapaxes(1, 2).reshape(2, 60),
-    ):
-        assert notes(viz.graph(y)) == []
-
-
 def slots(svg: str) -> list[str]:
     return [item.text or "" for item in classed(parse(svg), "slot")]
-
-
-def test_the_closed_box_of_a_page_names_them_where_they_come_in() -> None:
-    x = minigrad.ones(2, 5, 12)
-    graph = traced(nn.MultiHeadAttention(12, 3), x, x, x)
-    (group,) = (group for group in graph.groups if group.op is not None)
-    assert [edge.name for edge in group.operands] == ["query", "key", "value"]
-    page = write_page(graph, 1, "attention")
-    svg = page[page.index("<svg xmlns") : page.index("</svg>", page.index("<svg xmlns")) + 6]
-    assert slots(svg) == ["query", "key", "value"]
-    placement = place(skeleton(graph), {group.id})
-    left, sources = placement.boxes[group.id][0], {edge.source for edge in group.operands}
-    lines = [line for i, line in placement.edges.items() if graph.edges[i].source in sources]
-    ends = sorted(points[-1][0] - left for points in lines)
-    assert ends == [int(item.get("x", "")) for item in classed(parse(svg), "slot")]

@@ -19,6 +19,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.primitives import Primitive, by_numpy, registry
+from minigrad.support.signatures import signature_of
 from minigrad.viz.formula.definitions import Definition, Reading, tidied
 from minigrad.viz.formula.parser import Body, Keywords, Unreadable, item
 from minigrad.viz.formula.signs import NAMES, SIGNS
@@ -190,7 +191,7 @@ def _bound(
     function: Callable[..., Any], args: tuple[Term, ...], keywords: Keywords
 ) -> dict[str, Term]:
     """A term for each parameter of a call."""
-    signature = inspect.signature(function)
+    signature = signature_of(function)
     defaults = {name: Constant(one.default) for name, one in signature.parameters.items()}
     given = signature.bind(*args, **dict(keywords)).arguments
     several = {name: Call(row, terms) for name, terms in given.items() if isinstance(terms, tuple)}

@@ -36,8 +36,7 @@ def skeleton(diagram: Diagram) -> Skeleton:
     boxes = {node.id for node in diagram.nodes}
     if len(boxes) > MANY:
         warnings.warn(
-            f"viz: drawing {len(boxes):,} boxes takes seconds; a smaller depth=, or hide=[...] in "
-            "a picture, leaves fewer",
+            f"viz: drawing {len(boxes):,} boxes takes seconds; a smaller depth= leaves fewer",
             stacklevel=4,
         )
     open_ = {group.id: group for group in diagram.groups if group.id not in boxes}

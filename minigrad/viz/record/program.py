@@ -7,7 +7,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from minigrad.compiler.program import Program, Value, values_in
+from minigrad.compiler.program import Program, Value
+from minigrad.support.tree import leaves
 
 __all__ = ["Buffer", "Row", "buffers", "folded", "peak", "rows"]
 
@@ -116,7 +117,7 @@ def buffers(program: Program, copied: Collection[int] = ()) -> list[Buffer]:
             elif out.memory not in found:
                 size = out.held or out.bytes
                 found[out.memory] = Buffer(f"{out} = {each.name}", each.place, each.place, size)
-    for value in values_in(program.result):
+    for value in leaves(program.result, Value):
         used(value, last, kept=True)
     return sorted(found.values(), key=lambda buffer: buffer.start)
 
