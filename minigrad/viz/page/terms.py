@@ -31,16 +31,23 @@ FUNCTIONS: Mapping[Any, str] = {
     operator.invert: "not", operator.and_: "and", operator.or_: "or", np.where: "where",
     np.exp: "exp", np.log: "log", np.log1p: "log1p", np.expm1: "expm1", np.sqrt: "sqrt",
     np.tanh: "tanh", np.sin: "sin", np.cos: "cos", np.absolute: "abs", np.sign: "sign",
-    np.square: "square", np.reciprocal: "reciprocal", np.maximum: "max", np.minimum: "min",
+    np.maximum: "max", np.minimum: "min",
     np.tan: "tan", np.arcsin: "asin", np.arccos: "acos", np.arctan: "atan", np.arctan2: "atan2",
     np.sinh: "sinh", np.cosh: "cosh", np.arcsinh: "asinh", np.arccosh: "acosh",
     np.arctanh: "atanh", np.cbrt: "cbrt", np.log2: "log2", np.log10: "log10", np.hypot: "hypot",
     np.floor: "floor", np.ceil: "ceil", np.trunc: "trunc",
-    ops.erf.op: "erf", ops.sigmoid.op: "sigmoid", ops.softmax.op: "softmax",
+    ops.erf.op: "erf", ops.sigmoid.op: "sigmoid",
     convolution_weight.op: "convolution_weight", ops.convolution.op: "convolution",
     ops.convolution_transpose.op: "convolution_transpose",
 }  # fmt: skip
 """Functions whose arguments are written as they are."""
+
+COMPOSED: Mapping[Any, Callable[..., Any]] = {
+    np.square: lambda x: ["pow", x, 2],
+    np.reciprocal: lambda x: ["div", 1, x],
+    ops.softmax.op: lambda x, axis: ["div", ["exp", x], ["sum", ["exp", x], axis, True]],
+}
+"""Functions that are written as calls of others."""
 
 SUMS: Mapping[Any, tuple[str, bool]] = {
     added: ("sum", True), averaged: ("mean", True), np.sum: ("sum", False),
@@ -158,6 +165,8 @@ class _Writer:
                 kept = ["row", *self._array(Call(added, (Call(np.empty, (shape,)), *axis))).shape]
                 whole = ["row", *self._array(term).shape]
                 return ["broadcast", ["reshape", self.term(x), kept], whole]
+            case Call(function, args, ()) if _plain(function) in COMPOSED:
+                return COMPOSED[_plain(function)](*map(self.term, args))
             case Call(function, args, ()) if _plain(function) in FUNCTIONS:
                 return [FUNCTIONS[_plain(function)], *map(self.term, args)]
             case Call(function, args, keywords):
@@ -330,33 +339,33 @@ def _written_call(op: Primitive, values: Mapping[str, Any]) -> Any:
         for i, one in enumerate(_several(values[name]))
         if _is_floating(one)
     }
-    names = [*inputs]
-    if op in FUNCTIONS:
-        given = (name if name in inputs else _constant(values[name]) for name in op.params)
-        return [[FUNCTIONS[op], *given], {}]
+    if op in FUNCTIONS or op in COMPOSED:
+        given = [name if name in inputs else _constant(values[name]) for name in op.params]
+        return [COMPOSED[op](*given) if op in COMPOSED else [FUNCTIONS[op], *given], {}]
     if op not in LINEAR:
         raise Unwritable
-    sizes = [one.size for one in inputs.values()]
+    names, ends = [*inputs], np.cumsum([one.size for one in inputs.values()])
     known = signature(op.forward).parameters.values()
     named = [one.name for one in known if one.kind is one.KEYWORD_ONLY]
 
     def called(marks: np.ndarray) -> Any:
-        parts = zip(inputs.values(), np.split(marks.ravel(), np.cumsum(sizes)[:-1]), strict=True)
+        parts = zip(inputs.values(), np.split(marks.ravel(), ends[:-1]), strict=True)
         marked = iter([part.reshape(one.shape) for one, part in parts])
-
-        def argument(value: Any) -> Any:
-            if isinstance(value, tuple) and _is_floating(value):
-                return tuple(map(argument, value))
-            return next(marked) if _is_floating(value) else value
-
-        given = {name: argument(values[name]) for name in op.params}
+        given = {name: _replaced(values[name], marked) for name in op.params}
         last = {name: given.pop(name) for name in named}
         first, *rest = given.values()
         return op.forward(*(first if op.variadic else [first]), *rest, **last)
 
-    if len(names) == 1:
-        return [_linear(names[0], called, inputs[names[0]].shape), {}]
-    return [_linear(["join", *names], called, (sum(sizes),)), {}]
+    x = names[0] if len(names) == 1 else ["join", *names]
+    shape = inputs[names[0]].shape if len(names) == 1 else (int(ends[-1]),)
+    return [_linear(x, called, shape), {}]
+
+
+def _replaced(value: Any, arrays: Iterator[np.ndarray]) -> Any:
+    """An argument with the next ones in the place of its arrays of floats."""
+    if isinstance(value, tuple) and _is_floating(value):
+        return tuple(_replaced(one, arrays) for one in value)
+    return next(arrays) if _is_floating(value) else value
 
 
 def _several(value: Any) -> tuple[Any, ...]:
