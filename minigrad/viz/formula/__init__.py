@@ -12,6 +12,7 @@ compute every formula of minigrad and compare it with its rule.
 
 import functools
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.resources import files
 from types import MappingProxyType
@@ -24,7 +25,7 @@ from minigrad.viz.formula.parser import Unreadable
 from minigrad.viz.formula.printers import mathml, text
 from minigrad.viz.formula.reader import read, read_written
 from minigrad.viz.formula.sources import source
-from minigrad.viz.formula.terms import Call, Constant, Term, Variable, row
+from minigrad.viz.formula.terms import Call, Variable
 from minigrad.viz.formula.typesetting import Typesetter
 
 __all__ = ["Formula", "formula_of", "formulas", "reading_of", "readings"]
@@ -130,9 +131,9 @@ def forward_reading(op: Primitive, name: str, values: Mapping[str, Any]) -> Read
 @functools.lru_cache(maxsize=512)
 def _forward(op: Primitive, name: str) -> Reading | None:
     if name in op.formulas:
-        return in_simple_terms(_reading(op, name, None, {}, None), op)
+        return in_simple_terms(_reading(op, name, None), op)
     try:
-        return in_simple_terms(read(op.forward, {}), op) if name == "out" else None
+        return in_simple_terms(read(op.forward), op) if name == "out" else None
     except Unreadable:
         return None
 
@@ -149,19 +150,14 @@ def _read_once(op: Primitive, *_key: object) -> dict[str, tuple[Rule, Reading, F
 
 def readings(op: Primitive) -> Iterator[tuple[str, Rule, Reading]]:
     """Yield each argument of an op that has a derivative, with its rule and its reading."""
-    for name, rule in op.rules.items():
-        yield name, rule, in_simple_terms(_reading(op, name, rule, {}, None), op)
+    rules = dict(op.rules)
     if op.joint is not None:
-        names = [op.params[slot] for slot in op.joint_slots]
-        needed = {"needed": Call(row, (Constant(True),) * len(names))}
-        for place, name in enumerate(names):
-            reading = _reading(op, name, op.joint, needed, place)
-            yield name, op.joint, in_simple_terms(reading, op)
+        rules |= {op.params[slot]: op.joint for slot in op.joint_slots}
+    for name, rule in rules.items():
+        yield name, rule, in_simple_terms(_reading(op, name, rule), op)
 
 
-def _reading(
-    op: Primitive, name: str, rule: Rule | None, given: Mapping[str, Term], place: int | None
-) -> Reading:
+def _reading(op: Primitive, name: str, rule: Rule | None) -> Reading:
     stands_for, *texts = op.formulas.get(name, (None,))
     home: Any = op.forward
     if rule is not None and stands_for is not rule:
@@ -175,12 +171,12 @@ def _reading(
             message = f"{op.name}: the formula of {name!r} cannot be read: {reason}"
             raise ValueError(message) from None
     assert rule is not None
-    try:
-        return read(rule.function, given, place)
-    except Unreadable:
-        arguments = tuple(map(Variable, ("g", *rule.needs)))
-        notes = ("the source of the rule is not at hand",) * (source(rule.function) is None)
-        return Reading(Call(rule.function, arguments), notes=notes)
+    if rule is not op.joint:  # which returns the gradients of all arguments
+        with suppress(Unreadable):
+            return read(rule.function)
+    arguments = tuple(map(Variable, ("g", *rule.needs)))
+    notes = ("the source of the rule is not at hand",) * (source(rule.function) is None)
+    return Reading(Call(rule.function, arguments), notes=notes)
 
 
 def _formula(op: Primitive, rule: Rule, reading: Reading) -> Formula:
