@@ -18,7 +18,7 @@ from minigrad.transforms.derivatives import (
     value_and_grad,
     vjp,
 )
-from minigrad.transforms.mapped import functionalize, vmap
+from minigrad.transforms.vectorization import functionalize, vmap
 
 __all__ = [
     "functional_call", "functionalize", "grad", "grad_and_value", "hessian", "hvp", "jacfwd",

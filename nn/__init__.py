@@ -16,7 +16,6 @@ from minigrad.nn import utils as utils
 from minigrad.nn.attention.cache import *
 from minigrad.nn.attention.multi_head import *
 from minigrad.nn.layers.activation import *
-from minigrad.nn.layers.blocks import *
 from minigrad.nn.layers.convolution import *
 from minigrad.nn.layers.dropout import *
 from minigrad.nn.layers.einops_layers import *
@@ -35,7 +34,6 @@ from minigrad.nn.layers.resampling import *
 from minigrad.nn.module.base import *
 from minigrad.nn.module.containers import *
 from minigrad.nn.module.parameter import *
-from minigrad.nn.module.parameter_containers import *
 from minigrad.nn.source_documents.additive_attention import *
 from minigrad.nn.source_documents.causal_self_attention import *
 from minigrad.nn.source_documents.dot_product_attention import *

@@ -103,6 +103,10 @@ class Primitive:
         self.positional = sum(p.kind is not inspect.Parameter.KEYWORD_ONLY for p in parameters)
         needed = [i for i, default in enumerate(self.defaults) if default is REQUIRED]
         self.required = needed[-1] + 1 if needed else 0
+        self.special = bool(  # it has no leaner path: see call.py
+            self.variadic or residuals or multiple_outputs or promote
+            or self.positional < len(parameters)
+        )  # fmt: skip
         self.places = {name: i for i, name in enumerate(self.params)}
         self.spelling: dict[str, str] = {}  # PyTorch's names of its parameters
         for theirs, own in SPELLINGS if module_of(forward).startswith("minigrad.") else ():

@@ -25,8 +25,8 @@ from minigrad import ops
 from minigrad.autograd.call import wrap
 from minigrad.autograd.grad_mode import enable_grad
 from minigrad.transforms.evaluation import Evaluation, directions, pulled
-from minigrad.transforms.mapped import CannotMap, Randomness, check_randomness, vmap
 from minigrad.transforms.structure import rebuilt
+from minigrad.transforms.vectorization import CannotMap, Randomness, check_randomness, vmap
 
 __all__ = [
     "grad", "grad_and_value", "hessian", "hvp", "jacfwd", "jacrev", "jvp", "linearize",

@@ -6,7 +6,7 @@ bias of a layer that has none.
 
 import functools
 from collections.abc import Callable, Iterator
-from typing import Any, SupportsIndex
+from typing import Any
 
 from minigrad.support import tree
 
@@ -78,7 +78,7 @@ def _kind(value: Any) -> Any:
 
 def spread(value: Any, axes: Any, path: str) -> Iterator[tuple[str, Any, int | None]]:
     """The leaves of a structure, each with the axis that counts the samples."""
-    if axes is None or isinstance(axes, SupportsIndex):
+    if axes is None or hasattr(axes, "__index__"):
         axis = None if axes is None else int(axes)
         yield from ((place, leaf, axis) for place, leaf in flatten(value, path))
     elif isinstance(axes, dict) and isinstance(value, dict) and axes.keys() == value.keys():

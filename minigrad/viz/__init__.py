@@ -4,11 +4,11 @@ Its rooms, in the order of the work: `record` (what ran, as data, and folded), `
 (SVG, DOT, text), `formula`, `explanation` and `page`. Nothing in the engine imports this package.
 """
 
+from minigrad.viz.drawing.attention import AttentionMaps, attention
 from minigrad.viz.drawing.program import ProgramDrawing, program
 from minigrad.viz.explanation.report import Explanation, explain
 from minigrad.viz.formula import Formula, formulas
 from minigrad.viz.page import walks
-from minigrad.viz.page.attention import AttentionMaps, attention
 from minigrad.viz.page.charts import charts
 from minigrad.viz.page.explorer import Page, explore
 from minigrad.viz.page.walk import Stop

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.errors import value_error
+from minigrad.autograd.errors import refuse_shapes, value_error
 from minigrad.nn.functional.framing import framed
 from minigrad.ops._numerics import widened
 from minigrad.ops.casting import as_tensor
@@ -49,10 +49,9 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
     theta = as_tensor(theta)
     align_corners = _flag("affine_grid", align_corners)
     batch, _, height, width = check_sizes("affine_grid", "size", tuple(size), 4)
-    if theta.shape != (batch, 2, 3):
-        raise value_error(
-            f"affine_grid: theta of shape {(batch, 2, 3)} expected, got {tuple(theta.shape)}"
-        )
+    refuse_shapes(
+        theta.shape != (batch, 2, 3), "affine_grid", f"theta of shape {(batch, 2, 3)}", theta
+    )
     x, y = (_centres(n, align_corners).astype(theta.dtype) for n in (width, height))
     points = np.stack([*np.meshgrid(x, y), np.ones((height, width), theta.dtype)], axis=-1)
     grid: Any = points.reshape(-1, 3) @ theta.mT  # (N, H · W, 2)

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.errors import type_error, value_error
+from minigrad.autograd.errors import refuse_shapes, type_error, value_error
 from minigrad.nn.functional.activation import logsigmoid
-from minigrad.nn.functional.framing import framed
-from minigrad.nn.functional.loss import Reduction, like, reduced, reduction_of
+from minigrad.nn.functional.loss import Reduction, like, loss, reduced
 from minigrad.nn.functional.metric_loss import at_least_0
 from minigrad.ops._numerics import values_of
 from minigrad.ops.casting import floating
@@ -23,11 +22,10 @@ __all__ = [
 ]  # fmt: skip
 
 
-@framed
+@loss
 def hinge_embedding_loss(
-    input: Tensor, target: Any, margin: float = 1.0, size_average: bool | None = None,
-    reduce: bool | None = None, reduction: Reduction = "mean",
-) -> Tensor:  # fmt: skip
+    input: Tensor, target: Any, margin: float = 1.0, *, reduction: Reduction = "mean"
+) -> Tensor:
     """Compute the loss of distances: x where a pair belongs together, max(margin - x, 0) else.
 
     Args:
@@ -45,17 +43,13 @@ def hinge_embedding_loss(
     """
     name = "hinge_embedding_loss"
     check_number(name, "margin", margin)
-    reduction = reduction_of(name, size_average, reduce, reduction)
     y, x = like(name, input, target), floating(input)
     losses = ops.where(y != 1, at_least_0(margin - x), 0.0) + ops.where(y != -1, x, 0.0)
     return reduced(name, losses, reduction)
 
 
-@framed
-def soft_margin_loss(
-    input: Tensor, target: Any, size_average: bool | None = None, reduce: bool | None = None,
-    reduction: Reduction = "mean",
-) -> Tensor:  # fmt: skip
+@loss
+def soft_margin_loss(input: Tensor, target: Any, *, reduction: Reduction = "mean") -> Tensor:
     """Compute the logistic loss of two classes, log(1 + exp(-y x)).
 
     The input x may have any shape; the target y has the same, and is 1 or -1. The other arguments
@@ -67,15 +61,13 @@ def soft_margin_loss(
         0.6931
     """
     name = "soft_margin_loss"
-    reduction = reduction_of(name, size_average, reduce, reduction)
     return reduced(name, ops.softplus(-like(name, input, target) * input), reduction)
 
 
-@framed
+@loss
 def multilabel_soft_margin_loss(
-    input: Tensor, target: Any, weight: Any = None, size_average: bool | None = None,
-    reduce: bool | None = None, reduction: Reduction = "mean",
-) -> Tensor:  # fmt: skip
+    input: Tensor, target: Any, weight: Any = None, *, reduction: Reduction = "mean"
+) -> Tensor:
     """Compute the mean over the classes of the binary cross-entropy of logits.
 
     Args:
@@ -93,7 +85,6 @@ def multilabel_soft_margin_loss(
         0.6931
     """
     name = "multilabel_soft_margin_loss"
-    reduction = reduction_of(name, size_average, reduce, reduction)
     y, x = like(name, input, target), floating(input)
     losses = -(y * logsigmoid(x) + (1.0 - y) * logsigmoid(-x))
     if weight is not None:
@@ -101,10 +92,10 @@ def multilabel_soft_margin_loss(
     return reduced(name, ops.mean(losses, -1), reduction)
 
 
-@framed
+@loss
 def multi_margin_loss(
-    input: Tensor, target: Any, p: int = 1, margin: float = 1.0, weight: Any = None,
-    size_average: bool | None = None, reduce: bool | None = None, reduction: Reduction = "mean",
+    input: Tensor, target: Any, p: int = 1, margin: float = 1.0, weight: Any = None, *,
+    reduction: Reduction = "mean",
 ) -> Tensor:  # fmt: skip
     """Compute how far other classes come within a margin of the right one.
 
@@ -132,7 +123,6 @@ def multi_margin_loss(
     """
     name = "multi_margin_loss"
     check_number(name, "margin", margin)
-    reduction = reduction_of(name, size_average, reduce, reduction)
     right = asarray(target)
     if right.dtype.kind not in "iu":
         raise type_error(
@@ -141,11 +131,10 @@ def multi_margin_loss(
     if p not in (1, 2):
         raise value_error(f"{name}: p must be 1 or 2, got {p!r}")
     one = input.ndim < 2 and right.shape in ((), (1,))
-    if not one and (input.ndim != 2 or right.shape != input.shape[:1]):
-        raise value_error(
-            f"{name}: an input of shape (N, C) or (C,) with a target of shape (N,) or () expected, "
-            f"got {tuple(input.shape)} and {tuple(right.shape)}"
-        )
+    refuse_shapes(
+        not one and (input.ndim != 2 or right.shape != input.shape[:1]), name,
+        "an input of shape (N, C) or (C,) with a target of shape (N,) or ()", input, right,
+    )  # fmt: skip
     rows: Any = floating(input) if input.ndim == 2 else ops.reshape(floating(input), (1, -1))
     right, classes = ops.reshape(right, (-1, 1)), rows.shape[1]
     if (values_of(right) < 0).any() or (values_of(right) >= classes).any():

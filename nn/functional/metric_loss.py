@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.errors import value_error
+from minigrad.autograd.errors import refuse_shapes, value_error
 from minigrad.nn.functional.framing import framed
-from minigrad.nn.functional.loss import Reduction, like, reduced, reduction_of
+from minigrad.nn.functional.loss import Reduction, like, loss, reduced
 from minigrad.nn.functional.similarity import pairwise_distance
 from minigrad.ops._numerics import values_of
 from minigrad.ops.casting import floating
@@ -26,11 +26,10 @@ __all__ = [
 ]  # fmt: skip
 
 
-@framed
+@loss
 def triplet_margin_loss(
     anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2.0,
-    eps: float = 1e-6, swap: bool = False, size_average: bool | None = None,
-    reduce: bool | None = None, reduction: Reduction = "mean",
+    eps: float = 1e-6, swap: bool = False, *, reduction: Reduction = "mean",
 ) -> Tensor:  # fmt: skip
     """Compute the triplet loss max(d(a, p) - d(a, n) + margin, 0) of distances d.
 
@@ -56,7 +55,6 @@ def triplet_margin_loss(
         0.75
     """
     name = "triplet_margin_loss"
-    reduction = reduction_of(name, size_average, reduce, reduction)
     check_number(name, "margin", margin, above=0.0)
     check_number(name, "p", p, above=0.0, infinite=True)
     check_number(name, "eps", eps, 0.0)
@@ -104,10 +102,10 @@ def _of_triplets(
     return at_least_0(near - far + margin)
 
 
-@framed
+@loss
 def margin_ranking_loss(
-    input1: Tensor, input2: Tensor, target: Any, margin: float = 0.0,
-    size_average: bool | None = None, reduce: bool | None = None, reduction: Reduction = "mean",
+    input1: Tensor, input2: Tensor, target: Any, margin: float = 0.0, *,
+    reduction: Reduction = "mean",
 ) -> Tensor:  # fmt: skip
     """Compute the ranking loss max(-y (x1 - x2) + margin, 0).
 
@@ -126,17 +124,16 @@ def margin_ranking_loss(
         2.0
     """
     name = "margin_ranking_loss"
-    reduction = reduction_of(name, size_average, reduce, reduction)
     check_number(name, "margin", margin)
     x2 = like(name, input1, input2, "input1", "input2")
     y = like(name, input1, target)
     return reduced(name, at_least_0(margin - y * (input1 - x2)), reduction)
 
 
-@framed
+@loss
 def cosine_embedding_loss(
-    input1: Tensor, input2: Tensor, target: Any, margin: float = 0.0,
-    size_average: bool | None = None, reduce: bool | None = None, reduction: Reduction = "mean",
+    input1: Tensor, input2: Tensor, target: Any, margin: float = 0.0, *,
+    reduction: Reduction = "mean",
 ) -> Tensor:  # fmt: skip
     """Compute 1 - cos(x1, x2) for pairs that belong together, max(cos(x1, x2) - margin, 0) else.
 
@@ -156,15 +153,13 @@ def cosine_embedding_loss(
         1.0
     """
     name = "cosine_embedding_loss"
-    reduction = reduction_of(name, size_average, reduce, reduction)
     check_number(name, "margin", margin, -1.0, below=1.0 + 1e-9)
     like(name, input1, input2, "input1", "input2")
     y = np.asarray(target)
-    if input1.ndim not in (1, 2) or y.shape != input1.shape[:-1]:
-        raise value_error(
-            f"{name}: inputs of shape (N, D) or (D,) with a target of shape (N,) or () "
-            f"expected, got {tuple(input1.shape)} and {tuple(y.shape)}"
-        )
+    refuse_shapes(
+        input1.ndim not in (1, 2) or y.shape != input1.shape[:-1], name,
+        "inputs of shape (N, D) or (D,) with a target of shape (N,) or ()", input1, y,
+    )  # fmt: skip
     if not np.isin(y, (-1, 1)).all():
         raise value_error(f"{name}: each target must be 1 or -1, got {y.tolist()}")
     # As in PyTorch, 1e-12 is added to the squares.
@@ -220,10 +215,9 @@ def gaussian_nll_loss(
     return reduced(name, losses, reduction)
 
 
-@framed
+@loss
 def poisson_nll_loss(
-    input: Tensor, target: Any, log_input: bool = True, full: bool = False,
-    size_average: bool | None = None, eps: float = 1e-8, reduce: bool | None = None,
+    input: Tensor, target: Any, log_input: bool = True, full: bool = False, *, eps: float = 1e-8,
     reduction: Reduction = "mean",
 ) -> Tensor:  # fmt: skip
     """Compute the negative log-likelihood of counts under Poisson distributions, r - y log r.
@@ -245,7 +239,6 @@ def poisson_nll_loss(
     """
     name = "poisson_nll_loss"
     check_number(name, "eps", eps, 0.0)
-    reduction = reduction_of(name, size_average, reduce, reduction)
     y, x = like(name, input, target), floating(input)
     losses = ops.exp(x) - y * x if log_input else x - y * ops.log(x + eps)
     if full:

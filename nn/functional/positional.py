@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops, random
-from minigrad.autograd.call import made
 from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.errors import value_error
 from minigrad.autograd.mode import located
 from minigrad.nn.functional.framing import framed
-from minigrad.nn.module.argument_checks import floating_dtype
 from minigrad.nn.module.parameter import Parameter
 from minigrad.support.checks import check_number, check_size, on_cpu
 from minigrad.tensors.creation import tensor
@@ -216,8 +214,7 @@ def alibi_bias(
     check_size("alibi_bias", "offset", offset, least=0)
     distance = np.abs(np.arange(offset, offset + queries)[:, None] - np.arange(keys))  # (L, S)
     bias = -_slopes(heads)[:, None, None] * distance
-    kind = get_default_dtype() if dtype is None else floating_dtype("alibi_bias", dtype)
-    return made(bias[None].astype(kind), False)
+    return tensor(bias[None], dtype=get_default_dtype() if dtype is None else dtype)
 
 
 def _slopes(heads: int) -> np.ndarray:

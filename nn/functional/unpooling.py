@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.errors import value_error
+from minigrad.autograd.errors import refuse_shapes, value_error
 from minigrad.nn.functional.convolution import Sizes
 from minigrad.nn.functional.framing import framed
 from minigrad.support.checks import check_sizes
@@ -82,11 +82,10 @@ def _unpooled(
     kernel = check_sizes(owner, "kernel_size", kernel_size, axes)
     strides = kernel if stride is None else check_sizes(owner, "stride", stride, axes)
     widths = check_sizes(owner, "padding", padding, axes, least=0)
-    if input.ndim not in (axes + 1, axes + 2) or np.shape(indices) != input.shape:
-        raise value_error(
-            f"{owner}: an input with {axes + 1} or {axes + 2} axes and indices of its shape "
-            f"expected, got shapes {tuple(input.shape)} and {tuple(np.shape(indices))}"
-        )
+    refuse_shapes(
+        input.ndim not in (axes + 1, axes + 2) or np.shape(indices) != input.shape, owner,
+        f"an input with {axes + 1} or {axes + 2} axes and indices of its shape", input, indices,
+    )  # fmt: skip
     *leading, sizes = *input.shape[:-axes], input.shape[-axes:]
     usual = tuple(
         (count - 1) * step - 2 * width + size

@@ -14,7 +14,7 @@ from minigrad.nn.functional.convolution import Border, Sizes, over_a_batch, padd
 from minigrad.nn.functional.padding import MODES
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
-from minigrad.support.checks import check_size, check_sizes
+from minigrad.support.checks import check_flag, check_size, check_sizes
 from minigrad.tensors.creation import empty
 from minigrad.tensors.tensor import Tensor
 
@@ -59,7 +59,7 @@ class _ConvNd(Module):
             (in_channels, out_channels) if self.transposed else (out_channels, in_channels)
         )
         self.weight = Parameter(empty((first, second // groups, *self.kernel_size)))
-        self.bias = Parameter(empty(out_channels)) if bias else None
+        self.bias = Parameter(empty(out_channels)) if check_flag(owner, "bias", bias) else None
         self.reset_parameters()
         self.to(dtype=dtype, device=device)
 

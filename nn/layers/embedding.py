@@ -10,9 +10,9 @@ from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.functional.bags import BagMode
 from minigrad.nn.functional.embeddings import check_padding_idx
-from minigrad.nn.module.argument_checks import Count, NormType, Positive
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
+from minigrad.support.checks import check_size
 from minigrad.tensors.creation import empty
 from minigrad.tensors.tensor import Tensor
 
@@ -37,15 +37,16 @@ class Embedding(Module):
     """
 
     def __init__(
-        self, num_embeddings: Count, embedding_dim: Count, padding_idx: int | None = None,
-        max_norm: Positive | None = None, norm_type: NormType = 2.0,
+        self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None,
+        max_norm: float | None = None, norm_type: float = 2.0,
         scale_grad_by_freq: bool = False, sparse: bool = False, _weight: Tensor | None = None,
         _freeze: bool = False, device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        self.num_embeddings = num_embeddings
-        self.embedding_dim = embedding_dim
-        check_padding_idx("Embedding", padding_idx, num_embeddings)
+        owner = type(self).__name__
+        self.num_embeddings = check_size(owner, "num_embeddings", num_embeddings)
+        self.embedding_dim = check_size(owner, "embedding_dim", embedding_dim)
+        check_padding_idx(owner, padding_idx, num_embeddings)
         self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
         self.max_norm = max_norm
         self.norm_type = norm_type
@@ -56,7 +57,7 @@ class Embedding(Module):
             self.reset_parameters()
         elif _weight.shape != (num_embeddings, embedding_dim):
             raise ValueError(
-                f"{type(self).__name__}: a table of shape {(num_embeddings, embedding_dim)} "
+                f"{owner}: a table of shape {(num_embeddings, embedding_dim)} "
                 f"expected, got {tuple(_weight.shape)}"
             )
         else:
@@ -124,8 +125,8 @@ class EmbeddingBag(Embedding):
     """
 
     def __init__(
-        self, num_embeddings: Count, embedding_dim: Count, max_norm: Positive | None = None,
-        norm_type: NormType = 2.0, scale_grad_by_freq: bool = False, mode: BagMode = "mean",
+        self, num_embeddings: int, embedding_dim: int, max_norm: float | None = None,
+        norm_type: float = 2.0, scale_grad_by_freq: bool = False, mode: BagMode = "mean",
         sparse: bool = False, _weight: Tensor | None = None, include_last_offset: bool = False,
         padding_idx: int | None = None, device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip

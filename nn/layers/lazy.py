@@ -11,7 +11,6 @@ from minigrad.nn.functional.convolution import Border, Sizes
 from minigrad.nn.layers.convolution import Conv1d, Conv2d, PaddingMode
 from minigrad.nn.layers.linear import Linear
 from minigrad.nn.layers.normalization import BatchNorm1d, BatchNorm2d
-from minigrad.nn.module.argument_checks import Count, NonNegative, Probability
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
 from minigrad.support.checks import check_size
@@ -74,7 +73,7 @@ class LazyLinear(_Lazy, Linear):
     grown = Linear
 
     def __init__(
-        self, out_features: Count, bias: bool = True, device: Any = None, dtype: Any = None
+        self, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
     ) -> None:
         super().__init__(1, out_features, bias, device, dtype)
         self.in_features = 0
@@ -167,7 +166,7 @@ class _LazyBatchNorm(_Lazy):
     running_var: Tensor | None
 
     def __init__(
-        self, eps: NonNegative = 1e-5, momentum: Probability | None = 0.1, affine: bool = True,
+        self, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
         track_running_stats: bool = True, device: Any = None, dtype: Any = None, *,
         bias: bool = True,
     ) -> None:  # fmt: skip

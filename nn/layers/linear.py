@@ -7,9 +7,9 @@ from typing import Any
 
 from minigrad.nn import functional as F
 from minigrad.nn import init
-from minigrad.nn.module.argument_checks import Count
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
+from minigrad.support.checks import check_flag, check_size
 from minigrad.tensors.creation import empty
 from minigrad.tensors.tensor import Tensor
 
@@ -41,14 +41,14 @@ class Linear(Module):
     bias: Parameter | None
 
     def __init__(
-        self, in_features: Count, out_features: Count, bias: bool = True, device: Any = None,
+        self, in_features: int, out_features: int, bias: bool = True, device: Any = None,
         dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        self.in_features = in_features
-        self.out_features = out_features
+        self.in_features = check_size("Linear", "in_features", in_features)
+        self.out_features = check_size("Linear", "out_features", out_features)
         self.weight = Parameter(empty((out_features, in_features)))
-        self.bias = Parameter(empty(out_features)) if bias else None
+        self.bias = Parameter(empty(out_features)) if check_flag("Linear", "bias", bias) else None
         self.reset_parameters()
         self.to(dtype=dtype, device=device)
 
@@ -86,15 +86,15 @@ class Bilinear(Module):
     bias: Parameter | None
 
     def __init__(
-        self, in1_features: Count, in2_features: Count, out_features: Count, bias: bool = True,
+        self, in1_features: int, in2_features: int, out_features: int, bias: bool = True,
         device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        self.in1_features = in1_features
-        self.in2_features = in2_features
-        self.out_features = out_features
+        self.in1_features = check_size("Bilinear", "in1_features", in1_features)
+        self.in2_features = check_size("Bilinear", "in2_features", in2_features)
+        self.out_features = check_size("Bilinear", "out_features", out_features)
         self.weight = Parameter(empty((out_features, in1_features, in2_features)))
-        self.bias = Parameter(empty(out_features)) if bias else None
+        self.bias = Parameter(empty(out_features)) if check_flag("Bilinear", "bias", bias) else None
         self.reset_parameters()
         self.to(dtype=dtype, device=device)
 

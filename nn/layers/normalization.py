@@ -12,7 +12,6 @@ from minigrad.autograd.events import effect
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.layers.function_layer import UnaryLayer, layer_of
-from minigrad.nn.module.argument_checks import Count, NonNegative, Probability
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
 from minigrad.support.checks import check_number, check_size
@@ -145,12 +144,12 @@ class _NormBase(_Normalization):
     num_batches_tracked: Tensor | None
 
     def __init__(
-        self, num_features: Count, eps: NonNegative = 1e-5, momentum: Probability | None = 0.1,
+        self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1,
         affine: bool = True, track_running_stats: bool = True, device: Any = None,
         dtype: Any = None, *, bias: bool = True,
     ) -> None:  # fmt: skip
         super().__init__()
-        self.num_features = size = num_features
+        self.num_features = size = check_size(type(self).__name__, "num_features", num_features)
         self.eps = eps
         self.momentum = momentum
         self.affine = affine
@@ -319,7 +318,7 @@ class LocalResponseNorm(UnaryLayer):
         [[[0.5, 0.5]]]
     """
 
-    size: Count
+    size: int
     alpha: float = 1e-4
     beta: float = 0.75
     k: float = 1.0
@@ -332,7 +331,7 @@ class _InstanceNorm(_NormBase):
     """Instance normalization of inputs of certain layouts."""
 
     def __init__(
-        self, num_features: Count, eps: NonNegative = 1e-5, momentum: Probability | None = 0.1,
+        self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1,
         affine: bool = False, track_running_stats: bool = False, device: Any = None,
         dtype: Any = None, *, bias: bool = True,
     ) -> None:  # fmt: skip

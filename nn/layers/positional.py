@@ -10,7 +10,6 @@ from minigrad.autograd.errors import value_error
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.layers.embedding import Embedding
-from minigrad.nn.module.argument_checks import Count, Positive
 from minigrad.nn.module.base import Module
 from minigrad.support.checks import check_size
 from minigrad.tensors.tensor import Tensor
@@ -37,7 +36,7 @@ class SinusoidalPosEmbedding(Module):
     repr_fields = ("seq_len", "embed_dim")
     table: Tensor | None
 
-    def __init__(self, seq_len: Count | None = None, embed_dim: Count | None = None) -> None:
+    def __init__(self, seq_len: int | None = None, embed_dim: int | None = None) -> None:
         super().__init__()
         self.seq_len = seq_len
         self.embed_dim = embed_dim
@@ -80,7 +79,7 @@ class LearnedPosEmbedding(Module):
 
     repr_fields = ("max_len", "embed_dim")
 
-    def __init__(self, max_len: Count, embed_dim: Count) -> None:
+    def __init__(self, max_len: int, embed_dim: int) -> None:
         super().__init__()
         self.max_len = max_len
         self.embed_dim = embed_dim
@@ -121,8 +120,8 @@ class RotaryPosEmbedding(Module):
     repr_fields = ("embed_dim", "max_seq_len", "interleaved", "base")
 
     def __init__(
-        self, embed_dim: Count | None = None, max_seq_len: Count | None = None,
-        interleaved: bool = True, *, base: Positive = 10000.0,
+        self, embed_dim: int | None = None, max_seq_len: int | None = None,
+        interleaved: bool = True, *, base: float = 10000.0,
     ) -> None:  # fmt: skip
         super().__init__()
         if embed_dim is not None and embed_dim % 2:

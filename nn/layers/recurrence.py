@@ -11,14 +11,14 @@ import numpy as np
 
 import minigrad
 from minigrad import ops
-from minigrad.autograd.errors import type_error, value_error
+from minigrad.autograd.errors import refuse_shapes, type_error, value_error
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.functional.recurrence import gru_steps, lstm_steps, rnn_steps
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
 from minigrad.nn.utils.rnn import PackedSequence, packing_of
-from minigrad.support.checks import check_probability, check_size
+from minigrad.support.checks import check_flag, check_probability, check_size
 from minigrad.tensors.creation import empty, zeros
 from minigrad.tensors.tensor import Tensor
 
@@ -55,7 +55,7 @@ class RNNBase(Module):
                 f"got {proj_size}"
             )
         self._out_size = proj_size or hidden_size
-        self.bias = bool(bias)
+        self.bias = check_flag(owner, "bias", bias)
         self.batch_first = batch_first
         self.dropout = check_probability(owner, "dropout", dropout)
         if dropout and num_layers == 1:
@@ -143,11 +143,10 @@ class RNNBase(Module):
     ) -> tuple[PackedSequence, list[Tensor]]:
         """As `_read`. Sequences are padded; what lies behind the end of one reaches no output."""
         data = packed.data
-        if data.ndim != 2 or data.shape[1] != self.input_size:
-            raise value_error(
-                f"{type(self).__name__}: packed data of shape (elements, I) with I = "
-                f"{self.input_size} expected, got {tuple(data.shape)}"
-            )
+        refuse_shapes(
+            data.ndim != 2 or data.shape[1] != self.input_size, type(self).__name__,
+            f"packed data of shape (elements, I) with I = {self.input_size}", data,
+        )  # fmt: skip
         packing = packing_of(packed)
         end_of = (packing.lengths - 1, np.arange(packing.shape[1]))
         states = self._first(packing.shape[1], data.dtype, given, False)

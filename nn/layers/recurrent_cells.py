@@ -11,7 +11,7 @@ from minigrad.nn.functional.recurrence import gru_steps, lstm_steps, rnn_steps
 from minigrad.nn.layers.recurrence import check_nonlinearity, pair
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
-from minigrad.support.checks import check_size
+from minigrad.support.checks import check_flag, check_size
 from minigrad.tensors.creation import empty, zeros
 from minigrad.tensors.tensor import Tensor
 
@@ -35,7 +35,7 @@ class RNNCellBase(Module):
         owner = type(self).__name__
         self.input_size = check_size(owner, "input_size", input_size)
         self.hidden_size = check_size(owner, "hidden_size", hidden_size)
-        self.bias = bool(bias)
+        self.bias = check_flag(owner, "bias", bias)
         width = self.gates * hidden_size
         self.weight_ih = Parameter(empty((width, input_size)))
         self.weight_hh = Parameter(empty((width, hidden_size)))

@@ -9,10 +9,8 @@ from collections.abc import Sequence
 
 from minigrad.nn import functional as F
 from minigrad.nn.functional.convolution import Sizes
-from minigrad.nn.functional.resampling import Mode, Scale, check_interpolation
+from minigrad.nn.functional.resampling import Mode, Scale
 from minigrad.nn.layers.function_layer import UnaryLayer, layer_of
-from minigrad.nn.module.argument_checks import Count
-from minigrad.support.checks import check_sizes
 
 __all__ = [
     "ChannelShuffle", "Fold", "PixelShuffle", "PixelUnshuffle", "Unfold", "Upsample",
@@ -36,15 +34,12 @@ class Upsample(UnaryLayer):
     align_corners: bool | None = None
     recompute_scale_factor: bool | None = None
 
-    def _check(self) -> None:
-        size, scale = self.size, self.scale_factor
-        if scale is not None:
-            self.scale_factor = (
-                tuple(map(float, scale)) if isinstance(scale, Sequence) else float(scale)
-            )
-        check_interpolation("Upsample", size, self.scale_factor, self.mode, self.align_corners)
-        if size is not None:
-            check_sizes("Upsample", "size", size, len(size) if isinstance(size, Sequence) else 1)
+    def __post_init__(self) -> None:
+        scale = self.scale_factor
+        if isinstance(scale, Sequence):
+            self.scale_factor = tuple(map(float, scale))
+        elif scale is not None:
+            self.scale_factor = float(scale)
 
     def extra_repr(self) -> str:
         name = "size" if self.scale_factor is None else "scale_factor"
@@ -93,7 +88,7 @@ class PixelShuffle(UnaryLayer):
         minigrad.Size([1, 2, 6, 8])
     """
 
-    upscale_factor: Count
+    upscale_factor: int
 
 
 @layer_of(F.pixel_unshuffle)
@@ -106,7 +101,7 @@ class PixelUnshuffle(UnaryLayer):
         minigrad.Size([1, 8, 3, 4])
     """
 
-    downscale_factor: Count
+    downscale_factor: int
 
 
 @layer_of(F.channel_shuffle)
@@ -122,20 +117,11 @@ class ChannelShuffle(UnaryLayer):
         [1.0, 3.0, 2.0, 4.0]
     """
 
-    groups: Count
-
-
-class _Windows(UnaryLayer):
-    """The checks that Unfold and Fold share."""
-
-    def _check(self) -> None:
-        for name in self.fields:
-            least = 0 if name == "padding" else 1
-            check_sizes(type(self).__name__, name, getattr(self, name), 2, least)
+    groups: int
 
 
 @layer_of(F.unfold)
-class Unfold(_Windows):
+class Unfold(UnaryLayer):
     """The windows of images as columns (im2col): see `functional.unfold`.
 
     Example:
@@ -151,7 +137,7 @@ class Unfold(_Windows):
 
 
 @layer_of(F.fold)
-class Fold(_Windows):
+class Fold(UnaryLayer):
     """The sum of columns to images (col2im), the transpose of `Unfold`: see `functional.fold`.
 
     Example:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # every Registry is a Module
 Kind = Literal["parameter", "module", "buffer", "non-persistent buffer"]
 """The kind of a registered name. A buffer that is not persistent is not in the state dict."""
 BUFFERS = ("buffer", "non-persistent buffer")
-TABLES = ("_registered", "_entries", "_pre_hooks", "_hooks", "_always", "_backward_hooks")
+TABLES = ("_registered", "_pre_hooks", "_hooks", "_always", "_backward_hooks")
 """The attributes that say what belongs to one module alone: a copy has its own."""
 
 
@@ -106,7 +106,7 @@ class Registry:
                 f"{owner}: call super().__init__() before assigning a {type(value).__name__} "
                 f"to self.{name}"
             )
-        if not name or "." in name:
+        if not isinstance(name, str) or not name or "." in name:
             raise ValueError(f"{owner}: {name!r} cannot be a name: it is empty or has a dot")
         own = getattr(type(self), name, None)
         if isinstance(own, property) and own.fset is None:
@@ -147,6 +147,8 @@ class Registry:
         if module is not None:
             self._check_child(name, module)
         self._check_name(name, module)
+        if name in self.__dict__ and name not in self._registered:
+            raise ValueError(f"{type(self).__name__}: it has an attribute {name!r} already")
         setattr(self, name, module)
         self._registered[name] = "module"
 

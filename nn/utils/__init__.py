@@ -18,8 +18,12 @@ from minigrad.nn.module.stateless import functional_call
 from minigrad.nn.utils import parametrizations as parametrizations
 from minigrad.nn.utils import parametrize as parametrize
 from minigrad.nn.utils import rnn as rnn
-from minigrad.nn.utils.magnitudes import remove_weight_norm, weight_norm
-from minigrad.nn.utils.spectral import remove_spectral_norm, spectral_norm
+from minigrad.nn.utils.parametrizations import (
+    remove_spectral_norm,
+    remove_weight_norm,
+    spectral_norm,
+    weight_norm,
+)
 from minigrad.ops._numerics import LEAST, values_of, widened, within_rule
 from minigrad.support import near_names
 from minigrad.support.checks import check_flag, check_number

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.errors import type_error, value_error
+from minigrad.autograd.errors import refuse_shapes, type_error, value_error
 from minigrad.ops._numerics import values_of
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import integers
@@ -157,10 +157,7 @@ def pack_padded_sequence(
     check_flag(owner, "batch_first", batch_first)
     check_flag(owner, "enforce_sorted", enforce_sorted)
     counts = integers(lengths, f"{owner}: lengths")
-    if input.ndim < 2:
-        raise value_error(
-            f"{owner}: an input of shape (L, N, ...) expected, got {tuple(input.shape)}"
-        )
+    refuse_shapes(input.ndim < 2, owner, "an input of shape (L, N, ...)", input)
     x = as_tensor(input.swapaxes(0, 1) if batch_first else input)
     if counts.shape != x.shape[1:2] or not counts.size or (
         counts.min() < 1 or counts.max() > x.shape[0]

@@ -24,7 +24,7 @@ NOT_IN_FIREFOX = {
             test_the_script_draws_what_python_drew test_without_a_script_all_of_it_is_there
             test_without_a_script_the_picture_and_the_table_remain""",
         "the driver makes two single clicks of a double click": """
-            test_opening_and_closing_is_python_s_layout test_a_fused_op_is_one_step_that_opens""",
+            test_opening_and_closing_is_python_s_layout""",
         "the driver does not tell of downloads of what a page made": """
             test_progress_is_saved_and_loaded test_an_svg_stands_by_itself
             test_it_shows_what_is_seen test_a_png_has_two_pixels_for_each""",

@@ -247,6 +247,11 @@ def test_the_trace_nests_ops_in_modules_in_phases(tmp_path: Path) -> None:
         profile.save(tmp_path / "step.html")
 
 
+def test_a_loop_of_vmap_is_named() -> None:
+    profile = profiled(lambda: minigrad.vmap(lambda x: minigrad.quantile(x, 0.5))(np.ones((3, 2))))
+    assert row(profile.table("op"), "quantile, in a loop of vmap")[0] == "3"
+
+
 def test_the_next_step_is_added() -> None:
     x = minigrad.ones(3, requires_grad=True)
     profile = Profile()

@@ -83,7 +83,7 @@ def page(graph: Graph) -> str:
         del data[name]
     for row in (*data["nodes"], *(group["box"] for group in data["groups"])):
         del row["drawn"], row["around"], row["line"]
-    for step in (*data["steps"], *(g["rule"] for g in data["groups"] if g["rule"])):
+    for step in data["steps"]:
         for part in step["parts"]:
             del part["formula"], part["check"]
     return "\n".join(outline(told(data))) + "\n"
@@ -193,10 +193,7 @@ def heatmaps() -> str:
 
 
 def maps() -> str:
-    """The picture of all maps, and what the page says of a cell."""
-    made = attention_maps()
-    [data] = re.findall('id="weights">(.*?)</script>', made.to_html(), re.DOTALL)
-    return lines(made.to_svg()) + "\n".join(outline(told(json.loads(data))))
+    return lines(attention_maps().to_svg())
 
 
 def walks() -> str:
@@ -212,23 +209,15 @@ def walks() -> str:
 
 
 def views() -> str:
-    """A picture cut for a slide, to the right, closed, with some opened."""
-    residual, shared = graph_of("residual"), graph_of("shared")
-    return "".join(
-        lines(svg)
-        for svg in (
-            shared.to_svg(fit=(16, 9), title="Twice & wide"),
-            residual.to_svg(direction="right"),
-            residual.to_svg(0, open=["layer"]),
-        )
-    )
+    """A picture with a title, and one that is closed, with some opened."""
+    opened = graph_of("residual").to_svg(0, open=["layer"])
+    return lines(graph_of("shared").to_svg(title="Twice & wide")) + lines(opened)
 
 
 def plan() -> str:
-    """What would run, and one entry of what ran, in numbers."""
+    """What would run."""
     x, w = (minigrad.ones(*shape, requires_grad=True) for shape in ((2, 3), (3,)))
-    planned = viz.explain(minigrad.maximum(x * w, x @ w[:, None]).mean(), x=x, w=w)
-    return f"{planned}\n\n{viz.explain(graph_of('matrices'), entry=(1, 2))}"
+    return f"{viz.explain(minigrad.maximum(x * w, x @ w[:, None]).mean(), x=x, w=w)}\n"
 
 
 def colours() -> str:

@@ -10,8 +10,8 @@ COMPLETE = "'DejaVu Sans'"
 """Cairo takes the letters of a text from one font: this one has ∂, σ, ×, and →."""
 
 
-def convert(svg: str, ending: str, scale: float = SCALE) -> bytes:
-    """A picture as ``".svg"``, ``".png"`` or ``".pdf"``; a PNG has `scale` pixels for each unit."""
+def convert(svg: str, ending: str) -> bytes:
+    """A picture as ``".svg"``, ``".png"`` or ``".pdf"``."""
     if ending == ".svg":
         return svg.encode()
     what = f"a picture as {ending[1:].upper()}"
@@ -24,4 +24,4 @@ def convert(svg: str, ending: str, scale: float = SCALE) -> bytes:
     picture = svg.replace(FONT, COMPLETE).replace("rendering:pixelated", "rendering:optimizeSpeed")
     if ending == ".pdf":
         return bytes(cairosvg.svg2pdf(picture.encode()))
-    return bytes(cairosvg.svg2png(picture.encode(), scale=scale))
+    return bytes(cairosvg.svg2png(picture.encode(), scale=SCALE))

@@ -19,13 +19,12 @@ from minigrad.debugging.memory import readable
 from minigrad.debugging.tables import Text
 from minigrad.tensors.tensor import Tensor
 from minigrad.viz.explanation.explanations import argument_sources, summed_axes
-from minigrad.viz.explanation.worked import is_inside, work_out
 from minigrad.viz.formula import Formula, formula_of
 from minigrad.viz.formula import notation as n
 from minigrad.viz.formula.latex import latex, prose
 from minigrad.viz.record.assembly import assemble
 from minigrad.viz.record.build import leaf_names, why_not
-from minigrad.viz.record.finished import edges_of, read
+from minigrad.viz.record.entries import edges_of, read
 from minigrad.viz.record.model import Diagram, Group, Node
 from minigrad.viz.record.steps import Given, Part, Step, Summary, number_arrivals
 from minigrad.viz.record.tracing import Trace
@@ -82,24 +81,18 @@ class Explanation(Text):
         return self._latex
 
 
-def explain(
-    target: Any, /, *, entry: int | tuple[int, ...] | None = None, **names: Any
-) -> Explanation:
+def explain(target: Any, /, **names: Any) -> Explanation:
     """Describe a backward pass step by step, in the engine's order.
 
     Each step names the op whose rule runs, its module, which of your tensors its arguments are (in
     backquotes), and what the op saved. For each argument it shows the formula of its gradient (ḡ is
     the gradient of the op's output y), where it is sent, and which of the contributions to its
-    target it is. The gradient is summed over broadcast axes. In a report, one entry of each
-    gradient is worked out in numbers.
+    target it is. The gradient is summed over broadcast axes.
 
     Args:
         target: A tensor with a history: nothing is run or changed, and the text is the plan of
             ``target.backward()``. Or a trace, or its graph: the text is a report of the backward
             pass that was traced, with norms, values and checks.
-        entry: Which entry of the gradients to work out, such as ``(1, 2)``; by default, and where
-            there is no such entry, the largest. A report has it if the numbers of the step are not
-            more than 100,000.
         **names: What to call leaves: ``explain(loss, x=x)``.
 
     Returns:
@@ -109,8 +102,7 @@ def explain(
     Raises:
         RuntimeError: The tensor has no graph, or no backward pass was traced.
         TypeError: `target` is not one of these.
-        ValueError: A name is given to a tensor that is not a leaf of the graph; no gradient has
-            that entry, or there are no numbers.
+        ValueError: A name is given to a tensor that is not a leaf of the graph.
 
     Example:
         >>> from minigrad import ones, tensor, viz
@@ -144,9 +136,7 @@ def explain(
                 "explain: no backward pass was traced; call loss.backward() within the block of "
                 "viz.trace(), or explain(loss) for what would run"
             )
-        return _Writer(target, entry=_index(entry, target)).explanation()
-    if entry is not None:
-        raise ValueError("explain: a plan has no numbers; trace the backward pass with viz.trace()")
+        return _Writer(target).explanation()
     if not isinstance(target, Tensor):
         raise TypeError(f"explain: expected a Tensor, Graph or Trace, not {type(target).__name__}")
     root = node_of(history(target))
@@ -178,7 +168,7 @@ def planned(root: Record, names: dict[Any, str]) -> tuple[Diagram, bool]:
             for edge, slot, name in edges_of(node)
         )  # fmt: skip
         known = () if node.freed else zip(node.plan.saved_names, node.saved, strict=True)
-        given = Given(dict(known), {})
+        given = Given(dict(known))
         steps.append(Step(ids[entries[node]], op.name, Summary(shape, dtype.name), parts, given))
     freed = any(node.freed for node in nodes)
     return replace(diagram, steps=number_arrivals(steps)), freed
@@ -198,29 +188,15 @@ def _raw_shape(op: Primitive, name: str, out: Shape, argument: Shape) -> Shape:
     return argument
 
 
-def _index(entry: int | tuple[int, ...] | None, diagram: Diagram) -> tuple[int, ...] | None:
-    """Check that a gradient has the entry that is asked for."""
-    if entry is None:
-        return None
-    index = entry if isinstance(entry, tuple) else (entry,)
-    shapes = [part.sent.shape for step in diagram.steps for part in step.parts]
-    if not any(is_inside(index, shape) for shape in shapes):
-        raise ValueError(f"explain: no gradient of this pass has an entry {list(index)}")
-    return index
-
-
 class _Writer:
-    def __init__(
-        self, diagram: Diagram, freed: bool = False, entry: tuple[int, ...] | None = None
-    ) -> None:
-        self.steps, self.freed, self.entry = diagram.steps, freed, entry
+    def __init__(self, diagram: Diagram, freed: bool = False) -> None:
+        self.steps, self.freed = diagram.steps, freed
         self.sources = argument_sources(diagram)
         self.numbers: dict[str, list[int]] = defaultdict(list)  # of the steps of each box
         for number, step in enumerate(self.steps, 1):
             self.numbers[step.node].append(number)
         self.groups: dict[str | None, Group] = {group.id: group for group in diagram.groups}
-        fused = {group.id: group.op for group in diagram.groups if group.op is not None}
-        self.nodes: dict[str, Node] = {node.id: node for node in diagram.nodes} | fused
+        self.nodes: dict[str, Node] = {node.id: node for node in diagram.nodes}
 
     def next_step(self, box: str, after: int) -> int:
         """The number of the next step of a box; 0 if its gradient is complete."""
@@ -273,7 +249,6 @@ class _Writer:
                 yield f"    not checked: {part.unchecked}"
             for line in rule:
                 yield from _wrapped(line, "    ")
-            yield from self._in_numbers(node, step, part)
 
     def latex(self) -> Iterator[str]:
         """All steps with their formulas, as LaTeX."""
@@ -307,19 +282,6 @@ class _Writer:
                 what = f"the output of step {made_in} ({printable(node.label)})"
             told.append(f"{name} is {what}")
         return ", ".join(told)
-
-    def _in_numbers(self, node: Node, step: Step, part: Part) -> Iterator[str]:
-        """An entry of the gradient, worked out: the one that was asked for, or the largest."""
-        worked = work_out(node.primitive, part.name, step.given, self.entry)
-        if worked is None or (worked.copied and worked.index != self.entry):
-            return
-        start, indent = f"entry {list(worked.index)} = " if worked.index else "in numbers: ", "    "
-        for names, numbers in worked.equations:
-            whole = f"{start}{names} {numbers}"
-            lines = [whole] if len(indent + whole) <= WIDTH else [start + names, f"  {numbers}"]
-            for line in lines:
-                yield from _wrapped(line, indent)
-            start, indent = "", "      "
 
     def _sent(self, part: Part, step: int) -> str:
         """Shapes, un-broadcasting, the target and the place among its contributions."""
@@ -360,12 +322,10 @@ def _rule(found: Formula) -> Iterator[str]:
 def _wrapped(text: str, indent: str) -> list[str]:
     """A text as lines that fit a terminal."""
     deeper = indent + "    "
-    kept = re.sub(r"(?<=\d), (?=\d)", ",\xa0", text)  # an index is not broken
-    lines = textwrap.wrap(
-        kept, WIDTH, initial_indent=indent, subsequent_indent=deeper,
+    return textwrap.wrap(
+        text, WIDTH, initial_indent=indent, subsequent_indent=deeper,
         break_long_words=False, break_on_hyphens=False,
     )  # fmt: skip
-    return [line.replace("\xa0", " ") for line in lines]
 
 
 def _summed(raw: Shape, shape: Shape) -> str:

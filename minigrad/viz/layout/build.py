@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from minigrad.viz.layout import labels
 from minigrad.viz.layout.align import align
-from minigrad.viz.layout.model import TOP, Box, Direction, End, Line, Scope, Skeleton
+from minigrad.viz.layout.model import TOP, Box, End, Line, Scope, Skeleton
 from minigrad.viz.layout.order import arrange
 from minigrad.viz.layout.pack import INDENT
 from minigrad.viz.layout.ranks import Link, ranked
@@ -30,11 +30,8 @@ RESIDUAL = "residual"
 """The text beside a residual connection."""
 
 
-def skeleton(diagram: Diagram, direction: Direction = "down") -> Skeleton:
-    """Rank, order and align the items of every group that a diagram has the inside of.
-
-    To the right, boxes hold the texts about their tensors: between them they would be wide.
-    """
+def skeleton(diagram: Diagram) -> Skeleton:
+    """Rank, order and align the items of every group that a diagram has the inside of."""
     boxes = {node.id for node in diagram.nodes}
     if len(boxes) > MANY:
         warnings.warn(
@@ -43,13 +40,13 @@ def skeleton(diagram: Diagram, direction: Direction = "down") -> Skeleton:
         )
     open_ = {group.id: group for group in diagram.groups if group.id not in boxes}
     parents = {name: group.parent or TOP for name, group in open_.items()}
-    work = _Work(diagram, direction)
+    work = _Work(diagram)
     members, links = _members(diagram, parents), _links(diagram, parents)
     scopes: dict[str, Scope] = {}
     for name in (*reversed(parents), TOP):
         size = _title_size(open_[name]) if name in open_ else None
         scopes[name] = work.scope(name, members[name], links[name], size)
-    return Skeleton(scopes, parents, work.texts, direction)
+    return Skeleton(scopes, parents, work.texts)
 
 
 def _title_size(group: Group) -> tuple[int, int]:
@@ -60,18 +57,17 @@ def _title_size(group: Group) -> tuple[int, int]:
 class _Work:
     """The state while groups are laid out, from the inside out."""
 
-    def __init__(self, diagram: Diagram, direction: Direction) -> None:
-        self._direction: Direction = direction
-        texts = labels.tensor_texts(diagram) if direction == "down" else {}
+    def __init__(self, diagram: Diagram) -> None:
         self.texts = {
-            name: (text, labels.text_width(text, "small")) for name, text in texts.items()
+            name: (text, labels.text_width(text, "small"))
+            for name, text in labels.tensor_texts(diagram).items()
         }
-        self._residuals = residuals(diagram) if direction == "down" else set()
+        self._residuals = residuals(diagram)
         if self._residuals:
             self.texts[RESIDUAL] = "residual", labels.text_width("residual", "small")
         self._named = labels.named_operands(diagram)
         self._shown = all_boxes(diagram)
-        self._contents = labels.contents(diagram, self._shown.values(), direction)
+        self._contents = labels.contents(diagram, self._shown.values())
         self._entries: Counter[str] = Counter()  # the lines into each box
         self._ports: dict[str, dict[str, int]] = {}  # by group and name: the number in the group
         self._port_places: dict[str, float] = {}  # where a port lies along its group, from 0 to 1
@@ -126,9 +122,7 @@ class _Work:
 
     def _size(self, node: Node) -> tuple[int, int]:
         """The size of a box: there is room for its text, for its lines and their texts."""
-        width, height = labels.box_size(node, self._contents[node.id], self._direction)
-        if self._direction == "right":
-            width, height = height, width
+        width, height = labels.box_size(node, self._contents[node.id])
         ways, exits = self._entries[node.id], [0]
         if node.id in self._ports:
             ports = self._ports[node.id]

@@ -27,7 +27,7 @@ from minigrad.viz.page.html import write_page
 from minigrad.viz.page.walk import Stop
 from minigrad.viz.page.walks import PREPARED
 from minigrad.viz.record.build import graph, name_of, state_kept, tensors_in, why_not, with_inputs
-from minigrad.viz.record.finished import read
+from minigrad.viz.record.entries import read
 from minigrad.viz.record.graph import Graph
 from minigrad.viz.record.model import Diagram
 from minigrad.viz.record.model import Node as MadeNode
@@ -143,8 +143,8 @@ def explore(
         depth: How many levels of modules are open at first; None for about 40 boxes.
         values: Modules and boxes whose values are shown as a whole, however large; see `trace`.
         open: Modules to open at first all the same (see `Graph.collapse`), and fused ops such as
-            ``"layer_norm"`` to open: the ops inside are run beside them, and can be
-            stepped through. By default attention is, and drawn closed.
+            ``"layer_norm"`` that run as their parts, which can be stepped through. By default
+            attention does.
         walk: Stops for a reader to go through, each with a text at a box or a step. By default
             those of `viz.walks` for exactly this class of module, if there are any.
         **named: For a module or a function, keyword arguments of its call. For tensors, names of
@@ -302,10 +302,7 @@ def _finish(
             return replace(node, label=next(names))
         return replace(node, line="") if node.line == here else node  # says nothing of its own
 
-    groups = tuple(
-        group if group.op is None else replace(group, op=told(group.op)) for group in drawing.groups
-    )
-    return replace(drawing, nodes=tuple(map(told, drawing.nodes)), groups=groups), start
+    return replace(drawing, nodes=tuple(map(told, drawing.nodes))), start
 
 
 def _weights(output: Tensor) -> np.ndarray:

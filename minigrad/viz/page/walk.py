@@ -8,7 +8,7 @@ from typing import Any
 
 from minigrad.viz.record.fold import all_boxes
 from minigrad.viz.record.model import Diagram
-from minigrad.viz.record.steps import Step, final_gradients, with_inner
+from minigrad.viz.record.steps import Step, final_gradients
 
 SHOWN = 5
 """The number of names that an error lists."""
@@ -62,7 +62,7 @@ def places(diagram: Diagram, walk: Sequence[Stop]) -> list[dict[str, Any]]:
         raise TypeError(f"explore: walk must be a sequence of viz.Stop, got {walk!r}")
     if not walk:
         return []
-    boxes, steps = _boxes(diagram), with_inner(diagram.steps)
+    boxes, steps = _boxes(diagram), diagram.steps
     gradients, found = final_gradients(steps), []
     for number, stop in enumerate(walk, 1):
         try:

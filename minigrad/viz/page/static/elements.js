@@ -84,7 +84,7 @@ function nameOf(id) {
 /** A name that tells an op from its like: with its module, and where its input comes from. */
 function fullName(id) {
   const own = nameOf(id);
-  if (!["op", "fused"].includes(data.box(id).kind)) return own;
+  if (data.box(id).kind !== "op") return own;
   const name = [...pathOf(id).slice(1), own].join(".");
   const beside = (one) => one.label === own && data.parent(one.id) === data.parent(id);
   const alike = data.nodes.filter(beside).map((one) => one.id);
@@ -98,7 +98,7 @@ function fullName(id) {
 function origin(id) {
   let at = id;
   while (at === id || (data.into.has(at) && within(data, id, data.parent(at))))
-    at = data.unit(data.edges[data.into.get(at)[0]].source);
+    at = data.edges[data.into.get(at)[0]].source;
   return within(data, id, data.parent(at)) ? nameOf(at) : pathOf(at).at(-1);
 }
 

@@ -15,7 +15,7 @@ function drawForward(at) {
     element.classList.toggle("computes", id === current);
   }
   for (const { edges, element } of inDocument("edges")) {
-    const into = (index) => data.unit(data.edges[index].target) === nodeAt(at);
+    const into = (index) => data.edges[index].target === nodeAt(at);
     const ready = (index) => data.order(data.edges[index].source) <= ran;
     element.classList.toggle("later", !!edges && !edges.some(ready));
     element.classList.toggle("flows", !!current && !!edges?.some(into));
@@ -51,7 +51,7 @@ function forwardView(at) {
     headView(`Forward ${ran} of ${all}`, id),
     e.section(
       e.h3("From what"),
-      e.ul(into.map(({ name, source }) => givenView(name, data.unit(source)))),
+      e.ul(into.map(({ name, source }) => givenView(name, source))),
       node.notes.length ? e.p({ class: "quiet" }, "With ", e.code(node.notes.join(", "))) : "",
     ),
     node.error ? e.p({ class: "bad" }, `⬣ ${node.error}`) : valueView(id, node),

@@ -58,7 +58,7 @@ function computeAgain(all = false) {
 
 /** Compute the output of each op that reads a changed value. */
 function forwardAgain(dirty, all) {
-  const reads = (id) => (data.into.get(id) ?? []).some((index) => dirty.has(data.unit(data.edges[index].source)));
+  const reads = (id) => (data.into.get(id) ?? []).some((index) => dirty.has(data.edges[index].source));
   for (const id of data.forward) {
     if (!all && !dirty.has(id) && !reads(id)) continue;
     dirty.add(id);
@@ -81,7 +81,7 @@ function forwardAgain(dirty, all) {
 
 /** The boxes whose value is that of an op: outputs, and modules that it ends. */
 function shownBy(id) {
-  const from = data.edges.filter(({ source }) => data.unit(source) === id).map(({ target }) => target);
+  const from = data.edges.filter(({ source }) => source === id).map(({ target }) => target);
   const outputs = from.map((target) => data.box(target)).filter(({ kind }) => kind === "output");
   const ended = data.groups.filter(
     (group) => group.id !== id && within(data, id, group.id)

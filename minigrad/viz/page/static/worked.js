@@ -208,7 +208,7 @@ function valueWork(id) {
   const leaves = ({ source, target }) => within(data, source, id) && !within(data, target, id);
   const module = data.group.has(id) && !data.stepOf.has(id);
   const last = module ? data.edges.find(leaves)?.source : id;
-  const at = data.stepOf.get(data.unit(last ?? id))?.[0];
+  const at = data.stepOf.get(last ?? id)?.[0];
   const step = at && data.steps[at - 1];
   return step?.terms.out && ((place) => worked(step, step.terms.out, data.box(id).value, place));
 }
