@@ -164,11 +164,6 @@ REFUSALS: dict[str, str] = {
     "nn.LSTM(0, 4)": "LSTM: input_size ... 1 ... 0",
     "nn.LSTMCell(3, 4)(STEPS)": "LSTMCell: ... (N, I) ... (I,) ... (2, 5, 3) ... nn.LSTM",
     "nn.GRUCell(3, 4)(X, X)": "GRUCell: h ... (2, 4) ... (2, 3)",
-    "minigrad.ops.lstm(*[ones(2, 2)] * 4)": "lstm: ... weight ... (4·H, H) ... (2, 2)",
-    "minigrad.ops.gru(ones(5, 2, 9), ones(9, 3), None, ones(3, 3))": "gru: h0 ... (2, 3) ... (3",
-    "minigrad.ops.gru(ones(5, 2, 9), ones(9, 3), ones(3), X)": "gru: ... bias ... (9,) ... (3,)",
-    "minigrad.ops.rnn(ones(0, 2, 3), ones(3, 3), X)": "rnn: ... at least one step ... (0, 2, 3)",
-    "minigrad.ops.rnn(ones(5, 2, 4), ones(3, 3), X)": "rnn: ... (5, 2, 4) ... (3, 3) ... (L, N, 3)",
     "pack(LONG, [1, 2, 3, 4], True)":
         "pack_padded_sequence: ... must not grow ... enforce_sorted=False",
     "pack(LONG, [5, 0, 1, 1], True)": "pack_padded_sequence: 4 lengths from 1 to 5 expected",
