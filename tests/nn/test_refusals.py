@@ -135,7 +135,7 @@ REFUSALS: dict[str, str] = {
     "F.pad(X, (1, 1) * 3)": "pad: two widths for each of at most 2 axes",
     "F.pad(X, (1, 1), 'edge')": "pad: mode must be ... 'edge'",
     "F.pad(X, (1, 1), 'reflect', 2.0)": "pad: a value is for ... got mode='reflect'",
-    "F.pad(X, (-2, -2))": "pad: (-2, -2) removes more than shape (2, 3)",
+    "F.pad(X, (-2, -2))": "pad: more than what (-2, -2) removes ... got (2, 3)",
     "F.interpolate(X, 2)": "interpolate: ... (N, C, L) or (N, C, H, W) ... (2, 3)",
     "F.interpolate(X[None], 2, mode='bilinear')": "(N, C, H, W), got (1, 2, 3)",
     "F.interpolate(X[None])": "one of size and scale_factor expected",
@@ -177,7 +177,6 @@ REFUSALS: dict[str, str] = {
     "pack(ones(0, 5, 3), [], True)": "pack_padded_sequence: ... (0, 5, 3)",
     "pack(LONG, [1.0, 1, 1, 1], True)":
         "pack_padded_sequence: lengths must be integers, got float64",
-    "pack(ones(1, 5, 3), [1], True, 'no')": "pack_padded_sequence: ... must be True or False",
     "rnn.pad_sequence([])": "pad_sequence: ... got []",
     "rnn.pad_sequence([X, ones(2, 4)])": "pad_sequence: ... equal but for the first axis",
     "rnn.pad_sequence([X], padding_side='up')": "padding_side must be ... 'up'",
@@ -331,7 +330,7 @@ REFUSALS: dict[str, str] = {
     "nn.init.dirac(ones(3, 3, 1), 2)": "dirac_: ... groups=2 ... (3, 3, 1)",
     # layers that learn their size
     "nn.LazyLinear(3)(ones(2, 0))": "LazyLinear: in_features ... above 0 ... got 0",
-    "nn.LazyConv1d(4, 2, groups=2)(ones(2, 3, 5))": "LazyConv1d: ... divisible by groups (2), got 3",
+    "nn.LazyConv1d(4, 2, groups=2)(ones(2, 3, 5))": "LazyConv1d: ... by groups (2), got 3",
     "nn.LazyBatchNorm1d()(ones(2))": "LazyBatchNorm1d: num_features ... got 0",
 }  # fmt: skip
 
