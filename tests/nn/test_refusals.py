@@ -245,7 +245,7 @@ REFUSALS: dict[str, str] = {
     "attend(ones(2, 4, 3), ones(3, 5, 3), ones(3, 5, 2))": "leading axes",
     "attend(X, X, X, bools(3, 2))": "attn_mask: ... (3, 2) ... (2, 2)",
     "nn.ScaledDotProductAttention(dropout_p=3)": "dropout_p ... 0 to 1 ... 3",
-    "F.compute_attention_scores(X, ones(2, 4))": "compute_attention_scores: ... got (2, 3) and (2, 4)",
+    "F.compute_attention_scores(X, ones(2, 4))": "compute_attention_scores: ... (2, 3) and (2, 4)",
     "F.apply_attention_mask(X, np.ones((2, 3)))": "apply_attention_mask: a bool mask",
     "F.apply_attention_mask(X, bools(4, 2, 3))": "apply_attention_mask: a mask of shape (4, 2, 3)",
     "F.apply_attention_mask(X[:1], bools(2, 3))": "apply_attention_mask: a mask of shape (2, 3)",
