@@ -69,7 +69,7 @@ class MultiheadAttention(MultiHeadAttention):
         width, bias = self.embed_dim, self.in_proj_bias
         weights = [getattr(self, name) for name in _WEIGHTS[1:]]
         if self._qkv_same_embed_dim:
-            weights = self.in_proj_weight.split(width)
+            weights = [*self.in_proj_weight.split(width)]
         biases = [None] * 3 if bias is None else bias.split(width)
         inputs = query, key, value
         return [F.linear(x, w, b) for x, w, b in zip(inputs, weights, biases, strict=True)]
