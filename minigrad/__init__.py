@@ -19,27 +19,23 @@ from minigrad.autograd import dtype_class as _dtypes
 from minigrad.ops.activation import gelu as gelu
 from minigrad.ops.activation import silu as silu
 from minigrad.ops.activation import softplus as softplus
-from minigrad.ops.broadcasting import broadcast_arrays as broadcast_arrays
 from minigrad.ops.casting import astype as astype
 from minigrad.ops.elementwise import cbrt as cbrt
 from minigrad.ops.elementwise import power as power
 from minigrad.ops.exponentials import entr as entr
 from minigrad.ops.exponentials import xlog1py as xlog1py
-from minigrad.ops.gathering import put_along_axis as put_along_axis
 from minigrad.ops.gathering import take_along_axis as take_along_axis
 from minigrad.ops.joining import array_split as array_split
 from minigrad.ops.logic import invert as invert
 from minigrad.ops.logic import left_shift as left_shift
 from minigrad.ops.logic import right_shift as right_shift
-from minigrad.ops.padding import pad as pad
 from minigrad.ops.products import vecdot as vecdot
+from minigrad.ops.rearranging import pad as pad
 from minigrad.ops.searching import flatnonzero as flatnonzero
+from minigrad.ops.shapes import broadcast_arrays as broadcast_arrays
 from minigrad.ops.shapes import expand_dims as expand_dims
 from minigrad.support import near_names as _near_names
 from minigrad.support.memory import *
-from minigrad.tensors.functions.shapes import expand as expand
-from minigrad.tensors.functions.shapes import repeat as repeat
-from minigrad.tensors.functions.shapes import unfold as unfold
 from minigrad.tensors.lucid2 import *
 from minigrad.tensors.names import *
 from minigrad.tensors.rows import SparseRows as SparseRows
@@ -55,7 +51,7 @@ _LATER = (
 )  # fmt: skip
 _LATER_FROM = {
     "Generator": "random", "capture": "compiler", "default_generator": "random",
-    "detect_anomaly": "debugging", "load": "io", "save": "io", "vmap": "transforms.mapped",
+    "detect_anomaly": "debugging", "load": "io", "save": "io", "vmap": "transforms.vectorization",
 }  # fmt: skip
 
 if _typing.TYPE_CHECKING:
@@ -78,7 +74,7 @@ if _typing.TYPE_CHECKING:
     from minigrad.io import save as save
     from minigrad.random import Generator as Generator
     from minigrad.random import default_generator as default_generator
-    from minigrad.transforms.mapped import vmap as vmap
+    from minigrad.transforms.vectorization import vmap as vmap
 else:
 
     def __getattr__(name):

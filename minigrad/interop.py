@@ -106,7 +106,7 @@ else:
             return ops.einsum(pattern, *x)
 
         def layers(self) -> Any:
-            """The module that has Rearrange, Reduce and EinMix."""
+            """The module that has Rearrange and Reduce."""
             from minigrad import nn
 
             return nn

@@ -160,11 +160,6 @@ def unbind(x: Any, axis: int = 0) -> Any:
     return [x.take(i, axis) for i in range(x.shape[axis])]
 
 
-def chunk(x: Any, chunks: int, axis: int = 0) -> Any:
-    size = math.ceil(x.shape[axis] / chunks)
-    return np.split(x, range(size, x.shape[axis], size), axis)
-
-
 def gather(x: Any, axis: int, index: Any) -> Any:
     out = np.empty(index.shape)
     for place in np.ndindex(index.shape):

@@ -201,8 +201,10 @@ class Tensor(Methods, Fills, Variable):
         return self._data.flags.c_contiguous
 
     def contiguous(self, memory_format: Any = None) -> Tensor:
-        """Return the tensor itself: no op asks for a layout."""
+        """Return the tensor itself: it is dense, on the CPU, and no op asks for a layout."""
         return self
+
+    cpu = pin_memory = to_dense = contiguous
 
     def data_ptr(self) -> int:
         """Return the address of the first element."""
@@ -210,7 +212,7 @@ class Tensor(Methods, Fills, Variable):
 
     def element_size(self) -> int:
         """Return the bytes of an element."""
-        return self._data.itemsize
+        return self.itemsize
 
     @property
     def itemsize(self) -> int:
@@ -730,29 +732,15 @@ class Tensor(Methods, Fills, Variable):
         """Convert to the dtype of another tensor."""
         return self.to(other)
 
-    def cpu(self) -> Tensor:
-        """Return the tensor itself: it is on the CPU."""
-        return self
-
     def cuda(self, device: Any = None, non_blocking: bool = False) -> NoReturn:
         """Raise an error: there is no GPU."""
         raise RuntimeError("cuda: minigrad runs on the CPU; ask torch.cuda.is_available() first")
 
-    def pin_memory(self) -> Tensor:
-        """Return the tensor itself."""
-        return self
-
     def is_pinned(self) -> bool:
-        """Return False."""
+        """Return False: no memory is pinned, and processes do not share tensors."""
         return False
 
-    def is_shared(self) -> bool:
-        """Return False: processes do not share tensors."""
-        return False
-
-    def to_dense(self) -> Tensor:
-        """Return the tensor itself: it is dense."""
-        return self
+    is_shared = is_pinned
 
     # Shapes -----------------------------------------------------------------------------------
 

@@ -8,11 +8,11 @@ from typing import Any, Literal
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.errors import value_error
+from minigrad.autograd.errors import refuse_shapes, value_error
 from minigrad.nn.functional.framing import framed
 from minigrad.ops._numerics import widened
 from minigrad.ops.casting import as_tensor
-from minigrad.support.checks import check_flag, check_sizes
+from minigrad.support.checks import check_choice, check_flag, check_sizes
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["affine_grid", "grid_sample"]
@@ -49,10 +49,9 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
     theta = as_tensor(theta)
     align_corners = _flag("affine_grid", align_corners)
     batch, _, height, width = check_sizes("affine_grid", "size", tuple(size), 4)
-    if theta.shape != (batch, 2, 3):
-        raise value_error(
-            f"affine_grid: theta of shape {(batch, 2, 3)} expected, got {tuple(theta.shape)}"
-        )
+    refuse_shapes(
+        theta.shape != (batch, 2, 3), "affine_grid", f"theta of shape {(batch, 2, 3)}", theta
+    )
     x, y = (_centres(n, align_corners).astype(theta.dtype) for n in (width, height))
     points = np.stack([*np.meshgrid(x, y), np.ones((height, width), theta.dtype)], axis=-1)
     grid: Any = points.reshape(-1, 3) @ theta.mT  # (N, H · W, 2)
@@ -126,13 +125,8 @@ def _flag(owner: str, align_corners: bool | None) -> bool:
 
 
 def _check(input: Tensor, grid: Tensor, mode: str, padding_mode: str) -> None:
-    if mode not in ("bilinear", "nearest"):
-        raise value_error(f'grid_sample: mode must be "bilinear" or "nearest", got {mode!r}')
-    if padding_mode not in ("zeros", "border", "reflection"):
-        raise value_error(
-            f'grid_sample: padding_mode must be "zeros", "border" or "reflection", got '
-            f"{padding_mode!r}"
-        )
+    check_choice("grid_sample", "mode", mode, ("bilinear", "nearest"))
+    check_choice("grid_sample", "padding_mode", padding_mode, ("zeros", "border", "reflection"))
     fits = grid.ndim == 4 and grid.shape[-1] == 2 and len(grid) == len(input)
     if input.ndim != 4 or not fits or 0 in input.shape[2:]:
         raise value_error(

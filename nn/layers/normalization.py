@@ -12,10 +12,9 @@ from minigrad.autograd.events import effect
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.layers.function_layer import UnaryLayer, layer_of
-from minigrad.nn.module.argument_checks import Count, NonNegative, Probability
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
-from minigrad.support.checks import check_number, check_size
+from minigrad.support.checks import check_divisible, check_number, check_size
 from minigrad.tensors.creation import ones, zeros
 from minigrad.tensors.inplace import assign
 from minigrad.tensors.tensor import Tensor
@@ -145,12 +144,12 @@ class _NormBase(_Normalization):
     num_batches_tracked: Tensor | None
 
     def __init__(
-        self, num_features: Count, eps: NonNegative = 1e-5, momentum: Probability | None = 0.1,
+        self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1,
         affine: bool = True, track_running_stats: bool = True, device: Any = None,
         dtype: Any = None, *, bias: bool = True,
     ) -> None:  # fmt: skip
         super().__init__()
-        self.num_features = size = num_features
+        self.num_features = size = check_size(type(self).__name__, "num_features", num_features)
         self.eps = eps
         self.momentum = momentum
         self.affine = affine
@@ -282,11 +281,7 @@ class GroupNorm(_Normalization):
         super().__init__()
         self.num_groups = check_size("GroupNorm", "num_groups", num_groups)
         self.num_channels = check_size("GroupNorm", "num_channels", num_channels)
-        if num_channels % num_groups:
-            raise ValueError(
-                f"GroupNorm: num_channels ({num_channels}) must be divisible by num_groups "
-                f"({num_groups})"
-            )
+        check_divisible("GroupNorm", num_channels=num_channels, num_groups=num_groups)
         self.eps = check_number("GroupNorm", "eps", eps, 0.0)
         self.affine = affine
         self.weight = Parameter(ones(num_channels)) if affine else None
@@ -319,7 +314,7 @@ class LocalResponseNorm(UnaryLayer):
         [[[0.5, 0.5]]]
     """
 
-    size: Count
+    size: int
     alpha: float = 1e-4
     beta: float = 0.75
     k: float = 1.0
@@ -332,7 +327,7 @@ class _InstanceNorm(_NormBase):
     """Instance normalization of inputs of certain layouts."""
 
     def __init__(
-        self, num_features: Count, eps: NonNegative = 1e-5, momentum: Probability | None = 0.1,
+        self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1,
         affine: bool = False, track_running_stats: bool = False, device: Any = None,
         dtype: Any = None, *, bias: bool = True,
     ) -> None:  # fmt: skip

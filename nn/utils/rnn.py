@@ -8,11 +8,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.errors import type_error, value_error
+from minigrad.autograd.errors import refuse_shapes, type_error, value_error
 from minigrad.ops._numerics import values_of
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import integers
-from minigrad.support.checks import check_flag
+from minigrad.support.checks import check_choice, check_flag
 from minigrad.tensors.creation import full, tensor
 from minigrad.tensors.tensor import Tensor
 
@@ -114,10 +114,7 @@ def pad_sequence(
             f"pad_sequence: tensors of shapes (L_i, ...) expected, equal but for the first "
             f"axis, got {shapes}"
         )
-    if padding_side not in ("right", "left"):
-        raise value_error(
-            f'pad_sequence: padding_side must be "right" or "left", got {padding_side!r}'
-        )
+    check_choice("pad_sequence", "padding_side", padding_side, ("right", "left"))
     check_flag("pad_sequence", "batch_first", batch_first)
     lengths = np.array([shape[0] for shape in shapes])
     columns = np.arange(len(lengths)).repeat(lengths)
@@ -157,10 +154,7 @@ def pack_padded_sequence(
     check_flag(owner, "batch_first", batch_first)
     check_flag(owner, "enforce_sorted", enforce_sorted)
     counts = integers(lengths, f"{owner}: lengths")
-    if input.ndim < 2:
-        raise value_error(
-            f"{owner}: an input of shape (L, N, ...) expected, got {tuple(input.shape)}"
-        )
+    refuse_shapes(input.ndim < 2, owner, "an input of shape (L, N, ...)", input)
     x = as_tensor(input.swapaxes(0, 1) if batch_first else input)
     if counts.shape != x.shape[1:2] or not counts.size or (
         counts.min() < 1 or counts.max() > x.shape[0]

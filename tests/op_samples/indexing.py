@@ -1,7 +1,6 @@
 """Ops that read, write, gather and sort elements."""
 
 import math
-from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -85,17 +84,6 @@ def _embedding(padding: int | None) -> Case:
     return Case("embedding", f"many, padding {padding}", call, (normal(4, 2),))
 
 
-def _put(indices: np.ndarray, axis: int | None) -> Callable[..., Any]:
-    """A copy that is written to."""
-
-    def call(m: Any, x: Any, values: Any) -> Any:
-        out = m.clone(x)
-        m.put_along_axis(out, indices, values, axis)
-        return out
-
-    return call
-
-
 def _topk(k: int, axis: int, largest: bool, ordered: bool) -> Case:
     call = lambda m, x: m.topk(x, k, axis=axis, largest=largest, sorted=ordered)[0]
     return Case("topk", f"{k} along {axis}, {largest}, {ordered}", call, (spaced(2, 3, 4),))
@@ -129,7 +117,6 @@ CASES: list[Case] = [
     case("embedding", np.array([1, 255, 1], np.uint8), normal(300, 1)),
     case("embedding", np.zeros((2, 0), int), normal(4, 2)),
     *[case("take", _X, np.array(indices, int), axis) for indices, axis in _TAKEN],
-    *[case("take", _X, np.array([-7, -1, 0, 2, 3, 11]), 0, mode=mode) for mode in ("wrap", "clip")],
     case("take", normal(), np.array([0, 0])),
     case("take", normal(0, 2), np.zeros((2, 0), int), 0),
     *[
@@ -174,13 +161,6 @@ CASES: list[Case] = [
         ]
     ],
     case("index_add", normal(3), 0, np.array([1, 1]), normal(2)),
-    *[
-        Case("put_along_axis", f"{axis}, {values}", _put(indices, axis), (_X, normal(*values)))
-        for axis, indices, values in [
-            (-1, _some_negative((3, 4, 2), -1), (3, 4, 2)), (0, _squares((1, 4, 5), 0), (4, 1)),
-            (1, np.array([[[-1]], [[0]], [[2]]]), ()), (None, np.array([59, 0, -7]), (3,)),
-        ]
-    ],
     case("index_fill", _X, 1, np.array([0, 2, -1]), 2.5),
     case("index_fill", _X, -1, np.array([3, 3]), normal()),
     *[

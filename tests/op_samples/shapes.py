@@ -108,8 +108,6 @@ CASES: list[Case] = [
     *[case("split", normal(6, 2), *cut) for cut in _SPLITS],
     *[case("array_split", normal(6, 2), *cut)
       for cut in ((4, 0), (3, 1), ([1, 4], 0), ([], -1), (5, -1))],
-    *[case("chunk", normal(5, 2), *cut)
-      for cut in ((1, 0), (2, 0), (3, 0), (4, 0), (9, 0), (2, -1))],
     *[case("unbind", normal(2, 3, 4), axis) for axis in (0, 1, -1)],
     *[case("ravel", normal(*shape)) for shape in _SHAPES],
     *[

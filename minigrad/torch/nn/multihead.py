@@ -11,7 +11,6 @@ from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.attention.multi_head import MultiHeadAttention
 from minigrad.nn.functional.masks import MaskLike
-from minigrad.nn.module.argument_checks import checked_constructor
 from minigrad.nn.module.parameter import Parameter
 from minigrad.tensors.creation import empty
 from minigrad.tensors.tensor import Tensor
@@ -44,7 +43,6 @@ class MultiheadAttention(MultiHeadAttention):
     in_proj_weight: Parameter
     in_proj_bias: Parameter | None
 
-    @checked_constructor
     def __init__(
         self, embed_dim: int, num_heads: int, dropout: float = 0.0, bias: bool = True,
         add_bias_kv: bool = False, add_zero_attn: bool = False, kdim: int | None = None,

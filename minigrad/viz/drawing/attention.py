@@ -11,6 +11,7 @@ import numpy as np
 
 from minigrad.autograd.grad_mode import no_grad
 from minigrad.autograd.scope import Scope
+from minigrad.ops import attention as attention_op
 from minigrad.support.files import write
 from minigrad.tensors.tensor import Tensor
 from minigrad.viz.drawing.heatmap import Panel, draw
@@ -174,12 +175,12 @@ def attention(
         if chosen is not None and not len(chosen):
             raise ValueError(f"attention: {what} is empty; None means all")
     call, given = with_inputs("attention", model, inputs, named, lambda value: value)
-    traced = Trace(heatmap=None)
+    traced = Trace(heatmap=None, opened=[attention_op.op])
     with state_kept(model), no_grad(), traced:
         call()
     seen = [
-        (_path(outer.scope), found.weights, found.masked)
-        for _, outer, found in traced._weights.found(traced._entries)
+        (_path(entry.scope), found.weights, found.masked)
+        for entry, found in traced._weights.found(traced._entries)
     ]
     if not seen:
         raise RuntimeError(f"attention: no attention ran in {name_of(model)}; {SOUGHT}")

@@ -41,7 +41,6 @@ COMPUTED = dict(ROUNDED, color=OP, fillcolor=LIGHT["op fill"])
 OWNED = dict(ROUNDED, color=PARAMETER, fillcolor=LIGHT["parameter fill"])
 STYLES: dict[Kind, dict[str, str]] = {
     "op": COMPUTED,
-    "fused": COMPUTED,
     "parameter": dict(OWNED, penwidth="2"),
     "buffer": OWNED,
     "input": SLANTED,
@@ -53,7 +52,6 @@ FAILED = {"color": LIGHT["error"], "penwidth": "2"}
 UNRECORDED = {"style": "rounded,filled,dashed", "color": FAINT, "fillcolor": GREY}
 LEGEND: dict[Kind, str] = {
     "op": "rounded: op",
-    "fused": "rounded, ⊞: op made of others",
     "parameter": "thick, W: parameter",
     "buffer": "rounded, B: buffer",
     "input": "slanted: input, output",
@@ -78,7 +76,7 @@ def digraph(diagram: Diagram) -> graphviz.Digraph:
     for index, edge in enumerate(diagram.edges):
         tail, head = nodes[edge.source], nodes[edge.target]
         style = dict(RESIDUAL if index in thick else STRAIGHT)
-        if tail.kind in ("op", "fused", "module") and not labels.scalar_text(tail):
+        if tail.kind in ("op", "module") and not labels.scalar_text(tail):
             dtype = "" if edge.dtype == diagram.dtype else f"{edge.dtype} "
             style["label"] = _plain(f" {size_text(edge)} {dtype}")
         told = head.label in labels.COMMUTATIVE or tail.label.endswith(edge.name)

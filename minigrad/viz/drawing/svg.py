@@ -34,7 +34,6 @@ LEAST = 320
 NAMES: dict[Kind, str] = {
     "input": "input, output",
     "op": "op",
-    "fused": "op made of others",
     "parameter": "parameter",
     "buffer": "buffer",
     "constant": "constant",
@@ -93,7 +92,7 @@ def _frames(diagram: Diagram, placement: Placement) -> Iterator[str]:
             continue
         (x, y, width, height), (left, top) = placement.frames[group.id], placement.titles[group.id]
         label = group.place if group.function else f"{group.path or 'the whole'}: {group.module}"
-        label = escape(f"what {group.name} computes" if group.op else label)
+        label = escape(label)
         yield (
             f'<g class="frame{" odd" * (len(around) % 2)}" data-id="{escape(group.id)}" '
             f'role="img" aria-label="{label}"><title>{label}</title>'
@@ -229,7 +228,7 @@ def _outline(kind: Kind, width: int, height: int) -> list[str]:
     if kind in ("input", "output"):
         points = f"{labels.SLANT},0 {width},0 {width - labels.SLANT},{height} 0,{height}"
         return [f'<polygon class="shape" points="{points}"/>']
-    radius = {"op": 7, "fused": 7, "parameter": height // 2, "buffer": height // 2}.get(kind, 1)
+    radius = {"op": 7, "parameter": height // 2, "buffer": height // 2}.get(kind, 1)
     parts = [f'<rect class="shape" width="{width}" height="{height}" rx="{radius}"/>']
     if kind == "module":
         inner = f'x="3" y="3" width="{width - 6}" height="{height - 6}"'

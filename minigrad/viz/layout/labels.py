@@ -9,13 +9,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
-import numpy as np
-
-from minigrad.debugging.memory import readable
-from minigrad.debugging.tables import count_text, time_text
 from minigrad.viz.record.model import LEAVES, Diagram, Edge, Group, Node
 from minigrad.viz.record.repeats import bundles
-from minigrad.viz.record.steps import Summary, final_gradients, with_inner
+from minigrad.viz.record.steps import Summary, final_gradients
 from minigrad.viz.record.writing import number_text, printable, size_text
 
 Style = Literal["name", "bold", "small", "data", "title"]
@@ -38,7 +34,7 @@ LONGEST = 36
 COMMUTATIVE = frozenset({"add", "multiply", "maximum", "minimum"})
 """Ops whose operands need no names."""
 
-GLYPHS = {"parameter": "W", "buffer": "B", "module": "⊞", "fused": "⊞"}
+GLYPHS = {"parameter": "W", "buffer": "B", "module": "⊞"}
 """The signs that tell kinds of boxes apart beside their shapes."""
 
 NARROW, WIDE = frozenset(" .,:;'|!`\"ijltfrI()[]{}/\\-"), frozenset("mwMW@%×…→")
@@ -68,18 +64,18 @@ def contents(diagram: Diagram, nodes: Iterable[Node]) -> dict[str, Content]:
     """
     groups = {group.id: group for group in diagram.groups}
     named = named_operands(diagram)
-    gradients = final_gradients(with_inner(diagram.steps))
+    gradients = final_gradients(diagram.steps)
     found = {}
     for node in nodes:
         notes = ["causal mask" if note == "causal = True" else note for note in node.notes]
         error = f"✕ {node.error}" if node.error else ""
-        small = [*notes, cost(node), error]
+        small = [*notes, error]
         lower = [Line(shorten(text), "small") for text in small if text]
         number = Line(scalar_text(node, gradients.get(node.id)), "data")
-        slots = named.get(node.id) or port_names(groups.get(node.id))
+        slots = named.get(node.id, {})
         first, *rest = _headings(node, groups.get(node.group or ""), groups.get(node.id))
-        rest = [number] if number.text and node.kind not in ("op", "fused") else rest
-        lower += [number] * (bool(number.text) and node.kind in ("op", "fused"))
+        rest = [number] if number.text and node.kind != "op" else rest
+        lower += [number] * (bool(number.text) and node.kind == "op")
         found[node.id] = Content(GLYPHS.get(node.kind, ""), (first, *rest, *lower), slots)
     return found
 
@@ -98,7 +94,7 @@ def scalar_text(node: Node, gradient: Summary | None = None) -> str:
 
 def _headings(node: Node, around: Group | None, own: Group | None) -> list[Line]:
     """The name of a box, and what it is: a shape, or a closed module's class and call."""
-    if node.kind in ("op", "fused"):
+    if node.kind == "op":
         return [Line(shorten(node.label), "name")]
     if node.kind == "module":
         kind = own.module if own is not None else ""
@@ -114,21 +110,12 @@ def _headings(node: Node, around: Group | None, own: Group | None) -> list[Line]
     return [Line(name, "bold"), shape]
 
 
-def cost(node: Node) -> str:
-    """Write the time of a box, the bytes that come out of an op, and the operations, if timed."""
-    if node.seconds is None:
-        return ""
-    nbytes = readable(math.prod(node.shape) * np.dtype(node.dtype).itemsize)
-    flops = [f"{count_text(node.flops)} FLOPs"] if node.flops else []
-    return ", ".join([time_text(node.seconds), *[nbytes] * (node.kind != "module"), *flops])
-
-
 def title_of(group: Group) -> tuple[Line, Line, Line]:
     """Write the title of an open group: name, class and call, number of parameters.
 
     All but the name may be empty.
     """
-    kind = [group.module] * bool(group.name) if group.op is None else ["what it computes"]
+    kind = [group.module] * bool(group.name and group.module)
     return (
         Line(shorten(group.name or group.module), "bold"),
         Line(shorten(" ".join(kind + _call(group))), "small"),
@@ -168,21 +155,12 @@ def named_operands(diagram: Diagram) -> dict[str, dict[int | str, str]]:
 
     found: dict[str, dict[int | str, str]] = {}
     for target, edges in into.items():
-        if nodes[target].kind in ("op", "fused") and nodes[target].label not in COMMUTATIVE:
+        if nodes[target].kind == "op" and nodes[target].label not in COMMUTATIVE:
             count = sum(unnamed(diagram.edges[index]) for index in edges)
             if count > 1 or (count and diagram.edges[edges[0]].slot):
                 names = (together.get(index, diagram.edges[index]).name for index in edges)
                 found[target] = dict(zip(edges, map(operand_name, names), strict=True))
     return found
-
-
-def port_names(group: Group | None) -> dict[int | str, str]:
-    """The names of the operands of a fused op that may be opened, by where they come from."""
-    names: dict[str, list[str]] = defaultdict(list)
-    if group is not None and len(group.operands) > 1 and group.name not in COMMUTATIVE:
-        for edge in group.operands:
-            names[edge.source].append(operand_name(edge.name))
-    return {source: ", ".join(named) for source, named in names.items()}
 
 
 def operand_name(name: str) -> str:
@@ -193,9 +171,7 @@ def operand_name(name: str) -> str:
 def tensor_texts(diagram: Diagram) -> dict[str, str]:
     """Write what leaves each box that computes something: shapes, and dtypes that are unusual."""
     computed = {
-        node.id
-        for node in diagram.nodes
-        if node.kind in ("op", "fused", "module") and not scalar_text(node)
+        node.id for node in diagram.nodes if node.kind in ("op", "module") and not scalar_text(node)
     }
     texts: dict[str, dict[str, None]] = defaultdict(dict)
     for edge in diagram.edges:
