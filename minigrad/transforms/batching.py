@@ -359,8 +359,8 @@ def _prefixed(label: Any, terms: Any) -> Any:
 
 
 @batching_rule(
-    "cholesky", "det", "eigh", "eigvalsh", "inv", "matrix_rank", "pinv", "qr", "qr_complete", "svd",
-    "svd_complete", "svdvals", "tril", "triu",
+    "cholesky", "det", "eigh", "eigvalsh", "inv", "matrix_rank", "pinv", "qr", "svd", "svdvals",
+    "tril", "triu",
 )  # fmt: skip
 def matrices(batch: Batch, x: Samples, *static: Any) -> Any:
     """Functions of matrices run on stacks of them."""

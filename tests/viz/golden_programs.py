@@ -168,7 +168,7 @@ def opened() -> Graph:
 
 def attention() -> Graph:
     layer, x = simple(nn.MultiHeadAttention(4, 2, bias=False)), numbers(1, 3, 4, grad=True)
-    with viz.trace() as traced:
+    with viz.trace(open=["attention"]) as traced:
         square(layer(x, x, x, is_causal=True))
     return traced.graph(x=x)
 

@@ -54,12 +54,12 @@ def test_json_there_and_back() -> None:
 
 @pytest.mark.parametrize(
     ("text", "why"),
-    [("nonsense", "Expecting value"), ("[]", "'format' is not 2"), ("{}", "'format' is not 2"),
-     ('{"format": 99, "nodes": [], "edges": []}', "'format' is not 2"),
-     ('{"format": 2}', "'nodes' and 'edges'"),
-     ('{"format": 2, "nodes": [{"id": 3}], "edges": []}', "'kind' and 'label'"),
+    [("nonsense", "Expecting value"), ("[]", "'format' is not 3"), ("{}", "'format' is not 3"),
+     ('{"format": 99, "nodes": [], "edges": []}', "'format' is not 3"),
+     ('{"format": 3}', "'nodes' and 'edges'"),
+     ('{"format": 3, "nodes": [{"id": 3}], "edges": []}', "'kind' and 'label'"),
      (residual_block().to_json().replace('"input"', '"wormhole"'), "wormhole"),
-     ('{"format": 2, "nodes": [5], "edges": []}', "'int' object has no attribute 'items'")],
+     ('{"format": 3, "nodes": [5], "edges": []}', "'int' object has no attribute 'items'")],
 )  # fmt: skip
 def test_json_that_is_no_graph_is_refused(text: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):
@@ -162,11 +162,12 @@ def test_closing_modules_makes_no_cycle_and_loses_no_tensor(plan: Plan, depth: i
         assert any(node.id in (edge.source, edge.target) for edge in view.edges)
 
 
-def test_a_fused_op_opens_by_its_name() -> None:
-    layer = nn.LayerNorm(4)
-    graph = watched(lambda: layer(minigrad.randn(3, 4)))
-    assert labels(graph.collapse(), "fused")
-    assert not labels(graph.collapse(open=["layer_norm"]), "fused")
+def test_an_opened_op_closes_by_its_name() -> None:
+    x = minigrad.randn(3, 4)
+    run = viz.trace(open=["layer_norm"])
+    graph = watched(lambda: minigrad.ops.layer_norm(x.exp()).exp(), run)
+    assert labels(graph.collapse(0), "module") == ["layer_norm"]
+    assert not labels(graph.collapse(0, open=["layer_norm"]), "module")
 
 
 class Block(nn.Module):

@@ -173,7 +173,8 @@ def test_two_processes_write_the_same_bytes(tmp_path: Path) -> None:
 
 def test_a_traced_graph_survives_json() -> None:
     layer = nn.TransformerEncoderLayer(8, 2, 16)
-    graph = watched(lambda: layer(minigrad.randn(2, 3, 8)).sum().backward())
+    run = viz.trace(open=["attention"])
+    graph = watched(lambda: layer(minigrad.randn(2, 3, 8)).sum().backward(), run)
     assert graph.steps
     assert graph.heatmaps
     assert Graph.from_json(graph.to_json()) == graph

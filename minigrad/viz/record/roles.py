@@ -20,7 +20,7 @@ def residuals(diagram: Diagram) -> set[int]:
         above[node.id] = 0
         for edge in into[node.id]:
             above[node.id] |= above[edge.source] | bit.get(edge.source, 0)
-    leaves = {node.id for node in diagram.nodes if node.kind not in ("op", "fused", "module")}
+    leaves = {node.id for node in diagram.nodes if node.kind not in ("op", "module")}
     found, biases = set(), set()
     for edge in added:
         if any(above[other.source] & bit[edge.source] for other in into[edge.target]):

@@ -28,10 +28,9 @@ def _chosen(what: str, choice: Choice, among: Iterable[Group | Node]) -> set[str
     """The ids of the groups and boxes that are called as the caller says."""
     names: dict[str, tuple[str, ...]] = {}
     for one in among:
-        box = one if isinstance(one, Node) else one.op
-        if box is not None:
-            names[one.id] = (box.label,)
-        elif isinstance(one, Group):
+        if isinstance(one, Node):
+            names[one.id] = (one.label,)
+        else:
             names[one.id] = (one.name,) if one.function else (one.path, one.module)
     found: set[str] = set()
     for name in (wanted if isinstance(wanted, str) else wanted.__name__ for wanted in choice):
