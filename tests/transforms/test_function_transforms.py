@@ -75,6 +75,8 @@ def test_grad_and_value_and_grad() -> None:
     close(value.numpy(), curved(x.numpy()), rtol=1e-12)
     close(gradient, numeric_jacobian(curved, x.numpy()), rtol=1e-7)
     equal(grad(curved)(x), gradient)
+    equal(func.grad_and_value(curved)(x)[0], gradient)
+    jvp(lambda x, _: x, (x, x), (x, x), strict=True)  # one argument is enough
 
 
 def test_vjp_and_jvp_are_the_jacobian_from_both_sides() -> None:
