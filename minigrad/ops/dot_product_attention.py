@@ -38,13 +38,10 @@ def _cannot_attend(query: Any, key: Any, value: Any, bias: Any, keep: Any) -> st
         return f"{shown}: the widths of query ({q[-1]}) and key ({k[-1]}) must be equal"
     if k[-2] != v[-2]:
         return f"{shown}: the lengths of key ({k[-2]}) and value ({v[-2]}) must be equal"
-    if q[:-2] == k[:-2] == v[:-2]:
-        leading = q[:-2]
-    else:
-        try:
-            leading = np.broadcast_shapes(q[:-2], k[:-2], v[:-2])
-        except ValueError:
-            return f"{shown}: the leading axes do not broadcast"
+    try:
+        leading = np.broadcast_shapes(q[:-2], k[:-2], v[:-2])
+    except ValueError:
+        return f"{shown}: the leading axes do not broadcast"
     scores = (*leading, q[-2], k[-2])
     for name, mask in (("bias", bias), ("keep", keep)):
         if mask is not None:

@@ -16,34 +16,28 @@ from minigrad.tensors.tensor import Tensor
 class _Moments(Optimizer):
     """What Adam and its variants share: running means of the gradient and of its square."""
 
-    _required = ("step", "exp_avg", "exp_avg_sq")
-    _at_least_0 = ("lr", "eps", "weight_decay")
+    _required: tuple[str, ...] = ("step", "exp_avg", "exp_avg_sq")
+    _at_least_0: tuple[str, ...] = ("lr", "eps", "weight_decay")
     _elementwise = True
 
     def _moments(
-        self, grad: np.ndarray, state: State, group: State
+        self, grad: np.ndarray, state: State, beta1: float, beta2: float
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The new means, and a scratch array."""
-        beta1, beta2 = (float(beta) for beta in group["betas"])
         mean, square, work = state["exp_avg"], state["exp_avg_sq"], self._buffer(1, grad)
         average(mean, grad, beta1, work)
         average_square(square, grad, beta2, work)
         return mean, square, work
 
     def _move(
-        self, data: np.ndarray, mean: np.ndarray, square: np.ndarray, step: int, group: State,
-        work: np.ndarray, *, eps_scaled: bool = True,
+        self, data: np.ndarray, mean: np.ndarray, square: np.ndarray, rate: float, eps: float,
+        work: np.ndarray,
     ) -> None:  # fmt: skip
-        """Update a parameter in place: θ ← θ - lr · m / (√v + eps).
-
-        Bias correction, since both means start at zero: m / (1 - β₁ᵗ) and √(v / (1 - β₂ᵗ)).
-        """
-        beta1, beta2 = (float(beta) for beta in group["betas"])
-        scale = math.sqrt(1.0 - beta2**step)
+        """Update a parameter in place: θ ← θ - rate · m / (√v + eps)."""
         np.sqrt(square, out=work)
-        work += float(group["eps"]) * (scale if eps_scaled else 1.0)
+        work += eps
         np.divide(mean, work, out=work)
-        work *= float(group["lr"]) * scale / (1.0 - beta1**step)
+        work *= rate
         data -= work
 
 
@@ -87,13 +81,17 @@ class Adam(_Moments):
         super().__init__(params, options_of(locals()))
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
+        beta1, beta2 = map(float, group["betas"])
         grad = self._with_decay(data, grad, group)
-        mean, square, work = self._moments(grad, state, group)
+        mean, square, work = self._moments(grad, state, beta1, beta2)
         if group["amsgrad"]:
             if "max_exp_avg_sq" not in state:
                 state["max_exp_avg_sq"] = np.zeros_like(data)
             square = np.maximum(state["max_exp_avg_sq"], square, out=state["max_exp_avg_sq"])
-        self._move(data, mean, square, state["step"], group, work)
+        # Bias correction: m / (1 - β₁ᵗ) and √(v / (1 - β₂ᵗ)), since both means start at zero.
+        scale = math.sqrt(1.0 - beta2 ** state["step"])
+        rate = float(group["lr"]) * scale / (1.0 - beta1 ** state["step"])
+        self._move(data, mean, square, rate, float(group["eps"]) * scale, work)
 
 
 class AdamW(Adam):
@@ -166,8 +164,11 @@ class SparseAdam(_Moments):
         )
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
-        mean, square, work = self._moments(grad, state, group)
-        self._move(data, mean, square, state["step"], group, work, eps_scaled=False)
+        beta1, beta2 = map(float, group["betas"])
+        mean, square, work = self._moments(grad, state, beta1, beta2)
+        scale = math.sqrt(1.0 - beta2 ** state["step"])
+        rate = float(group["lr"]) * scale / (1.0 - beta1 ** state["step"])
+        self._move(data, mean, square, rate, float(group["eps"]), work)
 
 
 class Adamax(Optimizer):
@@ -265,7 +266,7 @@ class NAdam(_Moments):
         product, move = state["mu_product"], self._buffer(2, data)
 
         grad = self._with_decay(data, grad, group)
-        mean, square, work = self._moments(grad, state, group)
+        mean, square, work = self._moments(grad, state, beta1, beta2)
         np.multiply(mean, lr * ahead / (1.0 - product * ahead), out=move)
         move += np.multiply(grad, lr * (1.0 - now) / (1.0 - product), out=work)
         np.divide(square, 1.0 - beta2 ** state["step"], out=work)
@@ -310,7 +311,7 @@ class RAdam(_Moments):
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         beta1, beta2 = (float(beta) for beta in group["betas"])
         grad = self._with_decay(data, grad, group)
-        mean, square, work = self._moments(grad, state, group)
+        mean, square, work = self._moments(grad, state, beta1, beta2)
 
         step = state["step"]
         rate = float(group["lr"]) / (1.0 - beta1**step)

@@ -247,10 +247,10 @@ class LambdaLR(LRScheduler):
         self.lr_lambdas: list[Any] = (
             list(lr_lambda) if isinstance(lr_lambda, (list, tuple)) else [lr_lambda] * groups
         )
-        if len(self.lr_lambdas) != groups:
-            raise ValueError(
-                f"{self._name}: lr_lambda has {len(self.lr_lambdas)} functions, the optimizer "
-                f"{groups} groups"
+        if len(self.lr_lambdas) != groups or not all(map(callable, self.lr_lambdas)):
+            raise TypeError(
+                f"{self._name}: lr_lambda must be a function of the step, or a list of {groups}, "
+                f"one for each group, got {lr_lambda!r}"
             )
         super().__init__(optimizer, last_epoch)
 

@@ -238,10 +238,11 @@ class Optimizer:
 
     def _improve(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         """`_update` with the gradient of what is minimized; with `maximize`, that of -loss."""
-        if not state:
-            self._begin(data, state, group)
-        if "step" in state:
-            state["step"] += 1
+        if self._required:
+            if not state:
+                self._begin(data, state, group)
+            if "step" in state:
+                state["step"] += 1
         self._update(data, -grad if group.get("maximize") else grad, state, group)
 
     def _moves_only_rows(self, group: State) -> bool:  # noqa: ARG002  # subclasses read it
@@ -313,10 +314,10 @@ class Optimizer:
         With the option `decoupled_weight_decay`, the parameter decays instead.
         """
         decay = float(group["weight_decay"])
+        if not decay:
+            return grad
         if group.get("decoupled_weight_decay"):
             data *= 1.0 - float(group["lr"]) * decay
-            return grad
-        if not decay:
             return grad
         out = np.multiply(data, decay, out=self._buffer(0, data))
         return np.add(grad, out, out=out)

@@ -68,6 +68,13 @@ def check_flag(owner: str, name: str, value: Any) -> bool:
     return bool(value)
 
 
+def check_divisible(owner: str, **sizes: int) -> None:
+    """Raise a ValueError if the first of two sizes is not divisible by the second."""
+    (whole, count), (part, size) = sizes.items()
+    if count % size:
+        raise ValueError(f"{owner}: {whole} must be divisible by {part}, got {count}, {size}")
+
+
 def check_choice(owner: str, name: str, value: Any, choices: Iterable[Any]) -> None:
     """Raise a ValueError if a value is not one of those that there are."""
     known = list(choices)

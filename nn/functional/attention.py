@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops, random
-from minigrad.autograd.errors import type_error, value_error
+from minigrad.autograd.errors import refuse_shapes, type_error, value_error
 from minigrad.nn.functional.framing import framed
 from minigrad.nn.functional.masks import Mask, MaskLike, broadcast, combine
 from minigrad.support.checks import check_probability
@@ -130,11 +130,9 @@ def compute_attention_scores(Q: Tensor, K: Tensor, scale: bool = True) -> Tensor
         >>> nn.functional.compute_attention_scores(ones((1, 4)), ones((2, 4)))
         tensor([[2., 2.]])
     """
-    if Q.shape[-1] != K.shape[-1]:
-        raise value_error(
-            f"compute_attention_scores: Q {tuple(Q.shape)} and K {tuple(K.shape)} must agree in "
-            f"their last axis, d_k"
-        )
+    refuse_shapes(
+        Q.shape[-1] != K.shape[-1], "compute_attention_scores", "Q and K of one width d_k", Q, K
+    )
     scores: Tensor = ops.matmul(Q, ops.swapaxes(K, -1, -2))
     return scores / Q.shape[-1] ** 0.5 if scale else scores
 
@@ -247,14 +245,15 @@ def attend_additively(
 
 def check_sequences(owner: str, query: Tensor, key: Tensor, value: Tensor) -> None:
     """Raise unless query, key and value have fitting shapes (batch, length, width)."""
-    shapes = tuple(query.shape), tuple(key.shape), tuple(value.shape)
-    shown = "query {}, key {} and value {}".format(*shapes)
-    if any(len(shape) != 3 for shape in shapes):
-        raise value_error(f"{owner}: {shown} must have shape (batch, length, width)")
-    if not len(query) == len(key) == len(value) or key.shape[1] != value.shape[1]:
-        raise value_error(
-            f"{owner}: {shown} need the same batch size, key and value the same length"
-        )
+    refuse_shapes(
+        not query.ndim == key.ndim == value.ndim == 3, owner,
+        "query, key and value of shape (batch, length, width)", query, key, value,
+    )  # fmt: skip
+    refuse_shapes(
+        not len(query) == len(key) == len(value) or key.shape[1] != value.shape[1], owner,
+        "query, key and value of the same batch size, key and value of the same length",
+        query, key, value,
+    )  # fmt: skip
 
 
 def _weights_under(scores: Tensor, mask: Mask) -> Tensor:
@@ -281,15 +280,10 @@ def split_heads(x: Tensor, num_heads: int) -> Tensor:
         >>> nn.functional.split_heads(randn(2, 10, 512), num_heads=8).shape
         minigrad.Size([2, 8, 10, 64])
     """
-    if x.ndim != 3:
-        raise value_error(
-            f"split_heads: x must have shape (batch, seq, d_model), got {tuple(x.shape)}"
-        )
+    refuse_shapes(x.ndim != 3, "split_heads", "x of shape (batch, seq, d_model)", x)
     batch, seq, d_model = x.shape
     if num_heads < 1 or d_model % num_heads:
-        raise value_error(
-            f"split_heads: d_model ({d_model}) must be divisible by num_heads ({num_heads})"
-        )
+        raise value_error(f"split_heads: d_model ({d_model}) is not divisible by {num_heads} heads")
     return x.reshape(batch, seq, num_heads, d_model // num_heads).swapaxes(1, 2)
 
 
@@ -302,10 +296,7 @@ def merge_heads(x: Tensor) -> Tensor:
         >>> nn.functional.merge_heads(randn(2, 8, 10, 64)).shape
         minigrad.Size([2, 10, 512])
     """
-    if x.ndim != 4:
-        raise value_error(
-            f"merge_heads: x must have shape (batch, num_heads, seq, d_k), got {tuple(x.shape)}"
-        )
+    refuse_shapes(x.ndim != 4, "merge_heads", "x of shape (batch, num_heads, seq, d_k)", x)
     batch, num_heads, seq, d_k = x.shape
     return x.swapaxes(1, 2).reshape(batch, seq, num_heads * d_k)
 
@@ -323,19 +314,14 @@ def feed_forward(x: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> T
         >>> nn.functional.feed_forward(x, one, zeros(2), one, ones(2)).tolist()
         [[[1.0, 3.0]]]
     """
-    if W1.ndim != 2 or x.shape[-1:] != W1.shape[:1]:
-        raise value_error(
-            f"feed_forward: W1 must have shape (d_model, d_ff) for x {tuple(x.shape)}, got "
-            f"{tuple(W1.shape)}"
-        )
+    refuse_shapes(
+        W1.ndim != 2 or x.shape[-1:] != W1.shape[:1], "feed_forward",
+        "x (..., d_model) and W1 (d_model, d_ff)", x, W1,
+    )  # fmt: skip
     d_model, d_ff = W1.shape
     wanted = ("b1", b1, (d_ff,)), ("W2", W2, (d_ff, d_model)), ("b2", b2, (d_model,))
     for name, parameter, shape in wanted:
-        if parameter.shape != shape:
-            raise value_error(
-                f"feed_forward: {name} must have shape {shape} for W1 {tuple(W1.shape)}, "
-                f"got {tuple(parameter.shape)}"
-            )
+        refuse_shapes(parameter.shape != shape, "feed_forward", f"{name} {shape}", parameter)
     hidden = ops.relu(ops.matmul(x, W1) + b1)  # (batch, seq, d_ff)
     return ops.matmul(hidden, W2) + b2
 

@@ -6,10 +6,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from minigrad.autograd.errors import value_error
+from minigrad.autograd.errors import refuse_shapes
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.functional.embeddings import BagMode, check_padding_idx
+from minigrad.nn.functional.positional import positions_of
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
 from minigrad.support.checks import check_size
@@ -100,18 +101,14 @@ class Embedding(Module):
         )  # fmt: skip
 
     def extra_repr(self) -> str:
-        parts = [f"{self.num_embeddings}, {self.embedding_dim}"]
-        if self.padding_idx is not None:
-            parts.append(f"padding_idx={self.padding_idx}")
-        if self.max_norm is not None:
-            parts.append(f"max_norm={self.max_norm}")
-        if self.norm_type != 2:
-            parts.append(f"norm_type={self.norm_type}")
-        if self.scale_grad_by_freq:
-            parts.append("scale_grad_by_freq=True")
-        if self.sparse:
-            parts.append("sparse=True")
-        return ", ".join(parts)
+        shown = {"padding_idx": None, "max_norm": None, "norm_type": 2}
+        shown |= {"scale_grad_by_freq": False, "sparse": False}
+        return self._shown(shown)
+
+    def _shown(self, usual: dict[str, Any]) -> str:
+        """The sizes, and the options that are not the usual ones."""
+        options = [f"{n}={getattr(self, n)!r}" for n, v in usual.items() if getattr(self, n) != v]
+        return ", ".join([f"{self.num_embeddings}, {self.embedding_dim}", *options])
 
 
 class EmbeddingBag(Embedding):
@@ -168,15 +165,7 @@ class EmbeddingBag(Embedding):
         return layer
 
     def extra_repr(self) -> str:
-        parts = [f"{self.num_embeddings}, {self.embedding_dim}"]
-        if self.max_norm is not None:
-            parts.append(f"max_norm={self.max_norm}")
-        if self.norm_type != 2:
-            parts.append(f"norm_type={self.norm_type}")
-        parts.append(f"mode={self.mode!r}")
-        if self.padding_idx is not None:
-            parts.append(f"padding_idx={self.padding_idx}")
-        return ", ".join(parts)
+        return self._shown({"max_norm": None, "norm_type": 2, "mode": None, "padding_idx": None})
 
 
 class SinusoidalPosEmbedding(Module):
@@ -287,9 +276,7 @@ class RotaryPosEmbedding(Module):
     ) -> None:  # fmt: skip
         super().__init__()
         if embed_dim is not None and embed_dim % 2:
-            raise ValueError(
-                f"RotaryPosEmbedding: embed_dim must be even, for pairs, got {embed_dim}"
-            )
+            raise ValueError(f"RotaryPosEmbedding: embed_dim must be even, got {embed_dim}")
         self.embed_dim = embed_dim
         self.max_seq_len = max_seq_len
         self.interleaved = interleaved
@@ -300,19 +287,12 @@ class RotaryPosEmbedding(Module):
 
         The arguments are those of `functional.rotary_pos_embedding`.
         """
-        end = offset + input.shape[-2] if input.ndim > 1 else 0
-        if position_ids is not None:
-            end = int(np.asarray(position_ids).max(initial=-1)) + 1
-        if self.max_seq_len is not None and end > self.max_seq_len:
-            raise value_error(
-                f"RotaryPosEmbedding: positions up to {end - 1} are given, max_seq_len="
-                f"{self.max_seq_len} allows up to {self.max_seq_len - 1}"
-            )
-        if self.embed_dim is not None and input.shape[-1:] != (self.embed_dim,):
-            raise value_error(
-                f"RotaryPosEmbedding: shape (..., L, {self.embed_dim}) expected, got "
-                f"{tuple(input.shape)}"
-            )
+        refuse_shapes(
+            self.embed_dim is not None and input.shape[-1:] != (self.embed_dim,),
+            "RotaryPosEmbedding", f"shape (..., L, {self.embed_dim})", input,
+        )  # fmt: skip
+        if self.max_seq_len is not None and input.ndim > 1:
+            positions_of("RotaryPosEmbedding", input.shape, position_ids, offset, self.max_seq_len)
         return F.rotary_pos_embedding(
             input, position_ids, self.interleaved, offset=offset, base=self.base
         )
@@ -322,33 +302,12 @@ def _rows(
     owner: str, input: Tensor, offset: int, position_ids: Any, limit: int | None, width: int | None
 ) -> tuple[slice | np.ndarray, int]:
     """Check the input; return the rows of the table that it needs, and the end of the last."""
-    if (
-        input.ndim not in (2, 3)
-        or input.dtype.kind != "f"
-        or (width is not None and input.shape[-1] != width)
-    ):
-        wanted = "D" if width is None else width
-        raise value_error(
-            f"{owner}: floats of shape (L, {wanted}) or (N, L, {wanted}) expected, "
-            f"got {input.dtype} {tuple(input.shape)}"
-        )
-    length = input.shape[-2]
-    begin = check_size(owner, "offset", offset, least=0)
-    rows: slice | np.ndarray = slice(begin, begin + length)
-    end, what = begin + length, f"{length} positions from {offset} on end at {begin + length}"
-    if position_ids is not None:
-        rows = np.asarray(position_ids)
-        shapes = [(length,), input.shape[:-1]]
-        if offset or rows.dtype.kind not in "iu" or rows.shape not in shapes:
-            raise value_error(
-                f"{owner}: position_ids must hold ints of shape "
-                f"{' or '.join(map(str, dict.fromkeys(shapes)))}, without an offset beside "
-                f"them; got {rows.dtype} {tuple(rows.shape)} and offset {offset}"
-            )
-        if rows.min(initial=0) < 0:
-            raise value_error(f"{owner}: position_ids has {rows.min()}, below 0")
-        end = int(rows.max(initial=-1)) + 1
-        what = f"position_ids has {end - 1}"
-    if limit is not None and end > limit:
-        raise value_error(f"{owner}: {what}, there are only {limit}")
-    return rows, end
+    wanted = "D" if width is None else width
+    refuse_shapes(
+        input.ndim not in (2, 3) or input.dtype.kind != "f" or input.shape[-1] != (
+            input.shape[-1] if width is None else width
+        ), owner, f"floats of shape (L, {wanted}) or (N, L, {wanted})", input,
+    )  # fmt: skip
+    positions = positions_of(owner, input.shape, position_ids, offset, limit)
+    end = int(positions.max(initial=-1)) + 1
+    return slice(offset, end) if position_ids is None else positions, end

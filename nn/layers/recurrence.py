@@ -347,7 +347,8 @@ class LSTM(_LongShort, RNNBase):
     ) -> tuple[Tensor, list[Tensor]]:
         if not self.proj_size:
             return super()._steps(x, first, end, last)
-        out, cells = self._projected(x, *first, end)
+        h, c = first
+        out, cells = self._projected(x, h, c, end)
         return out, [out[last], cells[last]]
 
     def _projected(self, x: Tensor, h: Tensor, c: Tensor, end: str) -> tuple[Tensor, Tensor]:

@@ -369,14 +369,6 @@ class Module(Registry):
         """Convert to float64: see `to`."""
         return self.to(np.float64)
 
-    def bfloat16(self) -> Self:
-        """Raise an error: NumPy has no such dtype."""
-        raise TypeError("bfloat16: it is not a dtype of NumPy's; use float32")
-
-    def share_memory(self) -> Self:
-        """Raise an error: processes do not share tensors."""
-        raise NotImplementedError("share_memory: a model runs in one process")
-
     def compile(self, *_: Any, **__: Any) -> None:
         """Do nothing: PyTorch compiles here; `minigrad.compile` is a function."""
 

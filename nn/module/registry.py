@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # every Registry is a Module
 
 Kind = Literal["parameter", "module", "buffer", "non-persistent buffer"]
 """The kind of a registered name. A buffer that is not persistent is not in the state dict."""
-BUFFERS = ("buffer", "non-persistent buffer")
+BUFFERS: tuple[Kind, Kind] = ("buffer", "non-persistent buffer")
 TABLES = ("_registered", "_pre_hooks", "_hooks", "_always", "_backward_hooks")
 """The attributes that say what belongs to one module alone: a copy has its own."""
 
@@ -78,10 +78,8 @@ class Registry:
         """Raise if a registered name cannot have this value."""
         owner, given = type(self).__name__, type(value).__name__
         if kind == "parameter" and not isinstance(value, Parameter):
-            raise TypeError(
-                f"{owner}.{name} is a Parameter and cannot become a {given}: assign a Parameter "
-                f"or None, or delete it first"
-            )
+            remedy = "assign a Parameter or None, or delete it first"
+            raise TypeError(f"{owner}.{name} is a Parameter and cannot become a {given}: {remedy}")
         if kind in BUFFERS and not isinstance(value, (Tensor, Registry)):
             raise TypeError(f"{owner}.{name} is a buffer: a Tensor or None expected, got {given}")
 
@@ -230,12 +228,7 @@ class Registry:
 
         The other arguments are those of `named_modules`.
         """
-        found = (
-            (join(path, name), parameter)
-            for path, module in self._reach(prefix, recurse, remove_duplicate)
-            for name, parameter in module._own_parameters()
-        )
-        return _once(found) if remove_duplicate else found
+        return self._tensors(prefix, recurse, remove_duplicate, "parameter")
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
         """Iterate over the parameters, each once; with `recurse` also of the modules below."""
@@ -252,12 +245,7 @@ class Registry:
 
         The arguments are those of `named_parameters`.
         """
-        found = (
-            (join(path, name), buffer)
-            for path, module in self._reach(prefix, recurse, remove_duplicate)
-            for name, buffer in module._own_buffers()
-        )
-        return _once(found) if remove_duplicate else found
+        return self._tensors(prefix, recurse, remove_duplicate, *BUFFERS)
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
         """Iterate over the buffers, each once; with `recurse` also of the modules below."""
@@ -283,19 +271,21 @@ class Registry:
 
     def get_parameter(self, target: str) -> Parameter:
         """Return the parameter at a path such as ``"encoder.layers.0.linear1.weight"``."""
-        return self._tensor_at(target, "parameter")
+        found: Parameter = self._tensor_at(target, "parameter")
+        return found
 
     def get_buffer(self, target: str) -> Tensor:
         """Return the buffer at a path such as ``"norm.running_mean"``."""
-        return self._tensor_at(target, "buffer")
+        found: Tensor = self._tensor_at(target, *BUFFERS)
+        return found
 
-    def _tensor_at(self, target: str, kind: Literal["parameter", "buffer"]) -> Any:
+    def _tensor_at(self, target: str, *kinds: Kind) -> Any:
         path, _, name = target.rpartition(".")
         module = self.get_submodule(path)
-        own = dict(module._own_parameters() if kind == "parameter" else module._own_buffers())
+        own = dict(module._own(Tensor, *kinds))
         if name not in own:
             raise AttributeError(
-                f"{_place(module, path)} has no {kind} {name!r}; it has {list(own)}"
+                f"{_place(module, path)} has no {kinds[0]} {name!r}; it has {list(own)}"
             )
         return own[name]
 
@@ -307,22 +297,9 @@ class Registry:
             self.get_submodule(target)
         parent.add_module(name, module)
 
-    @property
-    def _parameters(self) -> dict[str, Any]:
-        return self._table("parameter")
-
-    @property
-    def _buffers(self) -> dict[str, Any]:
-        return self._table(*BUFFERS)
-
-    @property
-    def _modules(self) -> dict[str, Any]:
-        return _Table(self, self._table("module") | dict(self.named_children()))
-
-    def _table(self, *kinds: str) -> dict[str, Any]:
-        """The names of these kinds and their values, also those that are None."""
-        own = self.__dict__
-        return _Table(self, {n: own.get(n) for n, k in self._registered.items() if k in kinds})
+    _parameters = property(lambda self: _Table(self, "parameter"))
+    _buffers = property(lambda self: _Table(self, *BUFFERS))
+    _modules = property(lambda self: _Table(self, "module"))
 
     def _own_parameters(self) -> list[tuple[str, Parameter]]:
         return self._own(Tensor, "parameter")
@@ -339,9 +316,15 @@ class Registry:
             if kind in kinds and isinstance(own.get(name), of)
         ]
 
-    def _reach(self, prefix: str, recurse: bool, once: bool) -> Iterator[tuple[str, Module]]:
-        alone = iter([(prefix, cast("Module", self))])
-        return self.named_modules(prefix, once) if recurse else alone
+    def _tensors(self, prefix: str, recurse: bool, once: bool, *kinds: Kind) -> Iterator[Any]:
+        """The (path, tensor) of these kinds, of this module and those below."""
+        alone = [(prefix, cast("Module", self))]
+        found = (
+            (join(path, name), tensor)
+            for path, module in (self.named_modules(prefix, once) if recurse else alone)
+            for name, tensor in module._own(Tensor, *kinds)
+        )
+        return _once(found) if once else found
 
     # Printing
 
@@ -386,10 +369,14 @@ def _place(module: Module, path: str) -> str:
 
 
 class _Table(dict[str, Any]):
-    """Parameters, buffers or children of a module by name; what is put into it is registered."""
+    """Parameters, buffers or children of a module by name; what is put into it is registered.
 
-    def __init__(self, module: Registry, own: dict[str, Any]) -> None:
-        super().__init__(own)
+    Those that are None are in it too.
+    """
+
+    def __init__(self, module: Registry, *kinds: str) -> None:
+        own = module.__dict__
+        super().__init__((n, own.get(n)) for n, k in module._registered.items() if k in kinds)
         self.module = module
 
     def __setitem__(self, name: str, value: Any) -> None:

@@ -85,17 +85,24 @@ def _replaced(
             _running.set(outer)
 
         outer = _running.get()
-        try:
+        with _afterwards(put_back):
             _running.set((*outer, (module, tensors, tie_weights)))
             for owner, name, _, after in replacements:
                 owner.__dict__[name] = after  # past `__setattr__`: the leaf keeps its name
             yield
-        finally:
-            try:
-                put_back()
-            except BaseException:  # an interrupt
-                put_back()
-                raise
+
+
+@contextmanager
+def _afterwards(put_back: Callable[[], None]) -> Iterator[None]:
+    """Restore something after a block, whatever interrupts it."""
+    try:
+        yield
+    finally:
+        try:
+            put_back()
+        except BaseException:  # an interrupt
+            put_back()
+            raise
 
 
 def _fitting(
@@ -118,10 +125,8 @@ def _fitting(
     replacements: list[tuple[Module, str, Tensor, Tensor]] = []
     for path, value in tensors.items():
         if path not in own:
-            raise ValueError(
-                f"functional_call: {type(module).__name__} has no parameter or buffer {path!r}; "
-                f"it has {list(own)}"
-            )
+            kind = type(module).__name__
+            raise ValueError(f"functional_call: {kind} has no {path!r}; it has {list(own)}")
         before, after = own[path][2], asarray(value)
         if after.shape != before.shape:
             raise ValueError(
@@ -129,10 +134,7 @@ def _fitting(
             )
         key = id(before) if tie_weights else path
         if given.setdefault(key, value) is not value:
-            raise ValueError(
-                f"functional_call: {path} and another path given are one tensor of "
-                f"{type(module).__name__}; give it once"
-            )
+            raise ValueError(f"functional_call: {path} and another path given are one tensor")
         replacements += [(*place, after) for place in places[key]]
     missing = [path for path in own if (id(own[path][2]) if tie_weights else path) not in given]
     if strict and missing:
@@ -178,16 +180,10 @@ def evaluating(model: Any) -> Iterator[None]:
         for module, training in modes.items():
             module.training = training
 
-    try:
+    with _afterwards(put_back):
         for module in modes:
             module.training = False
         yield
-    finally:
-        try:
-            put_back()
-        except BaseException:  # an interrupt
-            put_back()
-            raise
 
 
 def stack_module_state(

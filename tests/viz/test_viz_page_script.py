@@ -321,6 +321,8 @@ def test_the_texts() -> None:
          "ḡ[0] · [y[0] > 0]", "= 2 · [1 > 0] = 2"),
         ("mean", "out", lambda: (x * x.mean()).sum().backward(),
          "(x[0] + x[1] + x[2]) / 3", "≈ (1 − 2 + 0.333) / 3 ≈ −0.222"),
+        ("clip", "out", lambda: minigrad.clip(x, -9.0, 9.0).sum().backward(),  # also far away
+         "min(max(x[0], low), high)", "= min(max(1, −9), 9) = 1"),
         ("sum", "out", lambda: long.sum().backward(),  # of which the largest are written
          "x[36] + x[37] + x[38] + x[39] + … (36 more)", "= 36 + 37 + 38 + 39 + … (36 more) = 780"),
     ):  # fmt: skip

@@ -36,11 +36,11 @@ def _inverse_gaps(op: str, values: Any, size: int, *turns: Any) -> Any:
     close = np.abs(constant(gaps)) <= resolution(known, size)[..., None]
     inverse = ~close / np.where(close, 1, gaps)
     equal = close & ~np.eye(known.shape[-1], dtype=bool)
-    several = isinstance(equal, Variable)  # samples, whose other values nobody knows
-    if several or equal.any():
+    of_samples = isinstance(equal, Variable)  # whose other values nobody knows
+    if of_samples or equal.any():
         turned = [constant(turn) != 0 for turn in turns]
         clash = equal & functools.reduce(operator.or_, [*turned, *map(mT, turned)])
-        if several:
+        if of_samples:
             return np.where(clash, np.nan, inverse)
         if clash.any():
             _refuse_equal(op, known, clash)

@@ -392,7 +392,7 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """
     n = input.shape[dim]
     size = builtins.max(-(-n // chunks), 1)
-    return ops.split(input, list(range(size, n, size)), dim)
+    return ops.split(input, [*range(size, n, size)] if n else [0] * (chunks - 1), dim)
 
 
 @spelled

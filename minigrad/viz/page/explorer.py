@@ -85,7 +85,6 @@ def explore(
     *inputs: Any,
     path: str | os.PathLike[str] | None = None,
     backward: bool = True,
-    timed: bool = False,
     depth: int | None = None,
     values: Sequence[str] = (),
     open: Choice | None = None,
@@ -106,7 +105,6 @@ def explore(
         path: The file to write; a new one in a temporary folder if None. Of what has run already,
             the page has the name of the file as its title.
         backward: Whether to run a backward pass.
-        timed: Whether to take the time of each op of a module; see `trace`.
         depth: How many levels of modules are open at first; None for about 40 boxes.
         values: Modules and boxes whose values are shown as a whole, however large; see `trace`.
         open: Modules to open at first all the same (see `Graph.collapse`), and fused ops such as
@@ -139,17 +137,12 @@ def explore(
             "within viz.trace(values=[...]) shows its values"
         )
     runs = callable(target) and not isinstance(target, Tensor | Trace | Diagram)
-    if timed and not runs:
-        raise TypeError(
-            "explore: only a module or a function is run here, and can be timed; what is computed "
-            "within viz.trace(timed=True) is timed there"
-        )
     if isinstance(target, Trace):
         target = target.graph()
     title, start = "Compute graph" if path is None else Path(path).stem.replace("_", " "), ""
     walk = PREPARED.get(type(target), ()) if walk is None else walk
     fused = FUSED if open is None else fused_ops().keys() & {*open}
-    watch = partial(trace, timed=timed, values=values, open=fused)
+    watch = partial(trace, values=values, open=fused)
     if runs:
         title = name_of(target)
         try:

@@ -165,6 +165,11 @@ class _Writer:
                 kept = ["row", *self._array(Call(added, (Call(np.empty, (shape,)), *axis))).shape]
                 whole = ["row", *self._array(term).shape]
                 return ["broadcast", ["reshape", self.term(x), kept], whole]
+            case Call(np.clip, (x, low, high)):
+                for bound, limit in ((low, np.maximum), (high, np.minimum)):
+                    if evaluate(bound, self._names) is not None:
+                        x = Call(limit, (x, bound))
+                return self.term(x)
             case Call(function, args, ()) if _plain(function) in COMPOSED:
                 return COMPOSED[_plain(function)](*map(self.term, args))
             case Call(function, args, ()) if _plain(function) in FUNCTIONS:
@@ -315,6 +320,9 @@ def _linear(x: Any, function: Callable[[np.ndarray], Any], shape: tuple[int, ...
     marks, others = _marks(0, size), _marks(1, size)
     order = {mark: place for place, mark in enumerate(marks.tolist())} | {0.0: -1}
     moved = called(marks)
+    for scale in (1e-12, 1e12):  # what is linear only between bounds is not
+        if not np.allclose(called(scale * marks), scale * moved, rtol=1e-9, atol=0):
+            raise Unwritable
     if order.keys() >= {*moved.ravel().tolist()}:
         places = np.array([order[mark] for mark in moved.ravel().tolist()], int)
         if np.array_equal(called(others).ravel(), np.append(others, 0.0)[places]):

@@ -12,7 +12,6 @@ function boxView(id) {
     group?.module,
     group?.size && count(group.size, "parameter"),
     group?.calls > 1 && `call ${group.call} of ${group.calls}`,
-    node.cost && `forward ${node.cost}`,
     node.keeps && `keeps ${bytes(node.keeps)} until backward`,
   ];
   return [
