@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops, random
-from minigrad.autograd.call import made
+from minigrad.autograd.call import leaf_of
 from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.errors import value_error
 from minigrad.autograd.mode import located
@@ -217,7 +217,7 @@ def alibi_bias(
     distance = np.abs(np.arange(offset, offset + queries)[:, None] - np.arange(keys))  # (L, S)
     bias = -_slopes(heads)[:, None, None] * distance
     kind = get_default_dtype() if dtype is None else floating_dtype("alibi_bias", dtype)
-    return made(bias[None].astype(kind), False)
+    return leaf_of(bias[None].astype(kind), False)
 
 
 def _slopes(heads: int) -> np.ndarray:
