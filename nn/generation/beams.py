@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.call import made
+from minigrad.autograd.call import leaf_of
 from minigrad.nn.attention.cache import Cache, DynamicKVCache
 from minigrad.nn.functional.masks import MaskLike
 from minigrad.nn.generation.sampling import checked_ids, checked_padding, last_logits
@@ -130,7 +130,7 @@ def beam_search(
     longest = step if stop is None else (complete != stop).any(axis=(0, 1)).sum() + 1
     repeated = np.broadcast_to(prompts[:, None], (n, beams, prompts.shape[1]))
     found = np.concatenate([repeated, complete[..., :longest]], axis=2)
-    return made(found, False), made(scores, False)
+    return leaf_of(found, False), leaf_of(scores, False)
 
 
 def _best(count: int, values: np.ndarray, *others: np.ndarray) -> list[np.ndarray]:

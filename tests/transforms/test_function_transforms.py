@@ -436,7 +436,8 @@ REFUSED: dict[type[Exception], dict[str, Callable[[], Any]]] = {
     ValueError: {
         "grad: argnums=1 ... 1 positional": lambda: grad(SUM, 1)(ONE),
         "(0, -2) ... each once": lambda: jacrev(SUM, (0, -2))(ONE, ONE),
-        "tangents ... structure of primals: missing tangents[1]": lambda: jvp(SUM, (ONE, ONE), (ONE,)),
+        "tangents ... structure of primals: missing tangents[1]":
+            lambda: jvp(SUM, (ONE, ONE), (ONE,)),
         'jvp: tangents ... missing tangents[0]["b"][0] ... unexpected tangents[0]["c"]':
             lambda: jvp(SUM, (TREE,), ({"a": ONE, "c": ONE},)),
         'jvp: tangents[1]["b"][1] ... (1,) ... primals[1]["b"][1] ... (2,)':
