@@ -52,10 +52,11 @@ def view(
             diagram, chosen, repeats = _with_repeats(diagram, chosen)
             closed |= repeats
         return diagram, closed - chosen
-    single = _single(diagram) - chosen
+    fused = {group.id for group in diagram.groups if group.fused} - chosen
+    single = (_single(diagram) - chosen) | fused
     deepest = max((levels[group] for group in levels if group not in single), default=0)
     room = BLOCK if deepest < 2 else BUDGET
-    for closed in (set[str](), {group for group in single if levels[group]}):
+    for closed in (fused, fused | {group for group in single if levels[group]}):
         if _boxes(diagram, closed) <= room:
             return diagram, closed
     return _fit(diagram, chosen, single, room)
