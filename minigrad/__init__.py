@@ -51,7 +51,7 @@ _LATER = (
 )  # fmt: skip
 _LATER_FROM = {
     "Generator": "random", "capture": "compiler", "default_generator": "random",
-    "detect_anomaly": "debugging", "load": "io", "save": "io", "vmap": "transforms.mapped",
+    "detect_anomaly": "debugging", "load": "io", "save": "io", "vmap": "transforms.vectorization",
 }  # fmt: skip
 
 if _typing.TYPE_CHECKING:
@@ -74,7 +74,7 @@ if _typing.TYPE_CHECKING:
     from minigrad.io import save as save
     from minigrad.random import Generator as Generator
     from minigrad.random import default_generator as default_generator
-    from minigrad.transforms.mapped import vmap as vmap
+    from minigrad.transforms.vectorization import vmap as vmap
 else:
 
     def __getattr__(name):

@@ -22,15 +22,15 @@ from minigrad.autograd.mode import located, state
 from minigrad.autograd.mutation import rewritten, update, view_of
 from minigrad.autograd.node import Edge, Node, Variable, clock, node_of
 from minigrad.autograd.scope import FunctionCall
-from minigrad.support.signatures import misfit
+from minigrad.support.signatures import call_error
+from minigrad.support.tree import mapped
 
 if TYPE_CHECKING:
-    from minigrad.autograd.plan import Plan
     from minigrad.autograd.primitives import Primitive
     from minigrad.autograd.scope import Frame
 
 __all__ = [
-    "call_path", "cut_off", "made", "record", "record_outputs", "rounded_once",
+    "call_path", "made", "record_outputs", "rounded_once",
     "with_history", "without_rules", "wrap",
 ]  # fmt: skip
 
@@ -45,17 +45,15 @@ def call_path(op: Primitive) -> Callable[..., Any]:
     """The function on tensors that runs `op`, by the leanest path that fits its signature."""
     general: Any = _any_signature(op)
     general.__signature__ = op.signature
-    special = op.variadic or op.residuals or op.multiple_outputs or op.promote
-    if not special and op.positional == len(op.params):
-        if op.arrays == 1:
-            return _one_array(op, general)
-        if op.arrays == 2 == len(op.params):
-            return _two_arrays(op)
+    if not op.special and op.arrays == 1:
+        return _one_array(op, general)
+    if not op.special and op.arrays == 2 == len(op.params):
+        return _two_arrays(op)
     return general
 
 
 def _by_name(op: Primitive, call: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """A call that names an array, or that is not in the op's own parameters."""
+    """A call that names an argument, or that is not in the op's own parameters."""
     given = tuple([value for value in args if value is not _MISSING])
     values = op.bind(given, keywords)
     return _otherwise(op, call, given, keywords) if values is None else call(*values)
@@ -66,7 +64,7 @@ def _otherwise(op: Primitive, call: Any, args: tuple[Any, ...], keywords: dict[s
     rest = {key: value for key, value in keywords.items() if key != "dtype"}
     values = op.bind(args, rest) if op.casts and len(rest) < len(keywords) else None
     if values is None:
-        raise misfit(op.name, call, args, keywords)
+        raise call_error(op.name, call, args, keywords)
     if keywords["dtype"] is None:
         return call(*values)
     dtype, x = checked(keywords["dtype"], op.name), values[0]
@@ -76,28 +74,27 @@ def _otherwise(op: Primitive, call: Any, args: tuple[Any, ...], keywords: dict[s
     return call(tensor.astype(dtype), *values[1:]).astype(dtype)
 
 
-def _computed_as_they_are(op: Primitive) -> str:
-    """The dtypes, as characters of NumPy, that an op converts to no other."""
-    integers, half = "" if op.float_inputs else "?bBhHiIlLqQ", "" if op.float16_in else "e"
-    return f"{integers}{half}fd"
+def _unconverted(op: Primitive) -> str:
+    """The dtypes, as characters of NumPy, that an op computes as they are; "" for all."""
+    if op.float_inputs:
+        return "fd" if op.float16_in else "efd"
+    return "?bBhHiIlLqQfd" if op.float16_in else ""
 
 
 def _one_array(op: Primitive, general: Callable[..., Any]) -> Callable[..., Any]:
-    forward, floats, defaults = op.forward, op.float_inputs, op.defaults[1:]
+    forward, defaults, unconverted = op.forward, op.defaults[1:], _unconverted(op)
     needed, most = max(op.required - 1, 0), len(defaults)
-    exact, half = _computed_as_they_are(op), op.float16_in
-    checked = floats or half is not None
 
     def call(x: Any = _MISSING, /, *static: Any, **keywords: Any) -> Any:
-        if x is _MISSING:
-            return _by_name(op, call, (), keywords)
-        if most or static or keywords:
+        if most or static or keywords or x is _MISSING:
             given = len(static)
-            if keywords or not needed <= given <= most:
-                values = op.bind((x, *static), keywords)
-                if values is None:
+            if x is _MISSING or not needed <= given <= most:
+                return _by_name(op, call, (x, *static), keywords)
+            if keywords:
+                named = op.bind((x, *static), keywords)
+                if named is None:
                     return _otherwise(op, call, (x, *static), keywords)
-                static = tuple(values[1:])
+                static = tuple(named[1:])
             elif given < most:
                 static += defaults[given:]
             for value in static:
@@ -109,37 +106,31 @@ def _one_array(op: Primitive, general: Callable[..., Any]) -> Callable[..., Any]
             array, source = x._data, x._node
         else:
             array, source = to_array(x, name=op.name), None
-        if checked and array.dtype.char not in exact:
-            (array,) = promote((array,), floats)
-            if array.dtype.char not in exact:
-                wide = x if isinstance(x, Variable) else array
-                return rounded_once(call, (wide,), static, half)
+        if unconverted and array.dtype.char not in unconverted:
+            (array,) = promote((array,), op.float_inputs)
+            if array.dtype.char not in unconverted:
+                return _rounded(op, call, (x, *static), (array, *static))
         try:
             out = forward(array, *static) if static else forward(array)
         except Exception as error:  # noqa: BLE001  # raised again
             raise explained(op, (array, *static), error) from None
-        recording, frame, observers, _, _, _ = state.get()
-        if source is None or not recording:
+        now = state.get()
+        if source is None or not now.recording:
             result = wrap(out)
-        elif not op.differentiable:
-            result = cut_off(op, out)
         else:
-            plan = op.plan(_FIRST)
-            saved = plan.save(array, *static, out) if static else plan.save(array, out)
-            result = record(plan, (source,), saved, out, frame)
+            known = (array, *static, out) if static else (array, out)
+            result = record(op, _FIRST, (source,), known, out, now.frame)
         if result._data.base is not None or out is array:
             view_of(result, x)
-        if observers:
-            _tell(op, (x, *static), (array, *static), (), result)
+        if now.observers:
+            _tell(op, (x, *static), (array, *static), (result,))
         return result
 
     return call
 
 
 def _two_arrays(op: Primitive) -> Callable[..., Any]:
-    forward, floats, compares = op.forward, op.float_inputs, op.compares
-    exact, half = _computed_as_they_are(op), op.float16_in
-    looked_at = floats or half is not None
+    forward, unconverted = op.forward, _unconverted(op)
 
     def call(a: Any = _MISSING, b: Any = _MISSING, /, **keywords: Any) -> Any:
         if keywords or b is _MISSING:
@@ -155,49 +146,60 @@ def _two_arrays(op: Primitive) -> Callable[..., Any]:
         else:
             y, q = operand(b, op.name), None
         try:
-            if (
-                x.__class__ is not _ndarray
-                or y.__class__ is not _ndarray
-                or x.dtype is not y.dtype  # faster than !=, which `promote` does
-                or (looked_at and x.dtype.char not in exact)
-            ):
-                x, y = promote((x, y), floats, compares)
-                if half and (x if x.__class__ is _ndarray else y).dtype.char not in exact:
-                    pair = [v if isinstance(v, Variable) else w for v, w in ((a, x), (b, y))]
-                    return rounded_once(call, pair, (), half)
+            alike = x.__class__ is y.__class__ is _ndarray and x.dtype is y.dtype
+            if not alike or (unconverted and x.dtype.char not in unconverted):
+                x, y = promote((x, y), op.float_inputs, op.compares)
+                if op.float16_in and np.float16 in (getattr(x, "dtype", 0), getattr(y, "dtype", 0)):
+                    return _rounded(op, call, (a, b), (x, y))
             out = forward(x, y)
         except Exception as error:  # noqa: BLE001  # raised again
             raise explained(op, (x, y), error) from None
-        recording, frame, observers, _, _, _ = state.get()
-        sources: tuple[Any, ...]
-        if (p is None and q is None) or not recording:
+        now = state.get()
+        if p is q is None or not now.recording:
             result = wrap(out)
-        elif not op.differentiable:
-            result = cut_off(op, out)
+        elif p is None or q is None:
+            result = _one_sided(op, a, b, x, y, p, q, out, now.frame)
         else:
-            if q is None:
-                plan, sources = op.plan(_FIRST), (p,)
-                if plan.arguments_saved[1] and y is b and y.__class__ is _ndarray:
-                    y = y.copy()  # the caller may write to it before the backward pass
-            elif p is None:
-                plan, sources = op.plan(_SECOND), (q,)
-                if plan.arguments_saved[0] and x is a and x.__class__ is _ndarray:
-                    x = x.copy()
-            else:
-                plan, sources = op.plan(_BOTH), (p, q)
-            result = record(plan, sources, plan.save(x, y, out), out, frame)
+            result = record(op, _BOTH, (p, q), (x, y, out), out, now.frame)
         if result._data.base is not None or out is x or out is y:
             view_of(result, a)
             view_of(result, b)
-        if observers:
-            _tell(op, (a, b), (x, y), (), result)
+        if now.observers:
+            _tell(op, (a, b), (x, y), (result,))
         return result
 
     return call
 
 
+def _one_sided(
+    op: Primitive, a: Any, b: Any, x: Any, y: Any, p: Any, q: Any, out: Any, frame: Frame | None
+) -> Any:
+    """The result of two operands of which one has a history; a caller's array may be copied."""
+    if q is None:
+        if y is b and y.__class__ is _ndarray and _saves(op, _FIRST, 1):
+            y = y.copy()
+        return record(op, _FIRST, (p,), (x, y, out), out, frame)
+    if x is a and x.__class__ is _ndarray and _saves(op, _SECOND, 0):
+        x = x.copy()
+    return record(op, _SECOND, (q,), (x, y, out), out, frame)
+
+
+def _saves(op: Primitive, slots: tuple[int, ...], place: int) -> bool:
+    """Whether an argument is saved, to which the caller may write before the backward pass."""
+    if not op.differentiable:
+        return False
+    plan = op._plans.get(slots) or op.plan(slots)
+    return plan.arguments_saved[place]
+
+
+def _rounded(op: Primitive, call: Any, given: Sequence[Any], values: Sequence[Any]) -> Any:
+    """The result of an op that computes float16 in a wider dtype."""
+    tensors = [v if isinstance(v, Variable) else w for v, w in zip(given, values, strict=True)]
+    return rounded_once(call, tensors, (), op.float16_in)
+
+
 def _any_signature(op: Primitive) -> Callable[..., Any]:
-    forward, residuals, several = op.forward, op.residuals, op.multiple_outputs
+    several = op.multiple_outputs
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if rewritten:
@@ -208,29 +210,25 @@ def _any_signature(op: Primitive) -> Callable[..., Any]:
         tensors = values[0] if op.variadic else values
         if op.decomposition is not None and _is_decomposed(op, tensors):
             return _run_decomposition(op, values)
-        slots, sources = take_arrays(op, tensors)
+        slots, sources = _take_arrays(op, tensors)
         try:
-            convert(op, tensors, slots)
+            _convert(op, tensors, slots)
             if op.variadic:
                 values[0] = tuple(tensors)
-            out = op.call_with(forward, values)
+            out = op.call_with(op.forward, values)
         except Exception as error:  # noqa: BLE001  # raised again
             raise explained(op, tuple(values), error) from None
-        extra: tuple[Any, ...] = ()
-        if residuals:
-            out, *extra = out
-        recording, frame, observers, _, _, _ = state.get()
-        recorded = recording and bool(sources)
-        if recorded and op.differentiable:
-            plan = op.plan(slots)
-            saved = plan.save(*values, out, *extra)
-            result = (record_outputs if several else record)(plan, sources, saved, out, frame)
+        out, *residuals = out if op.residuals else (out,)
+        now = state.get()
+        if not sources or not now.recording:
+            result = tuple(map(wrap, out)) if several else wrap(out)
         else:
-            make = functools.partial(cut_off, op) if recorded else wrap
-            result = tuple(map(make, out)) if several else make(out)
-        _find_views(result if several else (result,), (*args, *kwargs.values()))
-        if observers:
-            _tell(op, op.bind(args, kwargs), values, tuple(extra), result)
+            make = record_outputs if several else record
+            result = make(op, slots, sources, (*values, out, *residuals), out, now.frame)
+        results = result if several else (result,)
+        _note_views(results, (*args, *kwargs.values()))
+        if now.observers:
+            _tell(op, op.bind(args, kwargs), values, results, tuple(residuals))
         return result
 
     return call
@@ -250,7 +248,7 @@ def _is_decomposed(op: Primitive, values: Sequence[Any]) -> bool:
 def _run_decomposition(op: Primitive, values: Sequence[Any]) -> Any:
     """Run the parts of a fused op, in a frame of its name."""
     outer = state.get()
-    given = [wrap(x) if isinstance(x, np.ndarray) else x for x in values]
+    given = mapped(wrap, values, _ndarray)
     try:
         state.set(outer._replace(frame=FunctionCall(op.name, next(clock), outer.frame, fused=True)))
         return op.call_with(op.decomposition, given)
@@ -259,6 +257,23 @@ def _run_decomposition(op: Primitive, values: Sequence[Any]) -> Any:
 
 
 # Results --------------------------------------------------------------------------------------
+
+
+def _note_views(results: Sequence[Any], arguments: Sequence[Any]) -> None:
+    """Note which results view the memory of an argument, or of another result."""
+    for i, result in enumerate(results):
+        array = result._data
+        for value in (*arguments, *results[:i]):
+            if isinstance(value, Variable) and (array.base is not None or array is value._data):
+                view_of(result, value)
+
+
+def _tell(
+    op: Primitive, given: Any, values: Any, outputs: tuple[Any, ...], residuals: Any = ()
+) -> None:
+    node = node_of(outputs[0]._node) if outputs else None
+    own = node if isinstance(node, Node) and node.plan.op is op else None
+    tell("ran", Call(op, given, values, outputs, residuals, own, state.get().frame))
 
 
 def rounded_once(
@@ -294,8 +309,18 @@ def made(array: Any, requires_grad: bool) -> Any:
     return tensor
 
 
-def record(plan: Plan, sources: Any, saved: tuple[Any, ...], out: Any, frame: Frame | None) -> Any:
-    """A result with a new node behind it."""
+def record(
+    op: Primitive, slots: tuple[int, ...], sources: Any, known: Sequence[Any], out: Any,
+    frame: Frame | None,
+) -> Any:  # fmt: skip
+    """The result of a recorded call, with a new node behind it if the op has rules.
+
+    `known` is what rules may read: the arguments, the output, and residuals.
+    """
+    if not op.differentiable:
+        return _cut_off(op, out)
+    plan = op._plans.get(slots) or op.plan(slots)
+    saved = plan.save(*known)
     if out.__class__ is not _ndarray:
         out = np.asarray(out)
     node = _new(Node)
@@ -313,16 +338,19 @@ def record(plan: Plan, sources: Any, saved: tuple[Any, ...], out: Any, frame: Fr
 
 
 def record_outputs(
-    plan: Plan, sources: Any, saved: tuple[Any, ...], outputs: Any, frame: Frame | None
-) -> tuple[Any, ...]:
+    op: Primitive, slots: tuple[int, ...], sources: Any, known: Sequence[Any], outputs: Any,
+    frame: Frame | None,
+) -> tuple[Any, ...]:  # fmt: skip
     """The results of an op with several outputs, with one new node behind them."""
+    if not op.differentiable:
+        return tuple([_cut_off(op, output) for output in outputs])
     arrays = [np.asarray(output) for output in outputs]
-    node = record(plan, sources, saved, arrays[0], frame)._node
+    node = record(op, slots, sources, known, arrays[0], frame)._node
     node.types = tuple([(array.shape, array.dtype) for array in arrays])
     return tuple(map(with_history, arrays, node.outputs))
 
 
-def cut_off(op: Primitive, out: Any) -> Any:
+def _cut_off(op: Primitive, out: Any) -> Any:
     """A result of an op without rules: it has no history, though its inputs have one."""
     global _last_without_rules
     tensor = wrap(out)
@@ -339,23 +367,7 @@ def without_rules() -> str:
     return f"an op without a derivative, as the last was: {op.name} (defvjp gives it one)"
 
 
-def _find_views(results: Sequence[Any], arguments: Sequence[Any]) -> None:
-    """Note which results view the memory of an argument, or of another result."""
-    for i, result in enumerate(results):
-        array = result._data
-        for value in (*arguments, *results[:i]):
-            if isinstance(value, Variable) and (array.base is not None or array is value._data):
-                view_of(result, value)
-
-
-def _tell(op: Primitive, arguments: Any, values: Any, residuals: Any, result: Any) -> None:
-    outputs = result if op.multiple_outputs else (result,)
-    node = node_of(outputs[0]._node) if outputs else None
-    own = node if isinstance(node, Node) and node.plan.op is op else None
-    tell("ran", Call(op, arguments, values, outputs, residuals, own, state.get().frame))
-
-
-def take_arrays(op: Primitive, values: list[Any]) -> tuple[tuple[int, ...], tuple[Any, ...]]:
+def _take_arrays(op: Primitive, values: list[Any]) -> tuple[tuple[int, ...], tuple[Any, ...]]:
     """Put arrays in the place of tensors; the slots of those with a history, and their nodes."""
     slots, sources = [], []
     for i, value in enumerate(values):
@@ -376,7 +388,7 @@ def take_arrays(op: Primitive, values: list[Any]) -> tuple[tuple[int, ...], tupl
     return tuple(slots), tuple(sources)
 
 
-def convert(op: Primitive, values: list[Any], slots: tuple[int, ...]) -> None:
+def _convert(op: Primitive, values: list[Any], slots: tuple[int, ...]) -> None:
     """Bring the arrays among the arguments to the dtypes in which the op computes."""
     if op.variadic:
         values[:] = promote(values, op.float_inputs)

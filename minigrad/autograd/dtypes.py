@@ -156,6 +156,8 @@ def promote(values: Sequence[Any], floats_only: bool = False, compared: bool = F
     Python scalars stay where NumPy casts them rightly.
     """
     arrays = [value for value in values if isinstance(value, np.ndarray)]
+    if len(arrays) == 1 and arrays[0].dtype.kind == "f" and bool not in map(type, values):
+        return list(values)
     strong = [array.dtype for array in arrays if array.ndim] or [array.dtype for array in arrays]
     floats = [dtype for dtype in strong if dtype.kind == "f"]
     floats = floats or [array.dtype for array in arrays if array.dtype.kind == "f"]

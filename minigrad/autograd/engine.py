@@ -17,7 +17,7 @@ import numpy as np
 
 from minigrad.autograd import mutation
 from minigrad.autograd.call import with_history, wrap
-from minigrad.autograd.events import Call, Pull, effect, tell
+from minigrad.autograd.events import Call, Pull, effect, tell, within
 from minigrad.autograd.lending import lent, notice_writes
 from minigrad.autograd.mode import State, located, state
 from minigrad.autograd.node import FREED, Edge, Leaf, Node, Output, Variable, Watch, node_of
@@ -31,6 +31,7 @@ __all__ = [
 ]  # fmt: skip
 
 Cotangents = dict[Edge, Any]
+Schedule = list[tuple[int, Node]]
 
 
 class Update:
@@ -87,62 +88,50 @@ def run_backward(
     Returns:
         The full cotangent of each leaf and each retained output, or of each input.
     """
-    pending: dict[Edge, Any] = {}  # the sum of the contributions that have arrived so far
-    schedule: list[tuple[int, Node]] = []
-    results: dict[Edge, Any] = {}
+    pending: Cotangents = {}  # the sum of the contributions that have arrived so far
+    schedule: Schedule = []
+    results: Cotangents = {}
     relevant = _between(roots, inputs or (), since)
     missing = _contributions(roots) if hooked and inputs is None else {}
     for edge, seed in roots:
         accumulate(pending, schedule, edge, seed, create)
-    del roots
-    seed = None  # so that `pending` alone holds the cotangents, see `uniquely_owned`
+    # `pending` alone holds the cotangents here, and after each node: see `uniquely_owned`.
+    del roots, seed
     asked = inputs is not None or bool(watched)
     if lent:
         notice_writes()
     outer = state.get()
     callbacks: list[Callable[[], None]] = []
+    at_end = callbacks if inputs is None else outer.at_end
     try:
-        at_end = callbacks if inputs is None else outer.at_end
-        own = State(create, outer.frame, outer.observers, at_end, outer.within, outer.sampled)
-        state.set(own)
+        state.set(State(create, outer.frame, outer.observers, at_end, outer.within, outer.sampled))
         with np.errstate(all="ignore"):
             while schedule:
                 node = heappop(schedule)[1]
                 if node.stamp < since:
                     break
-                plan = node.plan
                 if asked:
                     _hand_out(node, pending, results, inputs)
-                several = plan.op.multiple_outputs
-                g = _cotangents(node, pending, create) if several else pending.pop(node)
-                if inputs is not None:
-                    if node not in relevant:
-                        continue
-                    wanted = [e in inputs or node_of(e) in relevant for e in node.edges]
-                    plan = plan.narrow(tuple(wanted))
+                plan = node.plan if inputs is None else _narrowed(node, inputs, relevant)
+                if plan is None:
+                    continue
                 if node.saved is FREED or mutation.latest > node.stamp:
                     mutation.check(node)
                 if outer.observers:
-                    state.set(own._replace(within=node))
-                parts = pull_recorded(node, plan, g) if create else plan.pull(g, *node.saved)
-                sums: list[tuple[Any, Any, Any]] = []
-                try:
-                    for i, part in enumerate(parts):
-                        if outer.observers:
-                            edge = node.edges[i]
-                            sums.append(_observed_sum(pending, schedule, edge, part, create))
-                        elif part is not None:
-                            accumulate(pending, schedule, node.edges[i], part, create)
-                except ValueError as error:
-                    raise ValueError(located(f"{plan.op.name}: {error}", node.scope)) from error
-                if outer.observers:
-                    state.set(own)
-                    tell("pulled", Pull(node, g, parts, *zip(*sums, strict=True)))
+                    _pull_observed(node, plan, pending, schedule, create)
+                else:
+                    several = plan.op.multiple_outputs
+                    g = _cotangents(node, pending, create) if several else pending.pop(node)
+                    parts = pull_recorded(node, plan, g) if create else plan.pull(g, *node.saved)
+                    try:
+                        for i, part in enumerate(parts):
+                            if part is not None:
+                                accumulate(pending, schedule, node.edges[i], part, create)
+                    except ValueError as error:
+                        raise _located(node, error) from error
+                    g = parts = part = None
                 if not retain:
                     node.saved = FREED
-                # From here only `pending` refers to a cotangent: a second reference costs a copy.
-                del g, sums
-                parts = part = None
                 if missing:
                     _tell_leaves(node, missing, pending, results, write)
             _finish(pending, results, inputs, since, write)
@@ -153,8 +142,37 @@ def run_backward(
     return results
 
 
+def _narrowed(node: Node, inputs: Collection[Edge], relevant: set[Any]) -> Plan | None:
+    """The plan that computes what leads to an input; None if nothing does."""
+    if node not in relevant:
+        return None
+    return node.plan.narrow(tuple([e in inputs or node_of(e) in relevant for e in node.edges]))
+
+
+def _pull_observed(
+    node: Node, plan: Plan, pending: Cotangents, schedule: Schedule, create: bool
+) -> None:
+    """Run the rules of a node, and tell observers what they send, and the sums."""
+    g = _cotangents(node, pending, create) if plan.op.multiple_outputs else pending.pop(node)
+    with within(node):
+        parts = pull_recorded(node, plan, g) if create else plan.pull(g, *node.saved)
+        try:
+            sums = [
+                _observed_sum(pending, schedule, edge, part, create)
+                for edge, part in zip(node.edges, parts, strict=True)
+            ]
+        except ValueError as error:
+            raise _located(node, error) from error
+    tell("pulled", Pull(node, g, parts, *zip(*sums, strict=True)))
+
+
+def _located(node: Node, error: ValueError) -> ValueError:
+    """The error of a rule that returned another shape."""
+    return ValueError(located(f"{node.plan.op.name}: {error}", node.scope))
+
+
 def accumulate(
-    pending: dict[Edge, Any], schedule: list[tuple[int, Node]], edge: Edge, part: Any, create: bool
+    pending: Cotangents, schedule: Schedule, edge: Edge, part: Any, create: bool
 ) -> None:
     """Bring one contribution to the shape and dtype of its edge, and add it up.
 
@@ -213,7 +231,7 @@ def _fitted(part: Any, edge: Edge) -> Any:
 
 
 def _observed_sum(
-    pending: Cotangents, schedule: list[tuple[int, Node]], edge: Edge, part: Any, create: bool
+    pending: Cotangents, schedule: Schedule, edge: Edge, part: Any, create: bool
 ) -> tuple[Any, Any, Any]:
     """Call `accumulate`; return the contribution as added, the sum before it, and the new sum."""
     if part is None:

@@ -62,6 +62,8 @@ class FunctionCall(NamedTuple):
 
 
 Frame = Scope | FunctionCall
+LOOP = "vmap: a loop over the samples"
+"""The name of the call in which an op runs once for each sample, since it has no batching rule."""
 
 
 def module_call(frame: Frame | None) -> Scope | None:

@@ -93,15 +93,7 @@ def open_grid(indices: Any, axis: int, shape: Shape) -> tuple[np.ndarray, ...]:
 
 @primitive(arrays=2, explain_error=_out_of_range, axes=("axis",))
 def _take_along_axis(x: Any, indices: Any, axis: int | None) -> Any:
-    return _along_axis(x, indices, axis)
-
-
-def _along_axis(x: np.ndarray, indices: np.ndarray, axis: int | None) -> Any:
     if axis is None:
-        if indices.ndim != 1:
-            raise ValueError(
-                f"without an axis, indices with one axis expected, got shape {indices.shape}"
-            )
         return x.take(integers(indices))
     axis = normalize_axis_index(axis, x.ndim)
     if indices.ndim != x.ndim:

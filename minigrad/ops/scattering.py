@@ -147,16 +147,9 @@ def _scatter_extreme(
 
 @_scatter_extreme.defjoint("x", "src")
 def _scatter_extreme_rule(
-    g: Any,
-    needed: Any,
-    x: Any,
-    src: Any,
-    out: Any,
-    index: Any,
-    axis: int,
-    include_self: bool,
+    g: Any, needed: Any, x: Any, src: Any, out: Any, index: Any, axis: int, include_self: bool,
     src_shape: Shape,
-) -> list[Any]:
+) -> list[Any]:  # fmt: skip
     """Divide the cotangent of each place evenly among the extremes there."""
     grid, corner = open_grid(index, axis, index.shape), _corner(index.shape)
     x, values, best = array_of(x), array_of(src)[corner], array_of(out)

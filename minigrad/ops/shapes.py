@@ -222,10 +222,14 @@ def _with_axes(count: int, tensors: tuple[Any, ...]) -> Any:
     """Tensors with at least so many axes: one for one, a tuple for several or for a list."""
     if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
         tensors = tuple(tensors[0])
-    results = [as_tensor(tensor) for tensor in tensors]
-    for axis, position in ((1, 0), (2, 0), (3, -1))[:count]:
-        results = [x if x.ndim >= axis else expand_dims(x, position) for x in results]
+    results = [_grown(as_tensor(tensor), count) for tensor in tensors]
     return results[0] if len(results) == 1 else tuple(results)
+
+
+def _grown(x: Any, count: int) -> Any:
+    while x.ndim < count:
+        x = expand_dims(x, -1 if x.ndim == 2 else 0)
+    return x
 
 
 def _inverse(axes: Sequence[int]) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""Circular and hyperbolic functions, their inverses, and lengths and angles in the plane.
+"""Circular and hyperbolic functions, their inverses; lengths, angles and rotations in the plane.
 
 One derivative per line. The formulas avoid overflow and cancellation: ``(1 - x) * (1 + x)`` for 1 -
 x², ``hypot(x, 1)`` for √(x² + 1).
@@ -10,11 +10,18 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.primitives import primitive
-from minigrad.ops._numerics import constant, formula, inf_where_zero, stopped, zero_safe
+from minigrad.ops._numerics import (
+    constant,
+    formula,
+    inf_where_zero,
+    stopped,
+    within_rule,
+    zero_safe,
+)
 
 __all__ = [
     "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "cos", "cosh",
-    "deg2rad", "hypot", "rad2deg", "sin", "sinc", "sinh", "tan", "tanh",
+    "deg2rad", "hypot", "rad2deg", "rotate_pairs", "sin", "sinc", "sinh", "tan", "tanh",
 ]  # fmt: skip
 
 _DEGREE = math.pi / 180
@@ -255,6 +262,25 @@ def _sinc_slope(x: Any) -> Any:
     return math.pi * np.where(near, small * series, (np.cos(far) - np.sin(far) / far) / far)
 
 
+@primitive(float_inputs=True)
+def rotate_pairs(x: Any, cos: Any, sin: Any, interleaved: bool = True) -> Any:
+    """Rotate pairs along the last axis: (a, b) becomes (a cos - b sin, a sin + b cos).
+
+    `cos` and `sin` are arrays that broadcast to (..., n), for `x` of shape (..., 2n). Pair i has
+    the indices 2i and 2i + 1, or i and i + n if not `interleaved`.
+
+    Source: Su et al. 2021, arXiv:2104.09864.
+    """
+    half = x.shape[-1] // 2
+    first = slice(0, None, 2) if interleaved else slice(0, half)
+    second = slice(1, None, 2) if interleaved else slice(half, None)
+    a, b = x[..., first], x[..., second]
+    out = np.empty(x.shape, x.dtype)
+    out[..., first] = a * cos - b * sin
+    out[..., second] = a * sin + b * cos
+    return out
+
+
 # The table. `zero_safe` guards the slopes that can be infinite.
 sin.defvjp(x=lambda g, x: g * np.cos(x))
 cos.defvjp(x=lambda g, x: g * -np.sin(x))
@@ -279,3 +305,8 @@ arccosh.defvjp(x=lambda g, x: g * zero_safe(1 / np.sqrt(x - 1) / np.sqrt(x + 1),
 arctanh.defvjp(x=lambda g, x: g * zero_safe(1 / ((1 - x) * (1 + x)), g))
 deg2rad.defvjp(x=lambda g: g * _DEGREE)
 rad2deg.defvjp(x=lambda g: g * (1 / _DEGREE))
+rotate_pairs.defvjp(
+    x=lambda g, cos, sin, interleaved: within_rule(
+        rotate_pairs, g, cos, -np.asarray(sin), interleaved
+    )
+)

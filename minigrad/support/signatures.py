@@ -13,7 +13,7 @@ from minigrad.support.near_names import keyword_advice
 P = ParamSpec("P")
 R = TypeVar("R")
 
-__all__ = ["created", "fits", "misfit", "named", "signature_of"]
+__all__ = ["call_error", "created", "fits", "named", "signature_of"]
 
 _WITHOUT_EFFECT = {"layout", "pin_memory", "memory_format", "names", "out"}
 
@@ -40,7 +40,7 @@ def fits(function: Callable[..., Any], args: Any, kwargs: Any) -> bool:
     return True
 
 
-def misfit(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> TypeError:
+def call_error(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> TypeError:
     """The error of a call that does not fit a signature; that of an op has PyTorch's names."""
     signature, op = inspect.signature(function), getattr(function, "op", None)
     if op is not None:
@@ -74,7 +74,7 @@ def named(function: Callable[P, R]) -> Callable[P, R]:
         except (MemoryError, OverflowError, TypeError, ValueError) as error:
             message = str(error)
             if isinstance(error, TypeError) and not fits(function, args, kwargs):
-                raise misfit(name, function, args, kwargs) from None
+                raise call_error(name, function, args, kwargs) from None
             if message.startswith(name):
                 raise
             if " got " not in message:

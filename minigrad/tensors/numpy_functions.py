@@ -221,32 +221,18 @@ def _call(func: Any, name: str, args: Any, kwargs: dict[str, Any], op: Any) -> A
         if not unknown:
             return op(*args, **given)
         why = f"minigrad's version does not take {', '.join(unknown)}"
-    if func not in _ABOUT and is_grad_enabled() and _has_history((args, kwargs)):
+    tensors = leaves((args, kwargs), Variable)
+    losing = func not in _ABOUT and is_grad_enabled()
+    if losing and any(history(tensor) is not None for tensor in tensors):
         raise TypeError(
             f"{name}: {why}, and the gradient that the tensor requires would be lost; pass "
             f".detach() or .numpy() for the values alone"
         )
-    read = _array if func in _OF_KINDS else _numbers
+    # Observers are told that values are looked at, not that shapes or dtypes are.
+    read: Any = (lambda x: x._data) if func in _OF_KINDS else (lambda x: x.numpy())
     try:
         return func(*mapped(read, args, Variable), **mapped(read, kwargs, Variable))
     except ValueError as error:
         if "read-only" not in str(error):
             raise
         raise ValueError(f"{name}: NumPy cannot write to a Tensor; use t[...] = values") from None
-
-
-def _has_history(value: Any) -> bool:
-    """Whether nested sequences and dictionaries hold a tensor that requires a gradient."""
-    return any(history(each) is not None for each in leaves(value, Variable))
-
-
-def _array(tensor: Any) -> np.ndarray:
-    """The array of a tensor, of which the shape or the dtype is read."""
-    array: np.ndarray = tensor._data
-    return array
-
-
-def _numbers(tensor: Any) -> np.ndarray:
-    """A read-only array of a tensor; observers are told that its values are looked at."""
-    array: np.ndarray = tensor.numpy()
-    return array

@@ -94,10 +94,9 @@ def checkpoint(
     if not edges:
         return result
     segment.edges = edges
-    plan = _CHECKPOINT.plan(tuple(range(len(edges))))
+    slots, given = tuple(range(len(edges))), ((), segment)
     arrays = [tensor._data for tensor in inner]
-    outer = record_outputs(plan, edges, (segment,), arrays, segment.frame)
-    given = ((), segment)
+    outer = record_outputs(_CHECKPOINT, slots, edges, (*given, arrays), arrays, segment.frame)
     tell("ran", Call(_CHECKPOINT, given, given, outer, (), node_of(outer[0]._node), segment.frame))
     outer_of = dict(zip(map(id, inner), outer, strict=True))
     return mapped(lambda leaf: outer_of.get(id(leaf), leaf), result)

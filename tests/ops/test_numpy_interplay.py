@@ -523,7 +523,7 @@ def test_every_name_of_a_function_that_has_a_rule_has_it() -> None:
 # Values for the positional parameters of NumPy's functions, by their names.
 POSITIONAL: dict[str, Any] = {
     "axis": 1, "dtype": None, "out": None, "keepdims": True, "ddof": 1, "indices": [1, 0, 1],
-    "mode": "clip", "q": 0.25, "a_min": -0.5, "a_max": 1.0, "decimals": 1, "offset": 1, "axis1": 0,
+    "q": 0.25, "a_min": -0.5, "a_max": 1.0, "decimals": 1, "offset": 1, "axis1": 0,
     "axis2": 1,
 }  # fmt: skip
 

@@ -31,10 +31,7 @@ class HistogramAndEdges(NamedTuple):
 
 @of_numbers
 def sort(
-    input: Any,
-    dim: int = -1,
-    descending: bool = False,
-    stable: bool = False,
+    input: Any, dim: int = -1, descending: bool = False, stable: bool = False
 ) -> ValuesAndIndices:
     """Sort along an axis: the elements in order, and where they were.
 
@@ -60,12 +57,7 @@ def msort(input: Any) -> Tensor:
 
 
 @of_numbers
-def argsort(
-    input: Any,
-    dim: int = -1,
-    descending: bool = False,
-    stable: bool = False,
-) -> Tensor:
+def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
     """Find the indices that sort along an axis; equal elements keep their order.
 
     Example:
@@ -212,11 +204,7 @@ def _side(right: bool) -> str:
 
 
 def isin(
-    elements: Any,
-    test_elements: Any,
-    *,
-    assume_unique: bool = False,
-    invert: bool = False,
+    elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False
 ) -> Tensor:
     """Tell which elements are among others.
 
@@ -242,13 +230,9 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
 
 
 def histogram(
-    input: Any,
-    bins: Any = 100,
-    *,
-    range: tuple[float, float] | None = None,
-    weight: Any = None,
+    input: Any, bins: Any = 100, *, range: tuple[float, float] | None = None, weight: Any = None,
     density: bool = False,
-) -> HistogramAndEdges:
+) -> HistogramAndEdges:  # fmt: skip
     """Count the elements in intervals, or add up their weights, in floats; and the edges.
 
     Args:

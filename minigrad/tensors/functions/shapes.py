@@ -378,16 +378,7 @@ def split(
     return ops.split(input, [int(end) for end in accumulate(size)][:-1], dim)
 
 
-@spelled
-def split_with_sizes(input: Any, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
-    """Divide along an axis into pieces of several sizes: see `split`.
-
-    Example:
-        >>> import minigrad
-        >>> [x.tolist() for x in minigrad.split_with_sizes(minigrad.arange(5), [1, 4])]
-        [[0], [1, 2, 3, 4]]
-    """
-    return split(input, split_sizes, dim)
+split_with_sizes = split
 
 
 @spelled
@@ -401,7 +392,7 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """
     n = input.shape[dim]
     size = builtins.max(-(-n // chunks), 1)
-    return ops.split(input, list(range(size, n, size)), dim)
+    return ops.split(input, [*range(size, n, size)] if n else [0] * (chunks - 1), dim)
 
 
 @spelled

@@ -310,8 +310,8 @@ FUSED = ("attention",)
 
 def fused_ops() -> dict[str, Primitive]:
     """The ops that can be opened, by name."""
-    kernels = (op for op in registry.values() if op.residuals or op.joint is not None)
-    return {op.name: op for op in kernels if op.decomposition is not None}
+    fused = (op for op in registry.values() if op.joint and op.decomposition is not None)
+    return {op.name: op for op in fused}
 
 
 def trace(

@@ -8,7 +8,7 @@ are steps like the others, and the result is an ordinary graph.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -18,13 +18,12 @@ from minigrad.autograd.call import wrap
 from minigrad.autograd.dtypes import to_array
 from minigrad.autograd.engine import call_hook
 from minigrad.autograd.events import Call, effect, only_reads, undecorated
-from minigrad.autograd.mode import State, state
+from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Node, Variable, clock
 from minigrad.autograd.primitives import registry
-from minigrad.autograd.scope import FunctionCall
+from minigrad.autograd.scope import LOOP, Frame, FunctionCall
 from minigrad.autograd.views import Place, read_only
-from minigrad.ops.indexing import normalized
 from minigrad.support import tree
 from minigrad.support.random_state import DRAWS
 from minigrad.tracing import Step, Trace, Value
@@ -34,9 +33,11 @@ from minigrad.transforms.batching import (
     RULES,
     Batch,
     CannotMap,
-    Mapped,
+    Samples,
     broadcast,
-    rule_of,
+    of_sample,
+    one_by_one,
+    static,
     whole,
 )
 from minigrad.transforms.structure import flatten, rebuilt, spread
@@ -70,8 +71,8 @@ def vmap(
         A function of the same arguments, with one more dim.
 
     Raises:
-        CannotMap: An op has no batching rule, Python reads what differs from sample to sample, or a
-            random number is drawn. It is a NotImplementedError.
+        CannotMap: Python reads what differs from sample to sample, a result has another shape for
+            each, or a random number is drawn. It is a NotImplementedError.
         TypeError: An argument is not mapped and not a tensor, or a result is not a tensor.
         ValueError: The dims are not of one length, no argument is mapped, or `chunk_size` is below
             1.
@@ -97,45 +98,45 @@ def vmap(
     if chunk_size is not None and chunk_size < 1:
         raise ValueError(f"vmap: chunk_size must be at least 1, got {chunk_size}")
 
-    def at_once(args: tuple[Any, ...], kwargs: dict[str, Any], dims: Sequence[Any]) -> Any:
-        run = _Run(randomness)
-        places = [f"args[{i}]" for i in range(len(args))]
-        samples = [run.given(*one) for one in zip(args, dims, places, strict=True)]
-        named = {name: run.given(value, 0, f"{name}=") for name, value in kwargs.items()}
-        return run.of_all(*run.of_one(func, samples, named), out_dims)
-
     @functools.wraps(func)
     def call(*args: Any, **kwargs: Any) -> Any:
         dims = in_dims if isinstance(in_dims, (tuple, list)) else (in_dims,) * len(args)
         if len(dims) != len(args):
             raise ValueError(f"vmap: in_dims has {len(dims)} entries for {len(args)} arguments")
-        if chunk_size is None:
-            return at_once(args, kwargs, dims)
-        parts = [at_once(*part, dims) for part in _parts(args, kwargs, dims, chunk_size)]
-        return _joined(parts, out_dims)
+        named = spread(kwargs, dict.fromkeys(kwargs, 0), "kwargs")
+        leaves = [_argument(*leaf) for leaf in (*spread(args, dims, "args"), *named)]
+        size = _common_size(leaves)
+        step = chunk_size or max(size, 1)
+        results = []
+        for start in range(0, max(size, 1), step):
+            run = _Run(min(step, size - start), randomness)
+            given = [run.given(_window(leaf, start, start + step)) for _, leaf in leaves]
+            every = rebuilt((args, kwargs), iter(given))
+            results.append(run.of_all(*run.of_one(func, *every), out_dims))
+        like, found = results[0]
+        if len(results) > 1:
+            axes = [axis for _, _, axis in spread(like, out_dims, "the result")]
+            found = [
+                parts[0] if axis is None else ops.concatenate(parts, axis)
+                for axis, *parts in zip(axes, *[part for _, part in results], strict=True)
+            ]
+        return rebuilt(like, iter(found))
 
     return call
 
 
-def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:
+def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:  # noqa: ARG001
     """Return the function itself: a transform lets it write to what it has made.
 
     Args:
         func: A function.
         remove: PyTorch's: "mutations" or "mutations_and_views".
 
-    Raises:
-        RuntimeError: `remove` is something else.
-
     Example:
         >>> import minigrad
         >>> minigrad.func.functionalize(minigrad.sin) is minigrad.sin
         True
     """
-    if remove not in ("mutations", "mutations_and_views"):
-        raise RuntimeError(
-            f'functionalize: remove="mutations" or "mutations_and_views", got {remove!r}'
-        )
     return func
 
 
@@ -147,38 +148,39 @@ def check_randomness(name: str, randomness: str) -> None:
         )
 
 
-def _parts(
-    args: tuple[Any, ...], kwargs: dict[str, Any], dims: Sequence[Any], size: int
-) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
-    """The arguments of at most `size` samples after those of others; all if lengths differ."""
-    every, axes = (args, kwargs), (dims, dict.fromkeys(kwargs, 0))
-    leaves = [(leaf, axis) for _, leaf, axis in spread(every, axes, "args")]
-    lengths = {np.shape(leaf)[axis] for leaf, axis in leaves if axis is not None}
-    if len(lengths) != 1:
-        yield every  # for the error that says so
-        return
-    for start in range(0, max(*lengths, 1), size):
-        window = slice(start, start + size)
-        part = rebuilt(every, iter([_window(leaf, axis, window) for leaf, axis in leaves]))
-        yield part
-
-
-def _window(leaf: Any, axis: int | None, window: slice) -> Any:
+def _argument(path: str, leaf: Any, axis: int | None) -> tuple[str, Any]:
+    """A leaf of an argument with its place: as it is, or samples."""
     if axis is None:
+        return path, leaf
+    tensor: Any = leaf
+    if not isinstance(leaf, Variable):
+        tensor = wrap(to_array(leaf, name=f"vmap: {path}"))
+    rank = tensor._data.ndim
+    if not -rank <= axis < rank:
+        raise ValueError(f"vmap: dim {axis} of {path}, which has shape {tensor._data.shape}")
+    return path, Samples(ops.moveaxis(tensor, axis, 0) if axis % rank else tensor)
+
+
+def _common_size(leaves: list[tuple[str, Any]]) -> int:
+    """The number of samples."""
+    sizes = {path: len(x.tensor._data) for path, x in leaves if isinstance(x, Samples)}
+    if not sizes:
+        raise ValueError("vmap: no argument is mapped: in_dims must name a dim")
+    first = next(iter(sizes))
+    for path, size in sizes.items():
+        if size != sizes[first]:
+            raise ValueError(f"vmap: {path} has {size} samples, {first} has {sizes[first]}")
+    return sizes[first]
+
+
+def _window(leaf: Any, start: int, stop: int) -> Any:
+    """Some of the samples; a sample of zeros where there are none at all."""
+    if not isinstance(leaf, Samples):
         return leaf
-    tensor = leaf if isinstance(leaf, Variable) else wrap(to_array(leaf, name="vmap"))
-    return tensor[(slice(None),) * (axis % tensor._data.ndim) + (window,)]  # type: ignore[index]
-
-
-def _joined(parts: list[Any], out_dims: Any) -> Any:
-    """The results of several parts of the samples as one."""
-    axes = [axis for _, _, axis in spread(parts[0], out_dims, "the result")]
-    columns = zip(*([leaf for _, leaf in flatten(part, "")] for part in parts), strict=True)
-    joined = [
-        column[0] if axis is None else ops.concatenate(column, axis)
-        for column, axis in zip(columns, axes, strict=True)
-    ]
-    return rebuilt(parts[0], iter(joined))
+    x = leaf.tensor
+    if not len(x._data):
+        return Samples(ops.astype(ops.sum(x, 0, True), x._data.dtype))
+    return leaf if start == 0 and stop >= len(x._data) else Samples(x[start:stop])
 
 
 class _Sample(Trace):
@@ -187,7 +189,7 @@ class _Sample(Trace):
     def __init__(self) -> None:
         super().__init__()
         self._born = next(clock)
-        self.mapped: dict[Value, Mapped] = {}
+        self.mapped: dict[Value, Samples] = {}
         """The arguments: what differs from sample to sample."""
         self.things: dict[Value, Any] = {}
         """The tensors and arrays that were there before."""
@@ -199,12 +201,11 @@ class _Sample(Trace):
         stack = [value]
         while stack:
             one = stack[-1]
-            reads = [] if one in self._differs or one.step is None else one.step.reads
-            missing = [each for each in reads if each not in self._differs]
-            stack += missing
-            if not missing:
-                found = one in self.mapped or any(self._differs[each] for each in reads)
-                self._differs[one] = self._differs.get(one, False) or found
+            reads = [] if one.step is None else one.step.reads
+            unknown = [each for each in reads if each not in self._differs]
+            stack += unknown
+            if not unknown:
+                self._differs[one] = one in self.mapped or any(map(self._differs.get, reads))
                 stack.pop()
         return self._differs[value]
 
@@ -213,8 +214,7 @@ class _Sample(Trace):
         super().ran(call)
         op, given = call.op, self.steps[-1].arguments
         for name in op.params[1 if op.variadic else op.arrays :]:
-            differs = any(map(self.differs, tree.leaves(given.get(name), Value)))
-            if differs and op not in INDEXED:
+            if op not in INDEXED and any(map(self.differs, tree.leaves(given.get(name), Value))):
                 raise CannotMap(
                     f"vmap: {op.name}: {name} must be the same for all samples, at {user_line()}"
                 )
@@ -261,48 +261,30 @@ class _Sample(Trace):
 class _Run:
     """One call of a mapped function: a run of one sample, and then of all."""
 
-    def __init__(self, randomness: Randomness) -> None:
+    def __init__(self, size: int, randomness: Randomness) -> None:
         self._trace, self._randomness = _Sample(), randomness
-        self._size = -1
+        self._size, self._empty = max(size, 1), not size
         self._known: dict[Value, Any] = {}
-        self._unplaced: list[Value] = []  # known, and not yet in the next table
         self._by_place: dict[Place, Value] = {}
+        self._wholes: set[Step] = set()  # what is composed of other steps
+        self._around: Frame | None = None  # of the call
 
     # One sample
 
-    def given(self, value: Any, axes: Any, path: str) -> Any:
-        """An argument for the first sample."""
-        leaves = [self._first(*leaf) for leaf in spread(value, axes, path)]
-        return rebuilt(value, iter(leaves))
-
-    def _first(self, path: str, leaf: Any, axis: int | None) -> Any:
-        if axis is None:
+    def given(self, leaf: Any) -> Any:
+        """A leaf of the arguments, for the first sample."""
+        if not isinstance(leaf, Samples):
             return leaf
-        tensor: Any = leaf
-        if not isinstance(leaf, Variable):
-            tensor = wrap(to_array(leaf, name=f"vmap: {path}"))
-        shape = tensor._data.shape
-        if not -len(shape) <= axis < len(shape):
-            raise ValueError(f"vmap: dim {axis} of {path}, which has shape {tuple(shape)}")
-        if self._size not in (-1, shape[axis]):
-            raise ValueError(
-                f"vmap: {path} has {shape[axis]} samples along dim {axis}, others {self._size}"
-            )
-        self._size = shape[axis]
-        tensor = ops.moveaxis(tensor, axis, 0) if axis % len(shape) else tensor
-        array = tensor._data[0] if self._size else np.zeros(tensor._data.shape[1:])
-        sample = wrap(read_only(np.array(array, tensor._data.dtype)))
-        if history(tensor) is not None:
+        sample = wrap(read_only(np.array(leaf.tensor._data[0])))
+        if history(leaf.tensor) is not None:
             sample._node = Leaf(sample)
-        self._trace.mapped[self._trace.value(sample)] = Mapped(tensor)
+        self._trace.mapped[self._trace.value(sample)] = leaf
         return sample
 
     def of_one(
-        self, function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]
+        self, function: Callable[..., Any], args: Any, kwargs: dict[str, Any]
     ) -> tuple[Any, list[Any]]:
         """Run the function on the first sample: its result, and the values in it."""
-        if self._size == -1:
-            raise ValueError("vmap: no argument is mapped: in_dims must name a dim")
         outer = state.get()
         frame = FunctionCall("vmap", next(clock), outer.frame, self._size)
         try:
@@ -310,9 +292,9 @@ class _Run:
             result = function(*args, **kwargs)
         finally:
             state.set(outer)
-        return result, [self._result(*leaf) for leaf in flatten(result, "the result")]
+        return result, [self._value(*leaf) for leaf in flatten(result, "the result")]
 
-    def _result(self, path: str, leaf: Any) -> Any:
+    def _value(self, path: str, leaf: Any) -> Any:
         if isinstance(leaf, (Variable, np.ndarray)):
             return self._trace.value(leaf)
         if isinstance(leaf, (bool, int, float, np.generic)):
@@ -321,40 +303,42 @@ class _Run:
 
     # All samples
 
-    def of_all(self, result: Any, values: list[Any], out_dims: Any) -> Any:
-        """Run the steps for all samples: the result in the structure of that of one sample."""
+    def of_all(self, result: Any, values: list[Any], out_dims: Any) -> tuple[Any, list[Any]]:
+        """Run the steps for all samples: the result of one sample, and the values in its place."""
         self._known |= self._trace.things | self._trace.mapped
         every = self._trace.steps
         composed = {s.inside for s in every}
-        wholes = {
+        self._wholes = {
             s for s in every if s.phase == "backward" or (s.phase == "forward" and s in composed)
         }
-        steps = _needed(every, wholes, values)
+        steps = _needed(every, self._wholes, values)
         ends = _last_uses(steps, values)
         outer = state.get()
+        self._around = outer.frame
         try:
             with np.errstate(all="ignore"):  # as in a backward pass, which may be among the steps
                 for step in steps:
                     if step.phase == "effect":
                         self._effect(step)
-                    elif step in wholes:
+                    elif step in self._wholes:
                         self._whole(step)
                     elif step.phase != "left":
-                        self._run(step, outer)
+                        self._run(step)
                     for value in ends[step]:
                         self._known.pop(value, None)
         finally:
             state.set(outer)
         found = [self._found(value) if isinstance(value, Value) else value for value in values]
         places = [axis for _, _, axis in spread(result, out_dims, "the result")]
-        return rebuilt(result, map(self._placed, found, places))
+        return result, [*map(self._placed, found, places)]
 
     def _placed(self, value: Any, axis: int | None) -> Any:
         if axis is None:
-            if isinstance(value, Mapped):
+            if isinstance(value, Samples):
                 raise ValueError("vmap: out_dims is None for a result that differs between samples")
             return value
         every = whole(value, self._size)
+        every = every[:0] if self._empty else every
         return ops.moveaxis(every, 0, axis) if axis else every
 
     def _found(self, value: Value) -> Any:
@@ -371,7 +355,7 @@ class _Run:
         """An argument of a step, with the counterparts of its values."""
         return tree.mapped(self._found, thing, Value)
 
-    def _run(self, step: Step, outer: State) -> None:
+    def _run(self, step: Step) -> None:
         """An op, or a write, which is an op that makes a new value.
 
         For drawings, values that are the same for all samples are outside of the call.
@@ -385,38 +369,50 @@ class _Run:
         given = step.arguments
         values = [self._filled(given.get(name, default))
                   for name, default in zip(op.params, op.defaults, strict=True)]  # fmt: skip
-        batch = Batch(op, self._size, out.shape, self._randomness == "same")
-        mapped = next(tree.leaves(values, Mapped), None) is not None
-        frame = step.frame if mapped else outer.frame
-        if state.get().frame is not frame:
-            state.set(outer._replace(frame=frame))
-        if not mapped and not (op.random_keys and not batch.same):
-            found = batch.run(*values[: op.arrays], *map(_static, values[op.arrays :]))
-        elif op not in RULES and op.decomposition is not None:
-            axes = [0 if isinstance(value, Mapped) else None for value in values]
-            plain = [value.tensor if isinstance(value, Mapped) else value for value in values]
-            inner = vmap(lambda *given: op.call_with(op.decomposition, given), axes, 0,
-                         self._randomness)  # fmt: skip
-            found, mapped = inner(*plain), True
+        batch = Batch(op, self._size, step.outputs, self._randomness == "same")
+        mapped = next(tree.leaves(values, Samples), None) is not None
+        self._enter(step.frame if mapped else self._around)
+        if mapped or (op.random_keys and not batch.same):
+            found, mapped = self._of_samples(batch, values), True
         else:
-            if op not in INDEXED and not op.variadic:
-                values[op.arrays :] = map(_static, values[op.arrays :])
-            found, mapped = rule_of(op)(batch, *values), True
+            found = batch.run(*values[: op.arrays], *map(static, values[op.arrays :]))
         several = isinstance(found, (tuple, list))
         results = list(found) if several else [found]
-        self._know(step, [Mapped(one) if mapped else one for one in results])
+        self._know(step, [Samples(one) if mapped else one for one in results])
+
+    def _of_samples(self, batch: Batch, values: list[Any]) -> Any:
+        """The results of an op: by its rule, by its decomposition, or by a loop."""
+        op = batch.op
+        values = [*values[: op.arrays], *map(static, values[op.arrays :])]
+        found = RULES[op](batch, *values) if op in RULES else NotImplemented
+        if found is not NotImplemented:
+            return found
+        if op.decomposition is not None:
+            axes = [0 if isinstance(value, Samples) else None for value in values]
+            given = [value.tensor if isinstance(value, Samples) else value for value in values]
+            given = [wrap(value) if isinstance(value, np.ndarray) else value for value in given]
+            composed = functools.partial(op.call_with, op.decomposition)
+            return vmap(lambda *one: composed(one), axes, 0, self._randomness)(*given)
+        self._enter(FunctionCall(LOOP, next(clock), self._around))
+        return one_by_one(batch, *values)
+
+    def _enter(self, frame: Frame | None) -> None:
+        now = state.get()
+        if now.frame is not frame:
+            state.set(now._replace(frame=frame))
 
     def _copy(self, values: Any, out: Value) -> Any:
-        if not isinstance(values, Mapped):
+        if not isinstance(values, Samples):
             return ops.broadcast_to(ops.astype(values, out.dtype), out.shape)
-        converted = Mapped(ops.astype(values.tensor, out.dtype))
-        return Mapped(broadcast(Batch(registry["broadcast_to"], self._size, out.shape), converted))
+        converted = Samples(ops.astype(values.tensor, out.dtype))
+        return Samples(broadcast(Batch(registry["broadcast_to"], self._size, [out]), converted))
 
     def _know(self, step: Step, results: list[Any]) -> None:
         for value, one in zip(step.outputs, results, strict=False):
             if value is not None:
                 self._known[value] = one
-                self._unplaced.append(value)
+                if self._wholes and isinstance(value.array, np.ndarray):
+                    self._by_place[Place.of_array(value.array)] = value
 
     def _whole(self, step: Step) -> None:
         """A step that is composed of others, or the rules of a node: they have made its results."""
@@ -424,36 +420,25 @@ class _Run:
             if value is None or value in self._known or not isinstance(value.array, np.ndarray):
                 continue
             place = Place.of_array(value.array)
-            one = self._at_place(place)
-            one = one if one is not None else self._of_reads(step, value)
-            if one is None:
-                if self._trace.differs(value):
-                    raise CannotMap(
-                        f"vmap: {step.what}: what its function or its rule computes is not made "
-                        f"of minigrad's ops"
-                    )
-                one = wrap(value.array)
-            self._known[value] = one
+            same = next((one for one in step.reads if one.array is value.array), None)
+            known = self._by_place.get(place) or same
+            if known in self._known:
+                self._known[value] = self._known[known]
+            elif self._trace.differs(value):
+                raise CannotMap(
+                    f"vmap: {step.what}: what its function or its rule computes is not made of "
+                    f"minigrad's ops"
+                )
+            else:
+                self._known[value] = wrap(value.array)
             self._by_place[place] = value
-
-    def _at_place(self, place: Place) -> Any:
-        """The counterpart of the value at a place in memory; None if nothing is known of it."""
-        for value in self._unplaced:
-            if isinstance(value.array, np.ndarray):
-                self._by_place[Place.of_array(value.array)] = value
-        self._unplaced.clear()
-        known = self._by_place.get(place)
-        return None if known is None else self._known.get(known)
-
-    def _of_reads(self, step: Step, value: Value) -> Any:
-        return next((self._known[one] for one in step.reads if one.array is value.array), None)
 
     def _effect(self, step: Step) -> None:
         """A random number, or something that a mapped function may not do."""
         if step.inside is not None and step.inside.phase == "effect":
             return  # a part of one that is done below
         name = getattr(step.function, "__name__", "a function")
-        if any(isinstance(self._known.get(value), Mapped) for value in step.reads):
+        if any(isinstance(self._known.get(value), Samples) for value in step.reads):
             if step.function is undecorated(call_hook):
                 return
             if only_reads(step.function):  # it checks values
@@ -483,12 +468,15 @@ class _Run:
         if self._randomness == "same" or not isinstance(first.array, np.ndarray):
             self._know(step, [self._call(step, 0)])
             return
-        self._know(step, [Mapped(ops.stack([self._call(step, i) for i in range(self._size)]))])
+        self._know(step, [Samples(ops.stack([self._call(step, i) for i in range(self._size)]))])
 
     def _call(self, step: Step, sample: int) -> Any:
         """Call the function of an effect for one sample."""
         function: Any = step.function
-        given = {key: _of_sample(self._filled(x), sample) for key, x in step.arguments.items()}
+        values = lambda tensor, i: wrap(tensor._data[i])
+        given = {
+            key: of_sample(self._filled(x), sample, values) for key, x in step.arguments.items()
+        }
         return effect(function)(*given.pop("args"), **given)
 
 
@@ -525,18 +513,3 @@ def _last_uses(steps: list[Step], results: list[Any]) -> dict[Step, list[Value]]
     for value in last.keys() - {one for one in results if isinstance(one, Value)}:
         ends[last[value]].append(value)
     return ends
-
-
-def _of_sample(thing: Any, sample: int) -> Any:
-    """An argument for one sample."""
-    return tree.mapped(lambda one: wrap(one.tensor._data[sample]), thing, Mapped)
-
-
-def _static(thing: Any) -> Any:
-    """A static argument, with arrays in the place of tensors."""
-
-    def value(tensor: Any) -> Any:
-        array = tensor._data if tensor._data.dtype.kind == "f" else normalized(tensor)
-        return array if array.ndim else array.item()
-
-    return tree.mapped(value, thing, Variable)
