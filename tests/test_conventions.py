@@ -34,7 +34,6 @@ FRONT_DOORS = {
         "autograd/functional.py",
         "autograd/graph.py",
         "optim/swa_utils.py",
-        "data/transforms.py",
     )
 }
 

@@ -222,7 +222,6 @@ def test_dir_shows_what_is_public_and_nothing_else() -> None:
 LATE = {
     "graphviz", "tqdm", "matplotlib", "torch", "scipy", "sklearn", "einx", "safetensors", "onnx",
     "onnxruntime", "tokenizers", "tensorboardX", "minigrad.learn",
-    "minigrad.debugging.profiler", "minigrad.debugging.training_statistics",
 }  # fmt: skip
 
 

@@ -16,10 +16,9 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Sequence
-from types import BuiltinFunctionType, FunctionType, MethodType
-from typing import Any, TypedDict, Unpack, overload
-
-import numpy as np
+from dataclasses import dataclass
+from types import FunctionType, MethodType
+from typing import Any, overload
 
 from minigrad.autograd.call import call_path
 from minigrad.autograd.node import Variable
@@ -48,7 +47,49 @@ SPELLINGS = (
 """PyTorch's names of arguments, which a call by keywords may use, and those of minigrad's ops."""
 
 
-class Primitive:
+@dataclass(eq=False, kw_only=True)
+class Options:
+    """The options of an op, as `primitive` takes them and its record has them.
+
+    Attributes:
+        arrays: How many arguments, from the first, are arrays; the others are static. By default
+            those that have no default value.
+        residuals: Names of further values that the forward returns for its rules.
+        multiple_outputs: Whether the output is a tuple. Then the rules get a tuple ``g``, with
+            zeros for outputs that nothing used.
+        float_inputs: Whether integers become the default float first. NumPy makes float64 of them.
+        promote: Names of arguments that are brought to a common dtype; in the record their places.
+            An op whose only arguments are two arrays always does it.
+        axes: Names of static arguments that are axes; in the record their places. A list of axes
+            becomes a tuple, and a tensor that has axes itself is refused.
+        random_keys: Names of static arguments that are keys of random numbers, which drawings
+            leave out.
+        side_effects: Whether the forward or a rule does more than compute, such as to exchange
+            messages with other ranks. Tools that measure an op do not run such an op again.
+        explain_error: Called with the arguments when the forward raised. What it returns becomes
+            the message of the error, after the op's name.
+        compares: Whether it compares two arrays, or their truth: integers stay what they are.
+        casts: Whether the last parameter of a function of one array is a keyword ``dtype``: the
+            array is cast to it first, and the result at the end. The function never gets it.
+        float16_in: For a function of floats, of one array or two, the dtype in which float16 is
+            computed, forward and backward; the result is rounded once.
+    """
+
+    arrays: Any = None
+    residuals: tuple[str, ...] = ()
+    multiple_outputs: bool = False
+    float_inputs: bool = False
+    promote: tuple[Any, ...] = ()
+    axes: tuple[Any, ...] = ()
+    random_keys: tuple[str, ...] = ()
+    side_effects: bool = False
+    explain_error: ExplainError | None = None
+    compares: bool = False
+    casts: bool = False
+    float16_in: Any = None
+
+
+class Primitive(Options):
     """The record of an op: its forward function, its rules, its decomposition.
 
     Args:
@@ -77,25 +118,19 @@ class Primitive:
         ('b',)
     """
 
-    def __init__(
-        self, forward: Callable[..., Any], *, arrays: int | None = None,
-        residuals: tuple[str, ...] = (), multiple_outputs: bool = False,
-        float_inputs: bool = False, promote: tuple[str, ...] = (), axes: tuple[str, ...] = (),
-        random_keys: tuple[str, ...] = (), side_effects: bool = False,
-        explain_error: ExplainError | None = None, compares: bool = False, casts: bool = False,
-        float16_in: Any = None,
-    ) -> None:  # fmt: skip
+    def __init__(self, forward: Callable[..., Any], **options: Any) -> None:
+        super().__init__(**options)
         self.name, self.forward = _name_of(forward).strip("_"), forward
         self.signature = _signature_of(forward, self.name)
-        parameters = list(self.signature.parameters.values())[: -1 if casts else None]
+        parameters = list(self.signature.parameters.values())[: -1 if self.casts else None]
         self.params = tuple(parameter.name for parameter in parameters)
-        names = ("g", "out", "needed", *self.params, *residuals)
+        names = ("g", "out", "needed", *self.params, *self.residuals)
         if not parameters or len({*names}) < len(names):
             raise TypeError(
                 f"{self.name}: an op has at least one argument; arguments and residuals have names "
                 f"of their own, and none is named g, out or needed"
             )
-        for name in (*promote, *axes, *random_keys):
+        for name in (*self.promote, *self.axes, *self.random_keys):
             if name not in self.params:
                 raise TypeError(f"{self.name} has no argument {name!r}; it has {self.params}")
         self.variadic = parameters[0].kind is inspect.Parameter.VAR_POSITIONAL
@@ -104,7 +139,7 @@ class Primitive:
         needed = [i for i, default in enumerate(self.defaults) if default is REQUIRED]
         self.required = needed[-1] + 1 if needed else 0
         self.special = bool(  # it has no leaner path: see call.py
-            self.variadic or residuals or multiple_outputs or promote
+            self.variadic or self.residuals or self.multiple_outputs or self.promote
             or self.positional < len(parameters)
         )  # fmt: skip
         self.places = {name: i for i, name in enumerate(self.params)}
@@ -113,13 +148,9 @@ class Primitive:
             if own in self.params and theirs not in self.places:
                 self.places[theirs] = self.places[own]
                 self.spelling.setdefault(own, theirs)
-        self.arrays = len(needed) if arrays is None else arrays
-        self.residuals, self.multiple_outputs = residuals, multiple_outputs
-        self.float_inputs, self.compares, self.casts = float_inputs, compares, casts
-        self.explain_error, self.float16_in = explain_error, float16_in
-        self.promote = tuple(self.places[name] for name in promote)
-        self.axes = tuple(self.places[name] for name in axes)
-        self.random_keys, self.side_effects = random_keys, side_effects
+        self.arrays = len(needed) if self.arrays is None else self.arrays
+        self.promote = tuple(self.places[name] for name in self.promote)
+        self.axes = tuple(self.places[name] for name in self.axes)
         self.rules: dict[str, Rule] = {}
         self.joint: Rule | None = None
         self.joint_slots: tuple[int, ...] = ()
@@ -273,35 +304,11 @@ class Primitive:
         return f"Primitive({self.name}{self.signature})"
 
 
-class _Options(TypedDict, total=False):
-    """The options of `primitive`, for type checkers."""
-
-    numpy: Any
-    arrays: int | None
-    residuals: tuple[str, ...]
-    multiple_outputs: bool
-    float_inputs: bool
-    promote: tuple[str, ...]
-    axes: tuple[str, ...]
-    random_keys: tuple[str, ...]
-    side_effects: bool
-    explain_error: ExplainError | None
-    compares: bool
-    casts: bool
-    float16_in: Any
-
-
 @overload
 def primitive(forward: Forward[P], /) -> OpFunction[P]: ...
 @overload
-def primitive(**options: Unpack[_Options]) -> Callable[[Forward[P]], OpFunction[P]]: ...
-def primitive(
-    *forward: Any, numpy: Any = (), arrays: int | None = None, residuals: tuple[str, ...] = (),
-    multiple_outputs: bool = False, float_inputs: bool = False, promote: tuple[str, ...] = (),
-    axes: tuple[str, ...] = (), random_keys: tuple[str, ...] = (), side_effects: bool = False,
-    explain_error: ExplainError | None = None, compares: bool = False, casts: bool = False,
-    float16_in: Any = None,
-) -> Any:  # fmt: skip
+def primitive(*, numpy: Any = ..., **options: Any) -> Callable[[Forward[P]], OpFunction[P]]: ...
+def primitive(*forward: Any, numpy: Any = (), **options: Any) -> Any:
     """Make a differentiable op of a function on arrays.
 
     Used bare (``@primitive``) or with options (``@primitive(numpy=np.exp, float_inputs=True)``).
@@ -313,34 +320,14 @@ def primitive(
         *forward: The function, if there are no options: any callable with a signature.
         numpy: The NumPy function that the op answers for when it meets a Tensor, or a tuple of
             them.
-        arrays: How many arguments, from the first, are arrays; the others are static. By default
-            those that have no default value.
-        residuals: Names of further values that the forward returns for its rules.
-        multiple_outputs: Whether the output is a tuple. Then the rules get a tuple ``g``, with
-            zeros for outputs that nothing used.
-        float_inputs: Whether integers become the default float first. NumPy makes float64 of them.
-        promote: Names of arguments that are brought to a common dtype. An op whose only arguments
-            are two arrays always does it.
-        axes: Names of static arguments that are axes. A list of axes becomes a tuple, and a tensor
-            that has axes itself is refused.
-        random_keys: Names of static arguments that are keys of random numbers, which drawings
-            leave out.
-        side_effects: Whether the forward or a rule does more than compute, such as to exchange
-            messages with other ranks. Tools that measure an op do not run such an op again.
-        explain_error: Called with the arguments when the forward raised. What it returns becomes
-            the message of the error, after the op's name.
-        compares: Whether it compares two arrays, or their truth: integers stay what they are.
-        casts: Whether the last parameter of a function of one array is a keyword ``dtype``: the
-            array is cast to it first, and the result at the end. The function never gets it.
-        float16_in: For a function of floats, of one array or two, the dtype in which float16 is
-            computed, forward and backward; the result is rounded once.
+        **options: See `Options`.
 
     Returns:
         The op: a plain function with ``op``, its record, and the methods that give it rules:
         ``defvjp``, ``defjoint``, ``defdecomposition``, ``defformula``.
 
     Raises:
-        TypeError: It is not one function with named arguments, or one of NumPy, or cached.
+        TypeError: It is not one function with named arguments, or one of NumPy.
 
     Example:
         >>> from minigrad import Tensor
@@ -360,12 +347,7 @@ def primitive(
             raise TypeError(f"primitive: numpy must be a NumPy function, got {function!r}")
 
     def make(forward: Callable[..., Any]) -> Any:
-        op = Primitive(
-            forward, arrays=arrays, residuals=residuals, multiple_outputs=multiple_outputs,
-            float_inputs=float_inputs, promote=promote, axes=axes, random_keys=random_keys,
-            side_effects=side_effects, explain_error=explain_error, compares=compares, casts=casts,
-            float16_in=float16_in,
-        )  # fmt: skip
+        op = Primitive(forward, **options)
         function = isinstance(forward, FunctionType | MethodType)
         own = functools.WRAPPER_UPDATES if function else ()  # not the fields of a callable object
         call: Any = functools.update_wrapper(call_path(op), forward, updated=own)
@@ -378,22 +360,13 @@ def primitive(
         return call
 
     for given in forward:
-        if _is_numpy(given) or len(forward) > 1:
+        if len(forward) > 1 or module_of(given).partition(".")[0] == "numpy":
             raise TypeError(
                 f"primitive: one function on arrays expected, got {_name_of(given)}; the NumPy "
                 f"functions that the op answers for are a keyword: "
                 f"@primitive(numpy=np.{_name_of(given)})"
             )
     return make(*forward) if forward else make
-
-
-def _is_numpy(function: Any) -> bool:
-    """Whether it is a function of NumPy's own."""
-    written_in_c = isinstance(function, BuiltinFunctionType | type(np.sum))
-    if isinstance(function, np.ufunc):  # which has no module in NumPy 2.0
-        return True
-    plain = written_in_c or isinstance(function, FunctionType)
-    return plain and module_of(function).partition(".")[0] == "numpy"
 
 
 def _name_of(forward: Any) -> str:
@@ -405,11 +378,6 @@ def _name_of(forward: Any) -> str:
 
 def _signature_of(forward: Any, name: str) -> inspect.Signature:
     """The signature of a forward function; a TypeError if it cannot be one."""
-    if hasattr(forward, "cache_info"):
-        raise TypeError(
-            f"{name}: the results of an op cannot be cached by its arguments, which are arrays: "
-            f"pass the function without functools.cache, {name}.__wrapped__"
-        )
     try:
         signature = inspect.signature(forward)
     except (TypeError, ValueError) as error:

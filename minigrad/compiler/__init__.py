@@ -3,7 +3,8 @@
 The first two calls run the step and record a program. Later calls run the program.
 
 - `program`: the record: values, instructions, and the listing that `print` shows.
-- `watched`: the trace of a step, with what a replay needs besides, and what it refuses.
+- `step_trace`: the trace of a step, with what a replay needs besides, and what it refuses.
+- `memories`: whose memory the values of a step are in, in which layout, and who sees it.
 - `recording`: from a trace to a program; and whether two programs are one.
 - `passes`: make a program smaller: values that nothing uses, equal instructions, memory.
 - `replay`: a program as one Python function.

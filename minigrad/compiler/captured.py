@@ -26,7 +26,7 @@ from minigrad.compiler.functions import constant, read
 from minigrad.compiler.program import Argument, CaptureError, Program, Value
 from minigrad.compiler.recording import agree, program_of
 from minigrad.compiler.replay import compiled
-from minigrad.compiler.watched import Watched
+from minigrad.compiler.step_trace import StepTrace
 from minigrad.optim.options import Option
 from minigrad.support.tree import mapped, structure
 from minigrad.tensors.tensor import Tensor
@@ -260,14 +260,14 @@ class _Entry:
         known = {id(module): module for module in (*self._modules, *own)}
         attributes = [_attributes(module) for module in known.values()]
         before = {id(tensor): tensor._grad is not None for tensor, _ in self._gradients}
-        watched = Watched(tensors)
-        with watched:
+        trace = StepTrace(tensors)
+        with trace:
             returned = step(*args, **kwargs)
         try:
             result = _Result(returned)
-            leaves = [watched.returned(leaf) for leaf in result.leaves]
-            if watched.refused:
-                self.refused = watched.refused
+            leaves = [trace.returned(leaf) for leaf in result.leaves]
+            if trace.refused:
+                self.refused = trace.refused
                 return returned
             if _kinds(args, kwargs) != arguments:
                 raise CaptureError("capture: the step changes its arguments; return what it makes")
@@ -278,8 +278,8 @@ class _Entry:
                     "capture: the step draws from the random numbers of Python or NumPy, which a "
                     "replay would not: use minigrad.random, or draw outside of the step"
                 )
-            program = program_of(watched, leaves[0] if result.structure == 0 else tuple(leaves))
-            self._reach(watched, program, tensors, own, before)
+            program = program_of(trace, leaves[0] if result.structure == 0 else tuple(leaves))
+            self._reach(trace, program, tensors, own, before)
             self._take(program, result)
         except CaptureError as error:
             error.result = returned
@@ -308,11 +308,11 @@ class _Entry:
         self._recorded = program, result
 
     def _reach(
-        self, watched: Watched, program: Program, tensors: list[Tensor], own: list[Any],
+        self, trace: StepTrace, program: Program, tensors: list[Tensor], own: list[Any],
         had: dict[int, bool],
     ) -> None:  # fmt: skip
         """Remember what the step depends on besides its arguments."""
-        roots = {id(root): root for root in (*watched.modules.values(), *own)}
+        roots = {id(root): root for root in (*trace.modules.values(), *own)}
         found = {id(each): each for root in roots.values() for each in root.modules()}
         self._modules = list(found.values())
         if self.run is None:  # one that is passed each time may also be a variable of the step
@@ -323,9 +323,9 @@ class _Entry:
             ]
         reads = [each.args[0] for each in program.instructions if each.function is read]
         self._tensors = list({id(t): t for t in reads if not isinstance(t, Argument)}.values())
-        read_grads = {id(tensor): tensor for tensor in watched.gradients}
+        read_grads = {id(tensor): tensor for tensor in trace.gradients}
         self._gradients = [(tensor, had.get(key)) for key, tensor in read_grads.items()]
-        self._options = watched.options
+        self._options = trace.options
         self._version, self._state = version.number, self._now()
 
     def _now(self) -> list[Any]:

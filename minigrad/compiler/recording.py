@@ -35,7 +35,7 @@ from minigrad.compiler.program import (
     Program,
     Value,
 )  # fmt: skip
-from minigrad.compiler.watched import ADD_TO_GRAD, READ_GRAD, Layout, Pulled, Watched
+from minigrad.compiler.step_trace import ADD_TO_GRAD, READ_GRAD, Pulled, StepTrace
 from minigrad.support.tree import leaves, mapped, structure
 from minigrad.tensors.tensor import Tensor
 from minigrad.tracing import Step
@@ -44,28 +44,29 @@ from minigrad.tracing import Value as Traced
 __all__ = ["Pull", "agree", "program_of"]
 
 
-def program_of(watched: Watched, result: Any) -> Program:
+def program_of(trace: StepTrace, result: Any) -> Program:
     """The program of a step that returned `result`, a structure with values of the trace."""
-    return _Writer(watched).program(result)
+    return _Writer(trace).program(result)
 
 
 class _Writer:
     """Writes the instructions of one program."""
 
-    def __init__(self, watched: Watched) -> None:
-        self._watched = watched
+    def __init__(self, trace: StepTrace) -> None:
+        self._trace = trace
         self._instructions: list[Instruction] = []
         self._values: dict[Traced, Any] = {}
-        self._seen = {watched.memory_of(number) for number in watched.shared}
+        self._memories = trace.memories
+        self._seen = {self._memories.one(number) for number in self._memories.shared}
         self._outer = np.geterr()
         self._step: Step | None = None
 
     def program(self, result: Any) -> Program:
         """The program."""
-        watched = self._watched
-        arguments = [self._values.get(a) or self._made(a) for a in watched.inputs]
-        for step in watched.steps:
-            if step in watched.composed or _in_effect(step):
+        trace = self._trace
+        arguments = [self._values.get(a) or self._made(a) for a in trace.inputs]
+        for step in trace.steps:
+            if step in trace.composed or _in_effect(step):
                 continue
             self._step = step
             _WRITERS[step.phase](self, step)
@@ -108,27 +109,25 @@ class _Writer:
             self._write("add", function, (total, part), [traced])
             return
         g, *saved = (self._in(each) for each in step.arguments.values())
-        pull = Pull(self._watched.pulls[step])
+        pull = Pull(self._trace.pulls[step])
         self._write(step.what, pull, (g, *saved), step.outputs, several=True)
 
     def _written(self, step: Step) -> None:
-        watched = self._watched
+        trace = self._trace
         if step.op is not None:
             self._forward(step)
         elif step.what == "copy":
             values, kind = (self._in(each) for each in step.arguments.values())
             self._write("copy", laid_out, (values, *kind), step.outputs)
         elif step.what == "data":
-            self._write(
-                "data", set_data, self._in(watched.given[step][0]), step.outputs, effect=True
-            )
+            self._write("data", set_data, self._in(trace.given[step][0]), step.outputs, effect=True)
         else:
             target, values = (self._in(each) for each in step.arguments.values())
             self._write("write", write, (target, values), step.outputs, effect=True)
 
     def _effect(self, step: Step) -> None:
-        watched = self._watched
-        args, keywords = (self._in(each) for each in watched.given[step])
+        trace = self._trace
+        args, keywords = (self._in(each) for each in trace.given[step])
         outputs = [] if step.outputs[0] is None else step.outputs[:1]  # others are read when used
         if step.function is ADD_TO_GRAD:
             self._write("add_to_grad", add_to_grad, args, (), effect=True)
@@ -136,8 +135,8 @@ class _Writer:
             self._write("grad", grad_of, args, outputs, effect=True)
         else:
             function: Any = step.function
-            if step in watched.streams:
-                args = (self._in(watched.streams[step]), function, *args)
+            if step in trace.streams:
+                args = (self._in(trace.streams[step]), function, *args)
                 function = from_stream
             self._write(step.what, function, args, outputs, keywords, effect=True)
 
@@ -151,20 +150,18 @@ class _Writer:
         return mapped(self._value, thing, Traced)
 
     def _value(self, traced: Traced) -> Any:
-        watched = self._watched
-        while traced in watched.aliases:
-            traced = watched.aliases[traced]
+        trace = self._trace
+        traced = self._memories.origin(traced)
         if traced in self._values:
             return self._values[traced]
-        if traced in watched.constants:
-            array = watched.constants[traced]
-            layout = watched.layouts.get(traced)
+        if traced in trace.constants:
+            array = trace.constants[traced]
             self._values[traced] = array
-            if layout is not None:
+            if traced in self._memories.layouts:
                 self._write("constant", constant, (array,), [traced])
             return self._values[traced]
-        if traced in watched.reads:
-            self._write("read", read, (watched.reads[traced],), [traced])
+        if traced in trace.reads:
+            self._write("read", read, (trace.reads[traced],), [traced])
             return self._values[traced]
         step, line = traced.step, self._step and self._step.line
         what = "a value" if step is None else f"what {step.what} computed"
@@ -175,10 +172,10 @@ class _Writer:
     def _made(self, traced: Traced) -> Value:
         """A new value of the program."""
         value = Value(traced.number)
-        layout: Layout | None = self._watched.layouts.get(traced)
+        layout = self._memories.layouts.get(traced)
         if layout is not None:
             value.shape, value.dtype = traced.shape, traced.dtype
-            value.memory = self._watched.memory_of(layout.memory)
+            value.memory = self._memories.one(layout.memory)
             value.strides, value.held = layout.strides, layout.held
             value.fresh = layout.fresh and value.memory not in self._seen
         elif traced.dtype is not None:  # a number of NumPy, or a part that the trace has read
@@ -192,8 +189,7 @@ class _Writer:
     def _fresh_like(self, traced: Traced) -> Value:
         """A value in memory of its own, in the layout that ``np.empty_like`` gives."""
         made = Value(traced.number, traced.shape, traced.dtype, -traced.number, True)
-        layout = self._watched.layouts.get(traced)
-        made.strides = None if layout is None else layout.strides
+        made.strides = self._memories.kind(traced)[2]
         return made
 
     def _write(
@@ -208,7 +204,7 @@ class _Writer:
         ]
         step = self._step
         scope = step.scope if step is not None else None
-        errors: Any = self._watched.errors[step] if step is not None else self._outer
+        errors: Any = self._trace.errors[step] if step is not None else self._outer
         phase = "effect" if effect else "backward" if step and _in_pass(step) else "forward"
         self._instructions.append(
             Instruction(

@@ -55,7 +55,7 @@ def _set(options: Options, name: str, value: Any) -> None:
 
 
 @reading
-def looked_at(options: Options, name: str) -> None:
+def compute_with(options: Options, name: str) -> None:
     """Python computes with an option, or compares it; what comes of it is not known."""
 
 
@@ -65,7 +65,7 @@ def _computing(name: str) -> Callable[..., Any]:
     def method(self: Option, *args: Any) -> Any:
         result = function(self, *args)
         if result is not NotImplemented:
-            looked_at(*self.origin)
+            compute_with(*self.origin)
         return result
 
     return method

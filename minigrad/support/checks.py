@@ -68,11 +68,19 @@ def check_flag(owner: str, name: str, value: Any) -> bool:
     return bool(value)
 
 
+def check_divisible(owner: str, **sizes: int) -> None:
+    """Raise a ValueError if the first of two sizes is not divisible by the second."""
+    (whole, count), (part, size) = sizes.items()
+    if count % size:
+        raise ValueError(f"{owner}: {whole} must be divisible by {part}, got {count}, {size}")
+
+
 def check_choice(owner: str, name: str, value: Any, choices: Iterable[Any]) -> None:
     """Raise a ValueError if a value is not one of those that there are."""
     known = list(choices)
     if value not in known:
-        listed = f"{', '.join(map(repr, known[:-1]))} or {known[-1]!r}"
+        *most, last = (f'"{each}"' for each in known)
+        listed = f"{', '.join(most)} or {last}" if most else last
         raise ValueError(f"{owner}: {name} must be {listed}, got {value!r}")
 
 

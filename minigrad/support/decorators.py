@@ -1,10 +1,10 @@
-"""Context managers that also decorate functions, generators and asynchronous functions."""
+"""Context managers that also decorate functions and generators."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import Callable, Generator
 from contextlib import ContextDecorator
 from typing import Any, TypeVar, cast
 
@@ -20,10 +20,13 @@ class Decorator(ContextDecorator):
     """
 
     def __call__(self, func: F) -> F:
-        for applies, decorate in _KINDS:
-            if applies(func):
-                decorated = functools.update_wrapper(decorate(func, self._recreate_cm), func)
-                return cast("F", decorated)
+        if inspect.iscoroutinefunction(func) or inspect.isasyncgenfunction(func):
+            raise TypeError(
+                f"{func.__name__}: an asynchronous function is not decorated, since others run "
+                f"while it waits: write `with` around its steps"
+            )
+        if inspect.isgeneratorfunction(func):
+            return cast("F", functools.update_wrapper(_generator(func, self._recreate_cm), func))
         return super().__call__(func)
 
 
@@ -49,42 +52,3 @@ def _generator(func: Callable[..., Any], made: Callable[[], Any]) -> Callable[..
                 inner.close()
 
     return call
-
-
-def _async_generator(func: Callable[..., Any], made: Callable[[], Any]) -> Callable[..., Any]:
-    async def call(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, Any]:
-        manager, inner = made(), func(*args, **kwargs)
-        resume, value = inner.asend, None
-        try:
-            while True:
-                with manager:
-                    try:
-                        step = await resume(value)
-                    except StopAsyncIteration:
-                        return
-                try:
-                    value, resume = (yield step), inner.asend
-                except GeneratorExit:
-                    raise
-                except BaseException as error:  # noqa: BLE001  # the generator gets it
-                    value, resume = error, inner.athrow
-        finally:
-            with manager:
-                await inner.aclose()
-
-    return call
-
-
-def _coroutine(func: Callable[..., Any], made: Callable[[], Any]) -> Callable[..., Any]:
-    async def call(*args: Any, **kwargs: Any) -> Any:
-        with made():
-            return await func(*args, **kwargs)
-
-    return call
-
-
-_KINDS = (
-    (inspect.isgeneratorfunction, _generator),
-    (inspect.isasyncgenfunction, _async_generator),
-    (inspect.iscoroutinefunction, _coroutine),
-)

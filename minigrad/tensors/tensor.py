@@ -14,8 +14,9 @@ import numpy as np
 
 from minigrad import ops, random
 from minigrad.autograd import api as gradients
-from minigrad.autograd import dtype_class
 from minigrad.autograd.call import made
+from minigrad.autograd.dtype_class import DTYPES
+from minigrad.autograd.dtype_class import dtype as DType
 from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
 from minigrad.autograd.engine import detach, hooked, watch_of, watched
 from minigrad.autograd.events import effect, tell
@@ -229,9 +230,9 @@ class Tensor(Methods, Fills, Variable):
         return "torch.strided"
 
     @property
-    def dtype(self) -> dtype_class.dtype:
+    def dtype(self) -> DType:
         """The type of the elements."""
-        return dtype_class.DTYPES[self._data.dtype]
+        return DTYPES[self._data.dtype]
 
     @property
     def device(self) -> str:
@@ -749,7 +750,7 @@ class Tensor(Methods, Fills, Variable):
         Raises:
             NotImplementedError: A dtype is given: bytes are not read as another one.
         """
-        if len(shape) == 1 and isinstance(shape[0], (dtype_class.dtype, np.dtype, type)):
+        if len(shape) == 1 and isinstance(shape[0], (DType, np.dtype, type)):
             raise NotImplementedError(
                 "view: bytes are not read as another dtype here; .to(dtype) converts numbers"
             )

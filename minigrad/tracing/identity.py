@@ -18,8 +18,8 @@ from minigrad.autograd.views import Place, owner
 from minigrad.tracing.steps import Value
 
 
-class Known(NamedTuple):
-    """A value, and since when it is known."""
+class Content(NamedTuple):
+    """A value, and since when a tensor or an array holds it."""
 
     value: Value
     stamp: int
@@ -39,7 +39,7 @@ class _Memory:
     def __init__(self, owner: np.ndarray) -> None:
         self.number = next(clock)
         self.owner = weakref.ref(owner)
-        self.known: dict[Place, Known] = {}
+        self.values: dict[Place, Content] = {}
         self.writes: list[Write] = []
 
 
@@ -47,20 +47,22 @@ class Identity:
     """The values of tensors and arrays."""
 
     def __init__(self) -> None:
-        self._edges: weakref.WeakKeyDictionary[Any, dict[int, Known]] = weakref.WeakKeyDictionary()
-        self._arrays: dict[int, tuple[weakref.ref[np.ndarray], Known]] = {}
+        self._edges: weakref.WeakKeyDictionary[Any, dict[int, Content]] = (
+            weakref.WeakKeyDictionary()
+        )
+        self._arrays: dict[int, tuple[weakref.ref[np.ndarray], Content]] = {}
         self._memories: dict[int, _Memory] = {}
         self._room = 1024  # how many arrays are noted before those that are gone are let go
 
     def know(self, thing: Any, value: Value) -> None:
         """From now on a tensor or an array holds a value."""
-        known = Known(value, next(clock))
+        known = Content(value, next(clock))
         node, number = _edge(thing)
         if node is not None:
             self._edges.setdefault(node, {})[number] = known
         array = _array(thing)
         self._arrays[id(array)] = weakref.ref(array), known
-        self.memory(array).known[Place.of_array(array)] = known
+        self.memory(array).values[Place.of_array(array)] = known
         if len(self._arrays) > self._room:
             self._let_go()
 
@@ -82,7 +84,7 @@ class Identity:
         memory = self.memory(array)
         if known is not None and (not memory.writes or memory.writes[-1].stamp < known.stamp):
             return known.value, []
-        by_place = memory.known.get(Place.of_array(array))
+        by_place = memory.values.get(Place.of_array(array))
         if by_place is not None:
             known = by_place
         if known is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,7 +33,8 @@ class CannotMap(NotImplementedError):
     """A function of one sample cannot run for many at once."""
 
 
-class Samples(NamedTuple):
+@dataclass(frozen=True, eq=False, slots=True)
+class Samples:
     """A tensor whose first axis counts the samples."""
 
     tensor: Any
@@ -153,12 +155,12 @@ def of_sample(thing: Any, sample: int, read: Callable[[Any, int], Any] = ops.get
 
 def static(thing: Any) -> Any:
     """A static argument, with arrays in the place of tensors."""
-    if isinstance(thing, (tuple, list)) and not hasattr(thing, "_fields"):
-        return type(thing)([static(part) for part in thing])
-    if not isinstance(thing, Variable):
-        return thing
-    array = thing._data if thing._data.dtype.kind == "f" else normalized(thing)
-    return array if array.ndim else array.item()
+
+    def value(tensor: Any) -> Any:
+        array = tensor._data if tensor._data.dtype.kind == "f" else normalized(tensor)
+        return array if array.ndim else array.item()
+
+    return tree.mapped(value, thing, Variable)
 
 
 # Shapes ----------------------------------------------------------------------------------------

@@ -214,8 +214,7 @@ class _Sample(Trace):
         super().ran(call)
         op, given = call.op, self.steps[-1].arguments
         for name in op.params[1 if op.variadic else op.arrays :]:
-            differs = any(map(self.differs, tree.leaves(given.get(name), Value)))
-            if differs and op not in INDEXED:
+            if op not in INDEXED and any(map(self.differs, tree.leaves(given.get(name), Value))):
                 raise CannotMap(
                     f"vmap: {op.name}: {name} must be the same for all samples, at {user_line()}"
                 )
@@ -371,7 +370,7 @@ class _Run:
         values = [self._filled(given.get(name, default))
                   for name, default in zip(op.params, op.defaults, strict=True)]  # fmt: skip
         batch = Batch(op, self._size, step.outputs, self._randomness == "same")
-        mapped = any(map(_is_mapped, values))
+        mapped = next(tree.leaves(values, Samples), None) is not None
         self._enter(step.frame if mapped else self._around)
         if mapped or (op.random_keys and not batch.same):
             found, mapped = self._of_samples(batch, values), True
@@ -514,8 +513,3 @@ def _last_uses(steps: list[Step], results: list[Any]) -> dict[Step, list[Value]]
     for value in last.keys() - {one for one in results if isinstance(one, Value)}:
         ends[last[value]].append(value)
     return ends
-
-
-def _is_mapped(thing: Any) -> bool:
-    """Whether a mapped tensor is in nested lists, tuples and slices."""
-    return next(tree.leaves(thing, Samples), None) is not None

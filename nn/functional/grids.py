@@ -12,7 +12,7 @@ from minigrad.autograd.errors import refuse_shapes, value_error
 from minigrad.nn.functional.framing import framed
 from minigrad.ops._numerics import widened
 from minigrad.ops.casting import as_tensor
-from minigrad.support.checks import check_flag, check_sizes
+from minigrad.support.checks import check_choice, check_flag, check_sizes
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["affine_grid", "grid_sample"]
@@ -125,13 +125,8 @@ def _flag(owner: str, align_corners: bool | None) -> bool:
 
 
 def _check(input: Tensor, grid: Tensor, mode: str, padding_mode: str) -> None:
-    if mode not in ("bilinear", "nearest"):
-        raise value_error(f'grid_sample: mode must be "bilinear" or "nearest", got {mode!r}')
-    if padding_mode not in ("zeros", "border", "reflection"):
-        raise value_error(
-            f'grid_sample: padding_mode must be "zeros", "border" or "reflection", got '
-            f"{padding_mode!r}"
-        )
+    check_choice("grid_sample", "mode", mode, ("bilinear", "nearest"))
+    check_choice("grid_sample", "padding_mode", padding_mode, ("zeros", "border", "reflection"))
     fits = grid.ndim == 4 and grid.shape[-1] == 2 and len(grid) == len(input)
     if input.ndim != 4 or not fits or 0 in input.shape[2:]:
         raise value_error(

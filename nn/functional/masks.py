@@ -238,10 +238,7 @@ def create_padding_mask(lengths: Any, max_length: int) -> Tensor:
     counts: Any = lengths if isinstance(lengths, Tensor) else np.asarray(lengths)
     if counts.dtype.kind not in "iu" and np.size(counts):
         raise TypeError(f"create_padding_mask: integer lengths expected, got {counts.dtype.name}")
-    if counts.ndim != 1:
-        raise ValueError(
-            f"create_padding_mask: lengths must have shape (batch,), got {tuple(counts.shape)}"
-        )
+    refuse_shapes(counts.ndim != 1, "create_padding_mask", "lengths of shape (batch,)", counts)
     _refuse_lengths(counts, max_length)
     real = np.arange(max_length) < counts[:, None]
     return asarray(real)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, overload
+from typing import Any
 
 import numpy as np
 
@@ -28,26 +28,11 @@ Pairs = tuple[tuple[int, int], ...]
 Window = tuple[tuple[int, ...], ...]
 
 
-@overload
-def max_pool1d(
-    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
-    dilation: Sizes = 1, ceil_mode: bool = False, return_indices: Literal[False] = False,
-) -> Tensor: ...  # fmt: skip
-@overload
-def max_pool1d(
-    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
-    dilation: Sizes = 1, ceil_mode: bool = False, *, return_indices: Literal[True],
-) -> ValuesAndIndices: ...  # fmt: skip
-@overload
-def max_pool1d(
-    input: Tensor, kernel_size: Sizes, stride: Sizes | None, padding: Sizes, dilation: Sizes,
-    ceil_mode: bool, return_indices: Literal[True],
-) -> ValuesAndIndices: ...  # fmt: skip
 @framed
 def max_pool1d(
     input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
     dilation: Sizes = 1, ceil_mode: bool = False, return_indices: bool = False,
-) -> Tensor | ValuesAndIndices:  # fmt: skip
+) -> Any:  # fmt: skip
     """Apply 1-D max pooling: the largest element of each window.
 
     Arguments, errors and sizes are those of `max_pool2d`, for an input (N, C, L) or (C, L).
@@ -61,26 +46,11 @@ def max_pool1d(
     return _max("max_pool1d", 1, input, window, ceil_mode, return_indices)
 
 
-@overload
-def max_pool2d(
-    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
-    dilation: Sizes = 1, ceil_mode: bool = False, return_indices: Literal[False] = False,
-) -> Tensor: ...  # fmt: skip
-@overload
-def max_pool2d(
-    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
-    dilation: Sizes = 1, ceil_mode: bool = False, *, return_indices: Literal[True],
-) -> ValuesAndIndices: ...  # fmt: skip
-@overload
-def max_pool2d(
-    input: Tensor, kernel_size: Sizes, stride: Sizes | None, padding: Sizes, dilation: Sizes,
-    ceil_mode: bool, return_indices: Literal[True],
-) -> ValuesAndIndices: ...  # fmt: skip
 @framed
 def max_pool2d(
     input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
     dilation: Sizes = 1, ceil_mode: bool = False, return_indices: bool = False,
-) -> Tensor | ValuesAndIndices:  # fmt: skip
+) -> Any:  # fmt: skip
     """Apply 2-D max pooling: the largest pixel of each window.
 
     Args:
@@ -235,18 +205,8 @@ def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None] |
     return _adaptive("adaptive_avg_pool2d", 2, input, output_size, _mean_of_parts)
 
 
-@overload
-def adaptive_max_pool1d(
-    input: Tensor, output_size: int, return_indices: Literal[False] = False
-) -> Tensor: ...
-@overload
-def adaptive_max_pool1d(
-    input: Tensor, output_size: int, return_indices: Literal[True]
-) -> ValuesAndIndices: ...
 @framed
-def adaptive_max_pool1d(
-    input: Tensor, output_size: int, return_indices: bool = False
-) -> Tensor | ValuesAndIndices:
+def adaptive_max_pool1d(input: Tensor, output_size: int, return_indices: bool = False) -> Any:
     """Apply 1-D max pooling to a given output length.
 
     As `adaptive_max_pool2d`, from (N, C, L) or (C, L) to (N, C, P) or (C, P).
@@ -259,20 +219,10 @@ def adaptive_max_pool1d(
     return _largest("adaptive_max_pool1d", 1, input, output_size, return_indices)
 
 
-@overload
-def adaptive_max_pool2d(
-    input: Tensor,
-    output_size: int | Sequence[int | None] | None,
-    return_indices: Literal[False] = False,
-) -> Tensor: ...
-@overload
-def adaptive_max_pool2d(
-    input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: Literal[True]
-) -> ValuesAndIndices: ...
 @framed
 def adaptive_max_pool2d(
     input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: bool = False
-) -> Tensor | ValuesAndIndices:
+) -> Any:
     """Apply 2-D max pooling to a given output size.
 
     Arguments and result are those of `adaptive_avg_pool2d`. Of equal pixels the first receives the

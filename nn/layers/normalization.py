@@ -14,7 +14,7 @@ from minigrad.nn import init
 from minigrad.nn.layers.function_layer import UnaryLayer, layer_of
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
-from minigrad.support.checks import check_number, check_size
+from minigrad.support.checks import check_divisible, check_number, check_size
 from minigrad.tensors.creation import ones, zeros
 from minigrad.tensors.inplace import assign
 from minigrad.tensors.tensor import Tensor
@@ -281,11 +281,7 @@ class GroupNorm(_Normalization):
         super().__init__()
         self.num_groups = check_size("GroupNorm", "num_groups", num_groups)
         self.num_channels = check_size("GroupNorm", "num_channels", num_channels)
-        if num_channels % num_groups:
-            raise ValueError(
-                f"GroupNorm: num_channels ({num_channels}) must be divisible by num_groups "
-                f"({num_groups})"
-            )
+        check_divisible("GroupNorm", num_channels=num_channels, num_groups=num_groups)
         self.eps = check_number("GroupNorm", "eps", eps, 0.0)
         self.affine = affine
         self.weight = Parameter(ones(num_channels)) if affine else None

@@ -21,8 +21,7 @@ from minigrad.autograd.node import Leaf
 from minigrad.autograd.scope import Scope, module_call
 from minigrad.nn.module import state_dict as states
 from minigrad.nn.module.backward_hooks import BackwardHooks
-from minigrad.nn.module.module_paths import path_to
-from minigrad.nn.module.registry import Registry
+from minigrad.nn.module.registry import Registry, path_to
 from minigrad.ops._numerics import values_of
 from minigrad.support.checks import check_flag, module_of, on_cpu
 from minigrad.tensors.tensor import Tensor
@@ -369,14 +368,6 @@ class Module(Registry):
     def double(self) -> Self:
         """Convert to float64: see `to`."""
         return self.to(np.float64)
-
-    def bfloat16(self) -> Self:
-        """Raise an error: NumPy has no such dtype."""
-        raise TypeError("bfloat16: it is not a dtype of NumPy's; use float32")
-
-    def share_memory(self) -> Self:
-        """Raise an error: processes do not share tensors."""
-        raise NotImplementedError("share_memory: a model runs in one process")
 
     def compile(self, *_: Any, **__: Any) -> None:
         """Do nothing: PyTorch compiles here; `minigrad.compile` is a function."""

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import inspect
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
 
 from minigrad.autograd.mode import version
 from minigrad.autograd.node import Leaf
-from minigrad.nn.module.module_paths import join, walk
 from minigrad.nn.module.parameter import Buffer, Parameter
 from minigrad.support.checks import check_flag
 from minigrad.tensors.creation import tensor as as_tensor
@@ -28,7 +27,7 @@ if TYPE_CHECKING:  # every Registry is a Module
 
 Kind = Literal["parameter", "module", "buffer", "non-persistent buffer"]
 """The kind of a registered name. A buffer that is not persistent is not in the state dict."""
-BUFFERS = ("buffer", "non-persistent buffer")
+BUFFERS: tuple[Kind, Kind] = ("buffer", "non-persistent buffer")
 TABLES = ("_registered", "_pre_hooks", "_hooks", "_always", "_backward_hooks")
 """The attributes that say what belongs to one module alone: a copy has its own."""
 
@@ -42,7 +41,7 @@ class Registry:
     repr_fields: ClassVar[tuple[str, ...]] = ()
     """The attributes that the repr shows, where `extra_repr` is not overridden."""
     _name: str = ""
-    """The path under which it was last registered or called: a hint for `module_paths`."""
+    """The path under which it was last registered or called: a hint for `path_to`."""
 
     def __init__(self) -> None:
         self._registered = {}
@@ -79,10 +78,8 @@ class Registry:
         """Raise if a registered name cannot have this value."""
         owner, given = type(self).__name__, type(value).__name__
         if kind == "parameter" and not isinstance(value, Parameter):
-            raise TypeError(
-                f"{owner}.{name} is a Parameter and cannot become a {given}: assign a Parameter "
-                f"or None, or delete it first"
-            )
+            remedy = "assign a Parameter or None, or delete it first"
+            raise TypeError(f"{owner}.{name} is a Parameter and cannot become a {given}: {remedy}")
         if kind in BUFFERS and not isinstance(value, (Tensor, Registry)):
             raise TypeError(f"{owner}.{name} is a buffer: a Tensor or None expected, got {given}")
 
@@ -231,12 +228,7 @@ class Registry:
 
         The other arguments are those of `named_modules`.
         """
-        found = (
-            (join(path, name), parameter)
-            for path, module in self._reach(prefix, recurse, remove_duplicate)
-            for name, parameter in module._own_parameters()
-        )
-        return _once(found) if remove_duplicate else found
+        return self._tensors(prefix, recurse, remove_duplicate, "parameter")
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
         """Iterate over the parameters, each once; with `recurse` also of the modules below."""
@@ -253,12 +245,7 @@ class Registry:
 
         The arguments are those of `named_parameters`.
         """
-        found = (
-            (join(path, name), buffer)
-            for path, module in self._reach(prefix, recurse, remove_duplicate)
-            for name, buffer in module._own_buffers()
-        )
-        return _once(found) if remove_duplicate else found
+        return self._tensors(prefix, recurse, remove_duplicate, *BUFFERS)
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
         """Iterate over the buffers, each once; with `recurse` also of the modules below."""
@@ -284,19 +271,21 @@ class Registry:
 
     def get_parameter(self, target: str) -> Parameter:
         """Return the parameter at a path such as ``"encoder.layers.0.linear1.weight"``."""
-        return self._tensor_at(target, "parameter")
+        found: Parameter = self._tensor_at(target, "parameter")
+        return found
 
     def get_buffer(self, target: str) -> Tensor:
         """Return the buffer at a path such as ``"norm.running_mean"``."""
-        return self._tensor_at(target, "buffer")
+        found: Tensor = self._tensor_at(target, *BUFFERS)
+        return found
 
-    def _tensor_at(self, target: str, kind: Literal["parameter", "buffer"]) -> Any:
+    def _tensor_at(self, target: str, *kinds: Kind) -> Any:
         path, _, name = target.rpartition(".")
         module = self.get_submodule(path)
-        own = dict(module._own_parameters() if kind == "parameter" else module._own_buffers())
+        own = dict(module._own(Tensor, *kinds))
         if name not in own:
             raise AttributeError(
-                f"{_place(module, path)} has no {kind} {name!r}; it has {list(own)}"
+                f"{_place(module, path)} has no {kinds[0]} {name!r}; it has {list(own)}"
             )
         return own[name]
 
@@ -308,22 +297,9 @@ class Registry:
             self.get_submodule(target)
         parent.add_module(name, module)
 
-    @property
-    def _parameters(self) -> dict[str, Any]:
-        return self._table("parameter")
-
-    @property
-    def _buffers(self) -> dict[str, Any]:
-        return self._table(*BUFFERS)
-
-    @property
-    def _modules(self) -> dict[str, Any]:
-        return _Table(self, self._table("module") | dict(self.named_children()))
-
-    def _table(self, *kinds: str) -> dict[str, Any]:
-        """The names of these kinds and their values, also those that are None."""
-        own = self.__dict__
-        return _Table(self, {n: own.get(n) for n, k in self._registered.items() if k in kinds})
+    _parameters = property(lambda self: _Table(self, "parameter"))
+    _buffers = property(lambda self: _Table(self, *BUFFERS))
+    _modules = property(lambda self: _Table(self, "module"))
 
     def _own_parameters(self) -> list[tuple[str, Parameter]]:
         return self._own(Tensor, "parameter")
@@ -340,9 +316,15 @@ class Registry:
             if kind in kinds and isinstance(own.get(name), of)
         ]
 
-    def _reach(self, prefix: str, recurse: bool, once: bool) -> Iterator[tuple[str, Module]]:
-        alone = iter([(prefix, cast("Module", self))])
-        return self.named_modules(prefix, once) if recurse else alone
+    def _tensors(self, prefix: str, recurse: bool, once: bool, *kinds: Kind) -> Iterator[Any]:
+        """The (path, tensor) of these kinds, of this module and those below."""
+        alone = [(prefix, cast("Module", self))]
+        found = (
+            (join(path, name), tensor)
+            for path, module in (self.named_modules(prefix, once) if recurse else alone)
+            for name, tensor in module._own(Tensor, *kinds)
+        )
+        return _once(found) if once else found
 
     # Printing
 
@@ -387,10 +369,14 @@ def _place(module: Module, path: str) -> str:
 
 
 class _Table(dict[str, Any]):
-    """Parameters, buffers or children of a module by name; what is put into it is registered."""
+    """Parameters, buffers or children of a module by name; what is put into it is registered.
 
-    def __init__(self, module: Registry, own: dict[str, Any]) -> None:
-        super().__init__(own)
+    Those that are None are in it too.
+    """
+
+    def __init__(self, module: Registry, *kinds: str) -> None:
+        own = module.__dict__
+        super().__init__((n, own.get(n)) for n, k in module._registered.items() if k in kinds)
         self.module = module
 
     def __setitem__(self, name: str, value: Any) -> None:
@@ -400,3 +386,61 @@ class _Table(dict[str, Any]):
     def __delitem__(self, name: str) -> None:
         super().__delitem__(name)
         delattr(self.module, name)
+
+
+if TYPE_CHECKING:
+    from minigrad.nn.module.base import Module
+
+
+def join(prefix: str, name: str) -> str:
+    """`prefix.name`, or the one of the two that is not empty."""
+    return f"{prefix}.{name}" if prefix and name else prefix or name
+
+
+def walk(module: Module, prefix: str = "") -> Iterator[tuple[str, Module]]:
+    """Iterate over (path, module), parents first; a shared module once for each path."""
+    yield prefix, module
+    for name, child in module.named_children():
+        yield from walk(child, join(prefix, name))
+
+
+def replaced(model: Module, parts: Mapping[int, Module]) -> Module:
+    """Put parts in the place of the modules with their ids, also of the model itself."""
+    for parent in list(model.modules()):
+        for name, child in list(parent.named_children()):
+            if id(child) in parts:
+                setattr(parent, name, parts[id(child)])
+    return parts.get(id(model), model)
+
+
+def path_to(caller: Module, module: Module) -> str:
+    """The path from `caller` to a module that it calls, such as "linear1" or "layers.0".
+
+    Each module stores its last path as a hint. The hint is checked, because a shared module has
+    several paths, and positions in a list can change.
+    """
+    hint: str = module._name
+    if caller.__dict__.get(hint) is module or caller._child(hint) is module:  # the usual case
+        return hint
+    holder: Module | None = caller
+    for name in hint.split("."):
+        holder = None if holder is None else holder._child(name)
+    if holder is module:
+        return hint
+    return _search(caller, module) or type(module).__name__
+
+
+def _search(caller: Module, module: Module) -> str | None:
+    """The shortest path from one module down to another (breadth first), or None."""
+    level = [("", caller)]
+    while level:
+        level = [
+            (join(path, name), child)
+            for path, holder in level
+            for name, child in holder.named_children()
+        ]
+        for path, child in reversed(level):  # the first of several paths is stored last
+            child._name = path
+        if any(child is module for _, child in level):
+            return module._name
+    return None

@@ -156,7 +156,7 @@ def remove_parametrizations(module: M, tensor_name: str, leave_parametrized: boo
     del lists[tensor_name]
     _set_properties(module, list(lists))
     if not len(lists):
-        del module.parametrizations
+        del module.parametrizations  # type: ignore[attr-defined]
     setattr(module, tensor_name, Parameter(value, requires_grad=original.requires_grad))
     return module
 
@@ -165,11 +165,19 @@ def _lists(module: Module) -> Any:
     return module.get_submodule("parametrizations")
 
 
+def _computed(name: str) -> property:
+    def compute(module: Module) -> Tensor:
+        value: Tensor = _lists(module)[name]()
+        return value
+
+    return property(compute)
+
+
 def _set_properties(module: Module, names: list[str]) -> None:
     """Let a module compute these parameters, and no others, whenever they are read."""
     plain = next(kind for kind in type(module).__mro__ if "_parametrized" not in vars(kind))
     copied = {name: getattr(plain, name) for name in ("__doc__", "__module__", "__qualname__")}
-    own = {name: property(lambda self, name=name: _lists(self)[name]()) for name in names}
+    own = {name: _computed(name) for name in names}
     body = {
         **copied, **own, "_parametrized": names, "__reduce__": _reduced,
         "adapt_state_dict": _adapt_state_dict,

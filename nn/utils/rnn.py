@@ -12,7 +12,7 @@ from minigrad.autograd.errors import refuse_shapes, type_error, value_error
 from minigrad.ops._numerics import values_of
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import integers
-from minigrad.support.checks import check_flag
+from minigrad.support.checks import check_choice, check_flag
 from minigrad.tensors.creation import full, tensor
 from minigrad.tensors.tensor import Tensor
 
@@ -114,10 +114,7 @@ def pad_sequence(
             f"pad_sequence: tensors of shapes (L_i, ...) expected, equal but for the first "
             f"axis, got {shapes}"
         )
-    if padding_side not in ("right", "left"):
-        raise value_error(
-            f'pad_sequence: padding_side must be "right" or "left", got {padding_side!r}'
-        )
+    check_choice("pad_sequence", "padding_side", padding_side, ("right", "left"))
     check_flag("pad_sequence", "batch_first", batch_first)
     lengths = np.array([shape[0] for shape in shapes])
     columns = np.arange(len(lengths)).repeat(lengths)

@@ -28,7 +28,7 @@ NOT_IN_FIREFOX = {
         "the driver does not tell of downloads of what a page made": """
             test_progress_is_saved_and_loaded test_an_svg_stands_by_itself
             test_it_shows_what_is_seen test_a_png_has_two_pixels_for_each""",
-        "it cannot show a page as on paper": "test_paper_has_the_picture_and_what_was_chosen",
+        "it cannot show a page as on paper": "test_paper_has_the_picture_and_the_panel",
     }.items()
 }
 """What Playwright's driver of an installed Firefox cannot do, and the tests that need it."""

@@ -272,15 +272,6 @@ class TestPlayer:
         formula = page.locator("#step .formula").first
         expect(formula).to_have_text(re.compile("^x = g⊙\\[y\N{FUNCTION APPLICATION}?>0\\]$"))
 
-    def test_times_where_they_were_taken(self, open_page: Open) -> None:
-        model, x = nn.Linear(3, 2), minigrad.randn(5, 3)
-        graph = recorded(lambda: model(x), viz.trace(timed=True), x=x)
-        page = open_page(graph, "#box=Linear/linear")
-        expect_parts(page, "#box", re.compile(r"forward [\d.]+ µs, 40 B"))
-        open_page(perceptron(), "#box=Sequential/0/linear", page)
-        expect(page.locator("#box h2")).to_have_text("linear")
-        expect(page.locator("#box .facts").first).not_to_contain_text("forward")
-
     def test_shares_add_up(self, open_page: Open) -> None:
         x = minigrad.randn(2, 3, 8, requires_grad=True)
         graph = self_attention(x, viz.trace(open=()))

@@ -3,15 +3,18 @@
 Each op is called as the table of samples has it.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 import minigrad
 from minigrad.autograd import events
+from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import Primitive, registry
-from minigrad.checking.gradient_checks import relative_errors
+from minigrad.checking.finite_differences import Probe, moved_tensors
+from minigrad.checking.gradient_checks import entries, of_the_gradient
 from minigrad.tensors.creation import tensor
 from op_samples import CASES, OURS, Case
 from op_samples.ways_of_use import ways_of_use
@@ -87,7 +90,7 @@ def check_op(name: str, seed: int = 0) -> Outcome:
         inputs = [tensor(array, requires_grad=True) for array in case.inputs]
         with _Ran() as both:
             try:
-                call = Call(case, *relative_errors(case.on(OURS), inputs, seed))
+                call = Call(case, *_relative_errors(case.on(OURS), inputs, seed))
             except Exception as error:  # noqa: BLE001  # of a rule, or of the engine
                 call = Call(case, np.nan, np.nan, f"{type(error).__name__}: {error}")
         calls.append(call)
@@ -95,6 +98,33 @@ def check_op(name: str, seed: int = 0) -> Outcome:
             through |= both.ops if call.error or call.first <= LIMIT else _ran(case)
     others = sorted(one.name for one in through if one is not op and one.differentiable)
     return Outcome(name, op.ruled, tuple(calls), tuple(others))
+
+
+def _relative_errors(
+    function: Callable[..., Any], inputs: Any, seed: int = 0
+) -> tuple[float, float]:
+    """The largest relative errors of first and second derivatives along four random directions.
+
+    The arguments are as for `gradcheck`. An error is divided by the derivative where that is above
+    1. If the gradient with create_graph=True differs from the one without, this is an error of the
+    second order.
+    """
+    given = [inputs] if isinstance(inputs, Variable) else list(inputs)
+    inner = Probe(function, given, moved_tensors(function, given), seed)
+    gradient, outer = of_the_gradient(inner, seed + 1)
+    errors: list[list[float]] = [[], []]
+    for plain, recorded in zip(inner.gradient(), gradient(), strict=True):
+        errors[1] += map(_relative, plain.ravel(), recorded._data.ravel())
+    for found, probe in zip(errors, (inner, outer), strict=True):
+        for entry in entries(probe, 4, seed):
+            numeric = sum(probe.along(entry.line, entry.step)) / 2
+            found.append(_relative(entry.analytic, numeric))
+    first, second = map(np.max, errors)  # which is NaN if one of them is
+    return float(first), float(second)
+
+
+def _relative(analytic: float, numeric: float) -> float:
+    return float(abs(analytic - numeric) / max(1.0, abs(analytic), abs(numeric)))
 
 
 def _cases(op: Primitive) -> list[Case]:

@@ -9,10 +9,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
-import numpy as np
-
-from minigrad.debugging.memory import readable
-from minigrad.debugging.tables import count_text, time_text
 from minigrad.viz.record.model import LEAVES, Diagram, Edge, Group, Node
 from minigrad.viz.record.repeats import bundles
 from minigrad.viz.record.steps import Summary, final_gradients
@@ -73,7 +69,7 @@ def contents(diagram: Diagram, nodes: Iterable[Node]) -> dict[str, Content]:
     for node in nodes:
         notes = ["causal mask" if note == "causal = True" else note for note in node.notes]
         error = f"✕ {node.error}" if node.error else ""
-        small = [*notes, cost(node), error]
+        small = [*notes, error]
         lower = [Line(shorten(text), "small") for text in small if text]
         number = Line(scalar_text(node, gradients.get(node.id)), "data")
         slots = named.get(node.id, {})
@@ -112,15 +108,6 @@ def _headings(node: Node, around: Group | None, own: Group | None) -> list[Line]
     if node.kind == "constant":
         return [Line(name, "small"), *[shape] * bool(node.shape)]
     return [Line(name, "bold"), shape]
-
-
-def cost(node: Node) -> str:
-    """Write the time of a box, the bytes that come out of an op, and the operations, if timed."""
-    if node.seconds is None:
-        return ""
-    nbytes = readable(math.prod(node.shape) * np.dtype(node.dtype).itemsize)
-    flops = [f"{count_text(node.flops)} FLOPs"] if node.flops else []
-    return ", ".join([time_text(node.seconds), *[nbytes] * (node.kind != "module"), *flops])
 
 
 def title_of(group: Group) -> tuple[Line, Line, Line]:

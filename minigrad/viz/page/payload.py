@@ -22,7 +22,6 @@ from minigrad.viz.explanation.held import held
 from minigrad.viz.explanation.missing_gradients import missing_gradients
 from minigrad.viz.formula import Formula, formula_of
 from minigrad.viz.layout import skeleton
-from minigrad.viz.layout.labels import cost
 from minigrad.viz.page.terms import written_arguments, written_forward, written_rule
 from minigrad.viz.record.fold import all_boxes
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
@@ -30,11 +29,11 @@ from minigrad.viz.record.steps import SMALL, Step, Summary
 from minigrad.viz.record.tracing import fused_ops
 
 UNREAD: dict[type, tuple[str, ...]] = {
-    Node: ("primitive", "seconds", "flops", "grads"),
+    Node: ("primitive", "grads"),
     Group: (),
     Edge: ("output",),
     Step: (),
-    Formula: ("latex", "text"),
+    Formula: ("text",),
 }
 """The fields of a record that the page does not read."""
 
@@ -62,7 +61,7 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
         reasons = explain_saved(node, steps.get(node.id))
         return _read(node) | {
             "drawn": drawn[node.id], "missing": missing.get(node.id, ""), "kept": reasons,
-            "held": told.get(node.id, ""), "cost": cost(node), "around": source_lines(node.line),
+            "held": told.get(node.id, ""), "around": source_lines(node.line),
             "keeps": kept[node.id], "fused": node.primitive in fused,
         }  # fmt: skip
 

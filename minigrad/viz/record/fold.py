@@ -204,9 +204,7 @@ def _box(
             f"{node.label.removeprefix(prefix)} {shape_text(node.shape)}" for node in parameters
         )
     last = ([node for node in inside if node.id in leaving] or inside)[-1]
-    timed = [node for node in inside if node.seconds is not None]
     return Node(
         group.id, "module", group.name, last.shape, last.dtype, group.parent, notes,
-        seconds=sum(node.seconds or 0 for node in timed) if timed else None,
-        flops=sum(node.flops for node in timed), value=last.value, samples=last.samples,
+        value=last.value, samples=last.samples,
     )  # fmt: skip

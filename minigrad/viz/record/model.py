@@ -83,8 +83,6 @@ class Node:
         born: ``"NaN"`` or ``"inf"`` if the op made the first: its output has it, its inputs do not;
             ``"NaN"`` for a tensor that brought it from outside.
         error: The message of the error that ended the forward pass in this op.
-        seconds: The time of an op, or of all ops of a closed module; None without a timed trace.
-        flops: Its floating-point operations, in a timed trace; two for each multiplication.
         grads: Of a leaf, what its ``.grad`` held before the last pass of a trace that wrote it, if
             anything, and after it.
         freed: Whether a backward pass has freed what the op saved.
@@ -112,8 +110,6 @@ class Node:
     value: Summary | None = field(default=None, repr=False)
     born: str = ""
     error: str = ""
-    seconds: float | None = None
-    flops: int = 0
     grads: tuple[Summary, ...] = field(default=(), repr=False)
     freed: bool = False
     samples: int = 0

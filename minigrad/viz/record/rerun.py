@@ -1,9 +1,8 @@
-"""Run an op or its rule again, to measure time, a finite difference, or rounding."""
+"""Run an op or its rule again, for a finite difference, or to estimate rounding."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,9 +18,6 @@ from minigrad.autograd.primitives import Primitive
 from minigrad.debugging.memory import arrays
 from minigrad.tensors.creation import tensor
 from minigrad.viz.record.steps import Given, norm
-
-RUNS = 3
-"""The number of runs that time an op; the fastest run counts."""
 
 LARGEST = 100_000
 """The most elements of an array of which differences are taken, and that are kept of a step."""
@@ -63,17 +59,6 @@ def unchanged(objects: Iterable[Any]) -> Iterator[None]:
         for now, attributes in before:
             now.clear()
             now.update(attributes)
-
-
-def fastest(call: Call) -> float:
-    """Run an op three more times, and return the seconds of the fastest run."""
-    run, times = call_path(call.op), []
-    with aside(), unchanged(call.residuals):
-        for _ in range(RUNS):
-            start = perf_counter()
-            call.op.call_with(run, call.arguments)
-            times.append(perf_counter() - start)
-    return min(times)
 
 
 class Check(NamedTuple):

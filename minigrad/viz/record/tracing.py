@@ -19,8 +19,6 @@ from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Node, Variable
 from minigrad.autograd.primitives import Primitive, registry
-from minigrad.debugging.flops import count_flops
-from minigrad.debugging.tables import By, Event, Text, table
 from minigrad.ops.indexing import written
 from minigrad.support.tree import leaves
 from minigrad.tracing import Value
@@ -36,10 +34,8 @@ from minigrad.viz.record.rerun import (
     checked,
     dense,
     errors_sent,
-    fastest,
     given_to,
     precision,
-    runs_alone,
 )
 from minigrad.viz.record.selection import Choice
 from minigrad.viz.record.steps import Part, Step, norm, number_arrivals, summary
@@ -64,13 +60,12 @@ class Trace(Lookup):
     def __init__(
         self,
         heatmap: int | None = 32,
-        timed: bool = False,
         values: Choice = (),
         opened: Iterable[Primitive] = (),
     ) -> None:
         super().__init__(values)
         self.opened = frozenset(opened)
-        self._weights, self._timed = Weights(heatmap), timed
+        self._weights = Weights(heatmap)
         self._ran: dict[Node, Call] = {}
         self._kept: dict[int, Any] = {}  # what ops keep for the backward pass, by its address
         self._pulls: list[tuple[Entry, Step, Sent]] = []
@@ -109,14 +104,12 @@ class Trace(Lookup):
 
     def _entry(self, call: Call) -> Entry:
         """The entry of an op that ran, without what it read."""
-        op, timed = call.op, self._timed
+        op = call.op
         entry = new_entry(
             "op", op.name, call.outputs[0], call.frame,
             notes=argument_notes(op, dict(zip(op.params, call.arguments, strict=True))),
             line=user_line(), recorded=call.node is not None, born=_born(call),
             saved=() if call.node is None else saved_by(call.node, self._kept, numbers=True),
-            seconds=fastest(call) if timed and runs_alone(op) else None,
-            flops=count_flops(op, call.arguments, call.result)[0] if timed else 0,
             primitive=op,
         )  # fmt: skip
         if self._in_hook():
@@ -281,27 +274,6 @@ class Trace(Lookup):
         drawing = replace(drawing, steps=steps, heatmaps=heatmaps)
         return limited(drawing, self._asked)
 
-    def to_text(self, by: By = "op") -> Text:
-        """Add up what ran in a table: calls, and in a timed trace times and operations.
-
-        Args:
-            by: ``"op"``, ``"module"`` or ``"line"``: see `minigrad.debugging.Profile.table`.
-
-        Returns:
-            A row for each, the slowest first; modules in the order of their calls.
-
-        Raises:
-            ValueError: `by` is not one of the three.
-        """
-        return table(
-            [
-                Event(box.label, False, entry.scope, box.line, 0.0, box.seconds or 0.0, box.flops)
-                for entry in self._entries
-                if (box := entry.box).kind == "op" and not box.error
-            ],
-            by,
-        )
-
     def __repr__(self) -> str:
         return f"Trace({self.graph() if self._entries else 'no op yet'})"
 
@@ -345,7 +317,6 @@ def fused_ops() -> dict[str, Primitive]:
 def trace(
     *,
     heatmap: int = 32,
-    timed: bool = False,
     values: Choice = (),
     open: Iterable[str] = (),
 ) -> Trace:
@@ -356,8 +327,6 @@ def trace(
 
     Args:
         heatmap: How many queries, and keys, of attention weights to keep; 0 for none.
-        timed: Whether to measure the time of each op, the fastest of three more runs, and show it
-            with the bytes of its output.
         values: Modules, ops and tensors, by path, name, pattern or class, of which each value and
             each gradient is kept as a whole. Of other arrays with more than 4,096 elements a
             summary is.
@@ -387,4 +356,4 @@ def trace(
             f"trace: open: {', '.join(map(repr, unknown))} is not a fused op; these are: "
             f"{', '.join(sorted(fused))}"
         )
-    return Trace(heatmap, timed, values, [fused[name] for name in wanted])
+    return Trace(heatmap, values, [fused[name] for name in wanted])

@@ -4,38 +4,42 @@
 function boxView(id) {
   if (id === null)
     return [e.p("Select a box in the picture, or search for one with ", e.kbd("/"), ".")];
-  const [node, group] = [data.box(id), data.group.get(id)];
-  const [path, op] = [pathOf(id).join(" › "), node.kind === "op"];
+  const [node, group, path] = [data.box(id), data.group.get(id), pathOf(id).join(" › ")];
   const kind = node.kind === "module" && group?.module === "" ? "function" : node.kind;
-  const names = (title, table) => {
-    const ids = neighbours(data, id, table);
-    return ids.length ? e.p(`${title}: `, listed(ids.map((one) => link.box(one)))) : "";
-  };
   const toggle = e.button({ onclick: () => go.toggle(id) }, go.isOpen(id) ? "Close it" : "Open it");
   const facts = [
     ` ${node.dtype}`,
     group?.module,
     group?.size && count(group.size, "parameter"),
     group?.calls > 1 && `call ${group.call} of ${group.calls}`,
-    node.cost && `forward ${node.cost}`,
     node.keeps && `keeps ${bytes(node.keeps)} until backward`,
   ];
   return [
     e.p({ class: "over" }, [kind, path && `in ${path}`].filter(Boolean).join(" · ")),
     e.h2(nameOf(id)),
     e.p({ class: "facts" }, shapeView(node.shape, node.samples), facts.filter(Boolean).join(" · ")),
-    node.notes.length ? e.ul({ class: "notes" }, node.notes.map((note) => e.li(e.code(note)))) : "",
-    node.error ? e.p({ class: "bad" }, `⬣ ${node.error}`) : "",
     node.fused ? e.p("Fused: one kernel and one rule. To look inside: ", openCall(node)) : "",
     lineView(node),
     group ? e.p({ class: "buttons" }, toggle) : "",
-    valueView(id, node),
-    numbersView(id),
-    names("Reads", "into"),
-    names("Read by", "from"),
+    contentView(id),
+    gradientView(id, node),
+  ];
+}
+
+/** What a box says in both passes: its arguments and value, what it reads and keeps. */
+function contentView(id) {
+  const [node, readers] = [data.box(id), neighbours(data, id, "from")];
+  const op = node.kind === "op";
+  const read = op
+    ? (data.into.get(id) ?? []).map((index) => data.edges[index])
+    : neighbours(data, id, "into").map((source) => ({ source }));
+  return [
+    node.notes.length ? e.ul({ class: "notes" }, node.notes.map((note) => e.li(e.code(note)))) : "",
+    node.error ? e.p({ class: "bad" }, `⬣ ${node.error}`) : valueView(id, node),
+    read.length ? e.section(e.h3("Reads"), e.ul(read.map(({ name, source }) => givenView(name, source)))) : "",
+    readers.length ? e.p("Read by: ", listed(readers.map((one) => link.box(one)))) : "",
     op && node.recorded ? e.section(e.h3("Saved for the backward pass"), savedView(node)) : "",
     heatmapView(id),
-    gradientView(id, node),
   ];
 }
 

@@ -1,4 +1,4 @@
-"""Watch a step that runs: a trace, with what a replay needs besides, and what it cannot repeat.
+"""The trace of a step that runs, with what a replay needs besides, and what it cannot repeat.
 
 A tensor that an op of the step made, or that was created in the step, is local: a write to it makes
 a new value, as in any trace. Every other tensor lives longer than the step. Its memory is read when
@@ -21,44 +21,30 @@ from minigrad.autograd.events import Call, Pull, only_reads, undecorated
 from minigrad.autograd.node import Node, Output, Variable
 from minigrad.autograd.primitives import Primitive, registry
 from minigrad.autograd.scope import Scope, ancestry
-from minigrad.autograd.views import owner
+from minigrad.compiler.memories import Memories
 from minigrad.compiler.program import Argument, CaptureError
 from minigrad.ops.searching import argwhere, flatnonzero, nonzero
 from minigrad.ops.statistics import bincount
-from minigrad.optim.options import looked_at
+from minigrad.optim.options import compute_with
 from minigrad.support.tree import leaves, mapped
 from minigrad.tensors.tensor import Tensor
 from minigrad.tracing import Step, Trace, Value
 from minigrad.tracing.lines import user_line
+from minigrad.tracing.record import NUMBERS
 
-__all__ = ["Layout", "Pulled", "Watched"]
+__all__ = ["Pulled", "StepTrace"]
 
 _COUNTING = (bincount.op, nonzero.op, flatnonzero.op, argwhere.op, registry["unique"])
 _FUNCTIONS = (FunctionType, MethodType)
 _EFFECTS: list[Any] = [
-    grad_of, add_to_grad, call_hook, looked_at, random.repeated, Tensor.grad.fset, Tensor.zero_grad,  # type: ignore[attr-defined]
+    grad_of, add_to_grad, call_hook, compute_with, random.repeated,
+    Tensor.grad.fset, Tensor.zero_grad,  # type: ignore[attr-defined]
 ]  # fmt: skip
-READ_GRAD, ADD_TO_GRAD, CALL_HOOK, LOOKED_AT, REPEATED, SET_GRAD, CLEAR_GRAD = (
+READ_GRAD, ADD_TO_GRAD, CALL_HOOK, COMPUTE_WITH, REPEATED, SET_GRAD, CLEAR_GRAD = (
     undecorated(each) for each in _EFFECTS
 )
 _ON_LOCAL = (READ_GRAD, SET_GRAD, CLEAR_GRAD)
 """Effects on a tensor that, on a local one, change nothing that outlives the step."""
-
-
-class Layout(NamedTuple):
-    """How the array of a value lies in memory.
-
-    Attributes:
-        memory: The number of its memory.
-        fresh: Whether it has the memory to itself, which was made with it.
-        strides: Its strides.
-        held: The bytes of the memory.
-    """
-
-    memory: int
-    fresh: bool
-    strides: tuple[int, ...]
-    held: int
 
 
 class Pulled(NamedTuple):
@@ -69,7 +55,7 @@ class Pulled(NamedTuple):
     updates: tuple[bool, ...]
 
 
-class Watched(Trace):
+class StepTrace(Trace):
     """The trace of a step.
 
     Args:
@@ -79,10 +65,9 @@ class Watched(Trace):
         arguments: The values of the tensors that are passed.
         refused: Why the step cannot be replayed, if that was found after it had changed something.
         modules: The modules that were called, and those around an op.
-        layouts: How the array of each value lies in memory.
+        memories: How the arrays of values lie in memory, and which values are aliases.
         reads: Values of tensors from outside, each with its tensor, or its place as an argument.
         constants: Values of arrays from outside, and of tensors created in the step; copies.
-        aliases: Values that a step composed of others only passes on.
         pulls: What backward steps ran.
         given: What effects were called with: values for local tensors, others themselves.
         streams: The stream from which an effect draws, when it repeats draws.
@@ -90,17 +75,15 @@ class Watched(Trace):
         composed: The steps that are replaced by their parts.
         options: The options of optimizers with which Python computed, and their values.
         gradients: The tensors whose ``.grad`` is read.
-        shared: The memories that something outside of the step sees.
     """
 
     def __init__(self, tensors: Sequence[Tensor]) -> None:
         super().__init__(keep=False, lines=True)
         self.refused = ""
         self.modules: dict[int, Any] = {}
-        self.layouts: dict[Value, Layout] = {}
+        self.memories = Memories(self._identity)
         self.reads: dict[Value, Any] = {}
         self.constants: dict[Value, Any] = {}
-        self.aliases: dict[Value, Value] = {}
         self.pulls: dict[Step, Pulled] = {}
         self.given: dict[Step, tuple[Any, Any]] = {}
         self.streams: dict[Step, Value] = {}
@@ -108,9 +91,6 @@ class Watched(Trace):
         self.composed: set[Step] = set()
         self.gradients: list[Any] = []
         self.options: list[tuple[Any, str, Any]] = []
-        self.shared: set[int] = set()
-        self._joined: dict[int, int] = {}
-        self._fixed: set[int] = set()  # memories of arrays from outside
         self._long_lived: dict[int, Any] = {}  # tensors from outside that were read, by id
         self._local: dict[int, weakref.ref[Any]] = {}  # tensors created in the step, by id
         self._places = {id(tensor): Argument(i) for i, tensor in enumerate(tensors)}
@@ -143,7 +123,9 @@ class Watched(Trace):
             self.composed.add(step)
             self._alias(step, known)
         elif any(not isinstance(each, np.ndarray) for each in call.residuals if each is not None):
-            self._share(*leaves((step.arguments, step.outputs), Value))  # it may hold any of them
+            self.memories.share(
+                *leaves((step.arguments, step.outputs), Value)
+            )  # it may hold any of them
 
     def pulled(self, pull: Pull) -> None:
         """Write down the rules of a node, and the sums of what they send."""
@@ -161,7 +143,7 @@ class Watched(Trace):
         updates = tuple([isinstance(part, Update) for part in pull.contributions])
         self.pulls[step] = Pulled(node.plan, targets, updates)
         lost = [value for value in step.reads if value.step in self.composed]
-        if composed or any(value not in self.aliases for value in lost):
+        if composed or any(self.memories.origin(value) is value for value in lost):
             self.composed.add(step)
             self._alias(step, known)
 
@@ -176,7 +158,7 @@ class Watched(Trace):
             assert value is not None
             if local:
                 if before is not None:  # the effect wrote into the array that it was given
-                    self.aliases[value] = before
+                    self.memories.alias(value, before)
             else:
                 self.reads[value] = self._places.get(id(tensor), tensor)
             return
@@ -188,14 +170,15 @@ class Watched(Trace):
             return
         before = self.value(tensor)
         given = self._inside(values)
-        layout, array = self.layouts.get(before), tensor._data
+        memories, array = self.memories, tensor._data
         kind = (array.shape, array.dtype, array.strides)
-        if not isinstance(given, Value) or kind != self._kind(given):
+        if not isinstance(given, Value) or kind != memories.kind(given):
             step = self._step("write", "copy", {"values": given, "kind": kind})
             given = self._new(step, np.empty_like(tensor._data))
             step.outputs.append(given)
-        if self._memory(tensor) in self.shared:
-            if layout is None or layout.memory != self._memory(tensor):
+        number, layout = memories.number(tensor), memories.layouts.get(before)
+        if number in memories.shared:
+            if layout is None or layout.memory != number:
                 self._refuse("a write through an older view of a tensor from outside of the step")
                 return
             self._changed = True
@@ -215,7 +198,7 @@ class Watched(Trace):
                 self._changed = True
                 self._refuse("a new .data of a tensor that no op of the step read")
             return
-        self._share(given)
+        self.memories.share(given)
         self._changed = True
         step = self._step("write", "data", {"values": given})
         self.given[step] = (self._places.get(id(tensor), tensor), given), {}
@@ -249,16 +232,20 @@ class Watched(Trace):
         local = bool(args) and isinstance(args[0], Variable) and self._is_local(args[0])
         if self._ignores or function is CALL_HOOK or (local and function in _ON_LOCAL):
             yield
-            return
-        if function is ADD_TO_GRAD and local:
+        elif function is ADD_TO_GRAD and local:
             before = args[0]._grad
             yield
             self._add_locally(args[0], before, args[1][args[2]])
-            return
-        if function is LOOKED_AT:
+        elif function is COMPUTE_WITH:
             self.options.append((*args, dict.__getitem__(*args)))
             yield
-            return
+        else:
+            yield from self._lasting(function, args, kwargs)
+
+    def _lasting(
+        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Generator[None, Any, None]:
+        """Write down an effect on what lives longer than the step."""
         name = function.__qualname__
         if why := getattr(function, "unrepeatable", None):
             self._refuse(why)
@@ -278,27 +265,30 @@ class Watched(Trace):
                 self._refuse(f"{name} draws from a generator of its own")
             else:
                 self.streams[step] = known
-        self._share(*step.reads)
+        self.memories.share(*step.reads)
         self._effects.append(step)
         try:
             result = yield
         finally:
             self._effects.remove(step)
         self._changed |= not only_reads(function)
-        if function is REPEATED:
+        step.outputs.insert(0, self._of_effect(step, result))
+
+    def _of_effect(self, step: Step, result: Any) -> Value | None:
+        """The value that an effect returned; None for nothing, a bool and a small int."""
+        if step.function is REPEATED:
             value = self._new(step, None)
             self._numbers[id(result)] = result, value
-            step.outputs.insert(0, value)
-        elif isinstance(result, (Variable, np.ndarray, float)) or (
-            isinstance(result, int) and result > 1 << 30
-        ):
-            value = self._made(step, result)
-            step.outputs.insert(0, value)
-            self._share(value)
-        elif result is not None and not isinstance(result, (bool, int)):
-            self._refuse(f"{name} returns {type(result).__name__}, which a replay would not change")
-        else:
-            step.outputs.insert(0, None)
+            return value
+        if result is None or (isinstance(result, int) and result <= NUMBERS):
+            return None
+        if not isinstance(result, (Variable, np.ndarray, float, int)):
+            kind = type(result).__name__
+            self._refuse(f"{step.what} returns {kind}, which a replay would not change")
+            return None
+        value = self._made(step, result)
+        self.memories.share(value)
+        return value
 
     def _add_locally(self, tensor: Any, before: Any, cotangent: Any) -> None:
         """The ``.grad`` of a local tensor is a value like any other."""
@@ -314,13 +304,9 @@ class Watched(Trace):
     def value(self, thing: Any) -> Value:
         """The value that a tensor or an array holds now."""
         value = super().value(thing)
-        if value in self.layouts and not isinstance(thing, np.generic):
+        if value in self.memories.layouts and not isinstance(thing, np.generic):
             # After a local write it is in another memory, and views of the tensor are views of it.
-            ours, other = (
-                self.memory_of(each) for each in (self._memory(thing), self.layouts[value].memory)
-            )
-            if ours != other:
-                self._joined[other] = ours
+            self.memories.join(value, thing)
         return value
 
     def returned(self, leaf: Any) -> Any:
@@ -329,21 +315,21 @@ class Watched(Trace):
 
     def _from_outside(self, thing: Any) -> Value:
         array = thing._data if isinstance(thing, Variable) else thing
-        known = isinstance(array, np.ndarray) and self._identity.memory(array).known
+        known = isinstance(array, np.ndarray) and self._identity.memory(array).values
         if known and not self._ignores:
-            seen = self._fixed if isinstance(thing, np.ndarray) else self._fixed | self.shared
-            if self._memory(array) not in seen:
+            seen = self.memories.fixed | (set() if thing is array else self.memories.shared)
+            if self.memories.number(array) not in seen:
                 self._refuse("a part of a tensor's memory that no op of the step took")
         lives_longer = isinstance(thing, Variable) and not self._is_local(thing)
         value = super()._from_outside(thing)
         if lives_longer:
             self.reads[value] = self._places.get(id(thing), thing)
             self._long_lived[id(thing)] = thing
-            self._share(value)
+            self.memories.share(value)
         else:
             self.constants[value] = np.array(array) if isinstance(array, np.ndarray) else array
             if isinstance(thing, np.ndarray):
-                self._fixed.add(self._memory(thing))
+                self.memories.fixed.add(self.memories.number(thing))
         return value
 
     def _live(self, thing: Any) -> Any:
@@ -363,9 +349,7 @@ class Watched(Trace):
         if created is not None and created() is tensor:
             return True
         known = self._known(tensor)
-        while known in self.aliases:
-            known = self.aliases[known]
-        return known is not None and known not in self.reads
+        return known is not None and self.memories.origin(known) not in self.reads
 
     def _known(self, thing: Any) -> Value | None:
         """The value of a tensor or an array, if it is known, and no write made it old."""
@@ -378,34 +362,13 @@ class Watched(Trace):
         """The outputs of a composed step are values of its parts, or others that were known."""
         for output, value in zip(step.outputs, known, strict=False):
             if output is not None and value is not None and output is not value:
-                self.aliases[output] = value
-
-    def memory_of(self, number: int) -> int:
-        """The number of a memory; one for all in which a tensor was, by local writes."""
-        while number in self._joined:
-            number = self._joined[number]
-        return number
-
-    def _memory(self, thing: Any) -> int:
-        array = thing._data if isinstance(thing, Variable) else thing
-        return self._identity.memory(array).number
-
-    def _kind(self, value: Value) -> Any:
-        layout = self.layouts.get(value)
-        return value.shape, value.dtype, layout and layout.strides
-
-    def _share(self, *values: Value) -> None:
-        """Something outside of the step may see the memory of these values from now on."""
-        self.shared.update([self.layouts[v].memory for v in values if v in self.layouts])
+                self.memories.alias(output, value)
 
     def _new(self, step: Step | None, thing: Any) -> Value:
         value = super()._new(step, thing)
         array = thing._data if isinstance(thing, Variable) else thing
         if isinstance(array, np.ndarray):
-            memory = self._identity.memory(array)
-            fresh = array.base is None and not memory.known and not memory.writes
-            held = owner(array).nbytes
-            self.layouts[value] = Layout(memory.number, fresh, array.strides, held)
+            self.memories.note(value, array)
         return value
 
     def _step(self, *args: Any, **fields: Any) -> Step:
