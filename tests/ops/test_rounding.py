@@ -66,6 +66,18 @@ def test_copysign_turns_the_slope_with_the_sign() -> None:
 # Values ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("name", ["floor", "ceil", "trunc", "round", "rint", "around", "sign"])
+def test_steps_of_floats_are_numpys(name: str, dtype: Any) -> None:
+    x = np.append(CORNERS, NAN).astype(dtype)
+    function = getattr(np, name)
+    ours, wanted = function(tensor(x)), function(x)
+    assert type(ours) is Tensor
+    assert ours.dtype == wanted.dtype == dtype
+    np.testing.assert_array_equal(ours.numpy(), wanted)
+    np.testing.assert_array_equal(np.signbit(ours.numpy()), np.signbit(wanted))
+
+
 @pytest.mark.parametrize("decimals", [3, 1, 0, -1, -2])
 def test_rounding_to_decimals(decimals: int) -> None:
     x = np.array([[1234.5678, -0.125], [55.0, 0.0449]])
