@@ -17,7 +17,7 @@ from minigrad.nn.functional.loss import Reduction, like, loss, reduced
 from minigrad.nn.functional.products import pairwise_distance
 from minigrad.ops._numerics import values_of
 from minigrad.ops.casting import floating
-from minigrad.support.checks import check_flag, check_number
+from minigrad.support.checks import check_number
 from minigrad.tensors.creation import asarray, tensor
 from minigrad.tensors.tensor import Tensor
 
@@ -60,7 +60,6 @@ def triplet_margin_loss(
     check_number(name, "margin", margin, above=0.0)
     check_number(name, "p", p, above=0.0, infinite=True)
     check_number(name, "eps", eps, 0.0)
-    check_flag(name, "swap", swap)
     like(name, anchor, positive, "anchor", "positive")
     like(name, anchor, negative, "anchor", "negative")
     distance = lambda x, y: pairwise_distance(x, y, p, eps)
@@ -88,7 +87,6 @@ def triplet_margin_with_distance_loss(
     """
     name = "triplet_margin_with_distance_loss"
     check_number(name, "margin", margin, above=0.0)
-    check_flag(name, "swap", swap)
     distance = pairwise_distance if distance_function is None else distance_function
     losses = _of_triplets(distance, anchor, positive, negative, margin, swap)
     return reduced(name, losses, reduction)
@@ -126,7 +124,6 @@ def margin_ranking_loss(
         2.0
     """
     name = "margin_ranking_loss"
-    check_number(name, "margin", margin)
     x2 = like(name, input1, input2, "input1", "input2")
     y = like(name, input1, target)
     return reduced(name, at_least_0(margin - y * (input1 - x2)), reduction)
@@ -198,7 +195,6 @@ def gaussian_nll_loss(
     """
     name = "gaussian_nll_loss"
     check_number(name, "eps", eps, above=0.0)
-    check_flag(name, "full", full)
     y, x = like(name, input, target), floating(input)
     v = floating(var if isinstance(var, Tensor) else tensor(np.asarray(var, x.dtype)))
     if v.ndim and v.shape != input.shape:
@@ -275,7 +271,6 @@ def hinge_embedding_loss(
         3.5
     """
     name = "hinge_embedding_loss"
-    check_number(name, "margin", margin)
     y, x = like(name, input, target), floating(input)
     losses = ops.where(y != 1, at_least_0(margin - x), 0.0) + ops.where(y != -1, x, 0.0)
     return reduced(name, losses, reduction)
@@ -355,7 +350,6 @@ def multi_margin_loss(
         0.5
     """
     name = "multi_margin_loss"
-    check_number(name, "margin", margin)
     right = asarray(target)
     if right.dtype.kind not in "iu":
         raise type_error(

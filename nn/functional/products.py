@@ -248,7 +248,7 @@ def gumbel_softmax(
         [1.0, 1.0]
     """
     check_number("gumbel_softmax", "tau", tau, above=0.0)
-    check_number("gumbel_softmax", "eps", eps)
+    del eps  # PyTorch has it and does not use it
     noise = random.generator().gumbel(size=logits.shape)
     soft = ops.softmax((logits + noise.astype(logits.dtype)) / tau, dim)
     if not hard:

@@ -14,7 +14,7 @@ from minigrad.nn.functional.framing import framed
 from minigrad.nn.functional.pooling import adaptive_avg_pool1d, adaptive_avg_pool2d
 from minigrad.ops._numerics import widened
 from minigrad.ops.casting import as_tensor
-from minigrad.support.checks import check_flag, check_number, check_size, check_sizes
+from minigrad.support.checks import check_number, check_size, check_sizes
 from minigrad.tensors.tensor import Tensor
 
 __all__ = [
@@ -164,12 +164,8 @@ def check_interpolation(
     for factor in scale_factor if isinstance(scale_factor, Sequence) else [scale_factor]:
         if factor is not None:
             check_number(owner, "scale_factor", factor, above=0.0)
-    if align_corners is not None:
-        check_flag(owner, "align_corners", align_corners)
-        if mode not in _SMOOTH:
-            raise value_error(
-                f"{owner}: align_corners is for {', '.join(_SMOOTH)}; got mode={mode!r}"
-            )
+    if align_corners is not None and mode not in _SMOOTH:
+        raise value_error(f"{owner}: align_corners is for {', '.join(_SMOOTH)}; got mode={mode!r}")
 
 
 def _target(
