@@ -52,7 +52,7 @@ class SequentialSampler(Sampler[int]):
     """
 
     def __init__(self, data_source: Sized) -> None:
-        self.data_source = _sized("SequentialSampler", data_source)
+        self.data_source = data_source
 
     def __iter__(self) -> Iterator[int]:
         return iter(range(len(self)))
@@ -96,7 +96,7 @@ class RandomSampler(_Drawn):
         self, data_source: Sized, replacement: bool = False, num_samples: int | None = None,
         generator: Seed = None,
     ) -> None:  # fmt: skip
-        self.data_source = _sized("RandomSampler", data_source)
+        self.data_source = data_source
         check_flag("RandomSampler", "replacement", replacement)
         self.replacement = bool(replacement)
         self._num_samples = num_samples
@@ -136,7 +136,7 @@ class SubsetRandomSampler(_Drawn):
     """
 
     def __init__(self, indices: Sequence[int], generator: Seed = None) -> None:
-        self.indices = _sized("SubsetRandomSampler", indices)
+        self.indices = indices
         self.generator = _own("SubsetRandomSampler", generator)
 
     def _draw(self, generator: np.random.Generator) -> np.ndarray:
@@ -237,12 +237,6 @@ def batches_in(n: int, size: int, drop_last: bool) -> int:
     """The number of batches of `n` samples."""
     whole, rest = divmod(n, size)
     return whole + (rest > 0 and not drop_last)
-
-
-def _sized(owner: str, source: Any) -> Any:
-    if not hasattr(source, "__len__"):
-        raise TypeError(f"{owner}: something with len() expected, got {type(source).__name__}")
-    return source
 
 
 def _own(owner: str, generator: Seed) -> np.random.Generator | None:

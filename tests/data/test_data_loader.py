@@ -253,8 +253,6 @@ class TestSamplers:
     @pytest.mark.parametrize(
         ("make", "args", "error", "message"),
         [
-            (SequentialSampler, [iter("abc")], TypeError, r"SequentialSampler: .*len\(\)"),
-            (RandomSampler, [3], TypeError, "RandomSampler: .*got int"),
             (RandomSampler, ["abc", False, 0], ValueError, "num_samples must be at least"),
             (RandomSampler, ["abc", "no"], TypeError, "RandomSampler: replacement"),
             (RandomSampler, ["abc", False, None, -1], ValueError, "RandomSampler: generator"),
