@@ -56,6 +56,14 @@ def test_differences_are_numpys(dtype: Any) -> None:
     assert ops.diff([1.0, 4.0, 9.0], n=2).tolist() == [2.0]
 
 
+def test_no_differences_are_the_input_itself() -> None:
+    x = np.arange(6.0).reshape(2, 3)
+    edges: dict[str, Any]
+    for edges in ({}, {"prepend": 9.0}, {"append": x}, {"prepend": x, "append": 0.0}):
+        found = ops.diff(tensor(x), n=0, **edges)
+        np.testing.assert_array_equal(found.numpy(), np.diff(x, n=0, **edges))
+
+
 def test_differences_with_edges() -> None:
     x = np.array([[1.0, 4.0, 9.0], [2.0, 3.0, 5.0]])
     row, column = np.array([[7.0, 8.0, 9.0]]), np.array([[7.0], [8.0]])
