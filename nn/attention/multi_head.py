@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -150,14 +151,21 @@ class MultiHeadAttention(Module):
         check_divisible(owner, num_heads=num_heads, num_kv_heads=groups)
         self.head_dim = embed_dim // num_heads
         width = self.num_kv_heads * self.head_dim
-        self.q_proj = Linear(embed_dim, embed_dim, bias)
-        self.k_proj = Linear(self.kdim, width, bias)
-        self.v_proj = Linear(self.vdim, width, bias)
+        self._make_projections(width, bias)
         self.out_proj = Linear(embed_dim, embed_dim, bias)
         self.rope = self._checked_rope(rope)
         self.bias_k = Parameter(empty((1, 1, width))) if add_bias_kv else None
         self.bias_v = Parameter(empty((1, 1, width))) if add_bias_kv else None
         self.reset_parameters()
+
+    def _make_projections(self, width: int, bias: bool) -> None:
+        """Those of query, key and value: three layers; `torch.nn` has them packed."""
+        self.q_proj = Linear(self.embed_dim, self.embed_dim, bias)
+        self.k_proj = Linear(self.kdim, width, bias)
+        self.v_proj = Linear(self.vdim, width, bias)
+
+    def _project(self, query: Tensor, key: Tensor, value: Tensor) -> Sequence[Tensor]:
+        return self.q_proj(query), self.k_proj(key), self.v_proj(value)
 
     def reset_parameters(self) -> None:
         """Initialize all projections again."""
@@ -207,9 +215,9 @@ class MultiHeadAttention(Module):
         """
         self._check_inputs(query, key, value)
         n, length, _ = query.shape
-        q = self._split(self.q_proj(query), self.num_heads)  # (N, H, L, d)
-        k = self._split(self.k_proj(key), self.num_kv_heads)  # (N, G, S, d)
-        v = self._split(self.v_proj(value), self.num_kv_heads)
+        q, k, v = self._project(query, key, value)
+        q = self._split(q, self.num_heads)  # (N, H, L, d)
+        k, v = (self._split(x, self.num_kv_heads) for x in (k, v))  # (N, G, S, d)
         place: Any = ()
         start = 0
         if kv_cache is not None:
