@@ -4,9 +4,8 @@
 
 Each op is called as the table of samples, tests/op_samples, has it. At the end are the ops whose
 own rule is wrong, with the calls that failed, and apart from them the ops that are composed of
-these. If several fail only in one way of use, such as where a tensor is used more than once, it
-says so: then the fault is in the engine. The exit code is 1 if a derivative is wrong, 2 if a name
-is unknown.
+these. If nearly all are wrong, look at the engine. The exit code is 1 if a derivative is wrong, 2
+if a name is unknown.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.call import made
+from minigrad.autograd.call import leaf_of
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import shape_of, values_of
 from minigrad.ops.linalg import cholesky, factors, norms, spectra, svdvals
@@ -53,7 +53,7 @@ def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> C
     array = np.asarray(values_of(A))
     info = np.zeros(array.shape[:-2], np.int32)
     try:
-        return CholeskyExResult(cholesky(A, upper=upper), made(info, False))
+        return CholeskyExResult(cholesky(A, upper=upper), leaf_of(info, False))
     except np.linalg.LinAlgError:
         if check_errors or no_square(array):
             raise
@@ -61,7 +61,7 @@ def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> C
         info[place] = factors.indefinite_order(array[place], upper)
     bad = info[..., None, None] != 0
     found = cholesky(ops.where(bad, np.eye(array.shape[-1], dtype=bool), A), upper=upper)
-    return CholeskyExResult(ops.where(bad, np.nan, found), made(info, False))
+    return CholeskyExResult(ops.where(bad, np.nan, found), leaf_of(info, False))
 
 
 def qr(A: Any, mode: str = "reduced") -> QRResult:
@@ -91,7 +91,7 @@ def qr(A: Any, mode: str = "reduced") -> QRResult:
         [[5.0, 2.2], [0.0, 0.4]]
     """
     found: Any = factors.qr(A, mode)
-    return QRResult(made(np.zeros(0, found.dtype), False), found) if mode == "r" else found
+    return QRResult(leaf_of(np.zeros(0, found.dtype), False), found) if mode == "r" else found
 
 
 def svd(A: Any, full_matrices: bool = True) -> SVDResult:

@@ -15,8 +15,7 @@ _REASONS = {
         diffeq signal models weights test metal NoisyLinear VectorQuantizer VectorQuantizerOutput
         nearest_codebook vector_quantize noisy_linear scaled_noise straight_through symexp symlog
         two_hot FusedLinear fused_linear_relu fused_linear_gelu TimestepEmbedding
-        SinusoidalEmbedding2D sinusoidal_embedding_2d tokenizer rollout
-        transforms""",
+        SinusoidalEmbedding2D sinusoidal_embedding_2d tokenizer rollout transforms""",
     "a file is one: save and load": "save_sharded load_sharded",
     "minigrad.nn.MultiHeadAttention(num_kv_heads=...)": """
         GroupedQueryAttention MultiQueryAttention num_kv_heads repeat_kv""",

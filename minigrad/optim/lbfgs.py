@@ -227,7 +227,7 @@ class LBFGS(Optimizer):
                 )
             return array
 
-        state = {name: restored(name, saved[name]) for name in given}
+        state = {name: restored(name, saved[name]) for name in saved if name in given}
         if len({len(state[name]) for name in ("old_dirs", "old_stps", "ro") if name in state}) > 1:
             raise ValueError("LBFGS: old_dirs, old_stps and ro of a state have different lengths")
         return state

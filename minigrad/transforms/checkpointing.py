@@ -7,6 +7,7 @@ function runs again from the same random state, and a backward pass of its own t
 of the outputs to those edges.
 """
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, NoReturn
@@ -136,19 +137,13 @@ def checkpoint_sequential(
         )
     size, value = len(every) // segments, input
     for start in range(0, size * (segments - 1), size):
-        value = checkpoint(_chained(every[start : start + size]), value)
-    return _chained(every[size * (segments - 1) :])(value)
+        value = checkpoint(functools.partial(_chained, every[start : start + size]), value)
+    return _chained(every[size * (segments - 1) :], value)
 
 
-def _chained(functions: Sequence[Callable[[Any], Any]]) -> Callable[[Any], Any]:
-    """The function that calls each with the result of the one before."""
-
-    def call(value: Any) -> Any:
-        for function in functions:
-            value = function(value)
-        return value
-
-    return call
+def _chained(functions: Sequence[Callable[[Any], Any]], value: Any) -> Any:
+    """Call each function with the result of the one before."""
+    return functools.reduce(lambda result, function: function(result), functions, value)
 
 
 class _Segment:

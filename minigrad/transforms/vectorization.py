@@ -376,8 +376,7 @@ class _Run:
             found, mapped = self._of_samples(batch, values), True
         else:
             found = batch.run(*values[: op.arrays], *map(static, values[op.arrays :]))
-        several = isinstance(found, (tuple, list))
-        results = list(found) if several else [found]
+        results = found if isinstance(found, (tuple, list)) else [found]
         self._know(step, [Samples(one) if mapped else one for one in results])
 
     def _of_samples(self, batch: Batch, values: list[Any]) -> Any:
@@ -420,10 +419,10 @@ class _Run:
             if value is None or value in self._known or not isinstance(value.array, np.ndarray):
                 continue
             place = Place.of_array(value.array)
-            same = next((one for one in step.reads if one.array is value.array), None)
-            known = self._by_place.get(place) or same
-            if known in self._known:
-                self._known[value] = self._known[known]
+            same = [one for one in step.reads if one.array is value.array]
+            known = [one for one in (self._by_place.get(place), *same) if one in self._known]
+            if known:
+                self._known[value] = self._known[known[0]]
             elif self._trace.differs(value):
                 raise CannotMap(
                     f"vmap: {step.what}: what its function or its rule computes is not made of "

@@ -73,7 +73,6 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
         >>> nn.functional.leaky_relu(tensor([-1.0, 2.0]), 0.5).tolist()
         [-0.5, 2.0]
     """
-    check_number("leaky_relu", "negative_slope", negative_slope)
     return _applied(inplace, _sloped, input, negative_slope)
 
 
@@ -98,7 +97,6 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
         >>> nn.functional.elu(tensor([-1000.0, 2.0])).tolist()
         [-1.0, 2.0]
     """
-    check_number("elu", "alpha", alpha)
     return _applied(inplace, _elu, input, alpha)
 
 
@@ -218,7 +216,6 @@ def hardtanh(
         >>> nn.functional.hardtanh(tensor([-3.0, 0.5, 3.0])).tolist()
         [-1.0, 0.5, 1.0]
     """
-    check_number("hardtanh", "min_val", min_val)
     check_number("hardtanh", "max_val", max_val, min_val)
     return _applied(inplace, _limited, input, "hardtanh", float(min_val), float(max_val))
 
@@ -257,7 +254,6 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
         >>> nn.functional.hardshrink(tensor([-2.0, 0.25, 1.0])).tolist()
         [-2.0, 0.0, 1.0]
     """
-    check_number("hardshrink", "lambd", lambd)
     x = floating(input)
     return _shrunk(x, lambd, x)
 
@@ -310,7 +306,6 @@ def rrelu(
         >>> nn.functional.rrelu(tensor([-1.0, 2.0]), 0.25, 0.75).tolist()
         [-0.5, 2.0]
     """
-    check_number("rrelu", "lower", lower)
     check_number("rrelu", "upper", upper, lower)
     x = floating(input)
     slope: Any = (lower + upper) / 2

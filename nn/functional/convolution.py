@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from minigrad import ops
-from minigrad.autograd.errors import type_error, value_error
+from minigrad.autograd.errors import refuse_shapes, type_error, value_error
 from minigrad.nn.functional.framing import framed
 from minigrad.support.checks import check_choice, check_size, check_sizes
 from minigrad.tensors.tensor import Tensor
@@ -34,7 +34,7 @@ def conv1d(
         >>> nn.functional.conv1d(x, kernel).tolist()
         [[[1.0, 2.0]]]
     """
-    return _convolved("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
+    return _convolved(1, input, weight, bias, stride, padding, dilation, groups)
 
 
 @framed
@@ -68,7 +68,7 @@ def conv2d(
         >>> nn.functional.conv2d(x, kernel, padding=1, stride=2).tolist()
         [[[[1.0, 2.0], [2.0, 4.0]]]]
     """
-    return _convolved("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
+    return _convolved(2, input, weight, bias, stride, padding, dilation, groups)
 
 
 @framed
@@ -87,10 +87,7 @@ def conv_transpose1d(
         >>> nn.functional.conv_transpose1d(x, kernel, stride=2).tolist()
         [[[1.0, 2.0, 13.0, 20.0, 30.0]]]
     """
-    return _transposed(
-        "conv_transpose1d", 1, input, weight, bias, stride, padding, output_padding, groups,
-        dilation,
-    )  # fmt: skip
+    return _transposed(1, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
 @framed
@@ -125,10 +122,7 @@ def conv_transpose2d(
         >>> nn.functional.conv_transpose2d(x, kernel).tolist()
         [[[[1.0, 2.0, 1.0], [2.0, 4.0, 2.0], [1.0, 2.0, 1.0]]]]
     """
-    return _transposed(
-        "conv_transpose2d", 2, input, weight, bias, stride, padding, output_padding, groups,
-        dilation,
-    )  # fmt: skip
+    return _transposed(2, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
 def padding_pairs(
@@ -157,19 +151,17 @@ def over_a_batch(
     """Call a function of a batch (N, C, ...) on a batch, or on a single sample (C, ...)."""
     if input.ndim == axes + 2:
         return function(input)
-    if input.ndim != axes + 1:
-        shape = "C, " + ("L" if axes == 1 else "H, W")
-        raise value_error(
-            f"{owner}: an input of shape (N, {shape}) or ({shape}) expected, got "
-            f"{tuple(input.shape)}"
-        )
+    shape = "C, " + ("L" if axes == 1 else "H, W")
+    wanted = f"an input of shape (N, {shape}) or ({shape})"
+    refuse_shapes(input.ndim != axes + 1, owner, wanted, input)
     return function(input[None])[0]
 
 
 def _convolved(
-    owner: str, axes: int, input: Tensor, weight: Tensor, bias: Tensor | None, stride: Sizes,
+    axes: int, input: Tensor, weight: Tensor, bias: Tensor | None, stride: Sizes,
     padding: Border, dilation: Sizes, groups: int,
 ) -> Tensor:  # fmt: skip
+    owner = f"conv{axes}d"
     _check_weight(owner, axes, input, weight)
     pairs = padding_pairs(owner, weight.shape[2:], stride, padding, dilation)
     strides = check_sizes(owner, "stride", stride, axes)
@@ -181,9 +173,10 @@ def _convolved(
 
 
 def _transposed(
-    owner: str, axes: int, input: Tensor, weight: Tensor, bias: Tensor | None, stride: Sizes,
-    padding: Sizes, output_padding: Sizes, groups: int, dilation: Sizes,
+    axes: int, input: Tensor, weight: Tensor, bias: Tensor | None, stride: Sizes, padding: Sizes,
+    output_padding: Sizes, groups: int, dilation: Sizes,
 ) -> Tensor:  # fmt: skip
+    owner = f"conv_transpose{axes}d"
     _check_weight(owner, axes, input, weight)
     kernel = weight.shape[2:]
     strides = check_sizes(owner, "stride", stride, axes)
@@ -269,12 +262,10 @@ def pad(
                     f"widths from 0 to {max(most, 0)} expected"
                 )
         return ops.pad(input, widths, MODES[mode])
-    if any(n + sum(min(width, 0) for width in pair) < 0
-           for n, pair in zip(input.shape, widths, strict=True)):  # fmt: skip
-        raise value_error(f"pad: {pad} removes more than shape {tuple(input.shape)} has")
     if any(min(pair) < 0 for pair in widths):
-        input = input[tuple(slice(max(-before, 0), n + min(after, 0)) for n, (before, after)
-                              in zip(input.shape, widths, strict=True))]  # fmt: skip
+        ends = [(max(-a, 0), n + min(b, 0)) for n, (a, b) in zip(input.shape, widths, strict=True)]
+        refuse_shapes(any(a > b for a, b in ends), "pad", f"more than what {pad} removes", input)
+        input = input[tuple(slice(*end) for end in ends)]
         widths = [(max(before, 0), max(after, 0)) for before, after in widths]
     return ops.pad(input, widths, constant_values=0 if value is None else value)
 

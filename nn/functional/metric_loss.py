@@ -17,7 +17,7 @@ from minigrad.nn.functional.loss import Reduction, like, loss, reduced
 from minigrad.nn.functional.products import pairwise_distance
 from minigrad.ops._numerics import values_of
 from minigrad.ops.casting import floating
-from minigrad.support.checks import check_flag, check_number
+from minigrad.support.checks import check_choice, check_number
 from minigrad.tensors.creation import asarray, tensor
 from minigrad.tensors.tensor import Tensor
 
@@ -60,7 +60,6 @@ def triplet_margin_loss(
     check_number(name, "margin", margin, above=0.0)
     check_number(name, "p", p, above=0.0, infinite=True)
     check_number(name, "eps", eps, 0.0)
-    check_flag(name, "swap", swap)
     like(name, anchor, positive, "anchor", "positive")
     like(name, anchor, negative, "anchor", "negative")
     distance = lambda x, y: pairwise_distance(x, y, p, eps)
@@ -88,7 +87,6 @@ def triplet_margin_with_distance_loss(
     """
     name = "triplet_margin_with_distance_loss"
     check_number(name, "margin", margin, above=0.0)
-    check_flag(name, "swap", swap)
     distance = pairwise_distance if distance_function is None else distance_function
     losses = _of_triplets(distance, anchor, positive, negative, margin, swap)
     return reduced(name, losses, reduction)
@@ -126,7 +124,6 @@ def margin_ranking_loss(
         2.0
     """
     name = "margin_ranking_loss"
-    check_number(name, "margin", margin)
     x2 = like(name, input1, input2, "input1", "input2")
     y = like(name, input1, target)
     return reduced(name, at_least_0(margin - y * (input1 - x2)), reduction)
@@ -198,16 +195,12 @@ def gaussian_nll_loss(
     """
     name = "gaussian_nll_loss"
     check_number(name, "eps", eps, above=0.0)
-    check_flag(name, "full", full)
     y, x = like(name, input, target), floating(input)
     v = floating(var if isinstance(var, Tensor) else tensor(np.asarray(var, x.dtype)))
-    if v.ndim and v.shape != input.shape:
-        if v.shape == input.shape[:-1]:
-            v = ops.expand_dims(v, -1)
-        elif v.shape != (*input.shape[:-1], 1):
-            raise value_error(
-                f"{name}: input of shape {tuple(input.shape)}, but var of shape {tuple(v.shape)}"
-            )
+    if v.shape == input.shape[:-1] and v.ndim:
+        v = ops.expand_dims(v, -1)
+    shapes = ((), input.shape, (*input.shape[:-1], 1))
+    refuse_shapes(v.shape not in shapes, name, "an input and a var of one shape", input, v)
     if (values_of(v) < 0).any():
         raise value_error(f"{name}: var must not be negative, got {values_of(v).min()}")
     v = v + np.maximum(eps - values_of(v), 0).astype(v.dtype)
@@ -275,7 +268,6 @@ def hinge_embedding_loss(
         3.5
     """
     name = "hinge_embedding_loss"
-    check_number(name, "margin", margin)
     y, x = like(name, input, target), floating(input)
     losses = ops.where(y != 1, at_least_0(margin - x), 0.0) + ops.where(y != -1, x, 0.0)
     return reduced(name, losses, reduction)
@@ -355,14 +347,10 @@ def multi_margin_loss(
         0.5
     """
     name = "multi_margin_loss"
-    check_number(name, "margin", margin)
     right = asarray(target)
     if right.dtype.kind not in "iu":
-        raise type_error(
-            f"{name}: classes expected as integers, got a target of {right.dtype.name}"
-        )
-    if p not in (1, 2):
-        raise value_error(f"{name}: p must be 1 or 2, got {p!r}")
+        raise type_error(f"{name}: integers expected as classes, got {right.dtype.name}")
+    check_choice(name, "p", p, (1, 2))
     one = input.ndim < 2 and right.shape in ((), (1,))
     refuse_shapes(
         not one and (input.ndim != 2 or right.shape != input.shape[:1]), name,

@@ -19,8 +19,7 @@ class _DropoutNd(FunctionLayer):
         """Apply dropout in training mode."""
         return self._result(input, training=self.training)
 
-    def extra_repr(self) -> str:
-        return ", ".join(f"{name}={getattr(self, name)}" for name in self.repr_fields)
+    extra_repr = Module.extra_repr
 
 
 @layer_of(F.dropout)

@@ -29,8 +29,7 @@ class FunctionLayer(Module):
         return self.function(*inputs, **{name: own[name] for name in self.fields}, **options)
 
     def extra_repr(self) -> str:
-        shown = [n for n in self.repr_fields if n != "inplace" or getattr(self, n)]
-        return ", ".join(f"{name}={getattr(self, name)!r}" for name in shown)
+        return super().extra_repr().removesuffix("inplace=False").removesuffix(", ")
 
 
 class UnaryLayer(FunctionLayer):

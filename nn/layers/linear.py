@@ -42,6 +42,7 @@ class Linear(Module):
         minigrad.Size([2, 5, 3])
     """
 
+    repr_fields = ("in_features", "out_features", "bias")
     bias: Parameter | None
 
     def __init__(
@@ -67,12 +68,6 @@ class Linear(Module):
         """Map a tensor of shape (..., in_features) to (..., out_features)."""
         return F.linear(input, self.weight, self.bias)
 
-    def extra_repr(self) -> str:
-        return (
-            f"in_features={self.in_features}, out_features={self.out_features}, "
-            f"bias={self.bias is not None}"
-        )
-
 
 class Bilinear(Module):
     r"""The bilinear map :math:`y_o = x_1^\top W_o\, x_2 + b_o` of the last axes.
@@ -87,6 +82,7 @@ class Bilinear(Module):
         minigrad.Size([5, 2])
     """
 
+    repr_fields = ("in1_features", "in2_features", "out_features", "bias")
     bias: Parameter | None
 
     def __init__(
@@ -111,12 +107,6 @@ class Bilinear(Module):
     def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
         """Map tensors of shape (..., in1_features) and (..., in2_features)."""
         return F.bilinear(input1, input2, self.weight, self.bias)
-
-    def extra_repr(self) -> str:
-        return (
-            f"in1_features={self.in1_features}, in2_features={self.in2_features}, "
-            f"out_features={self.out_features}, bias={self.bias is not None}"
-        )
 
 
 class Identity(Module):

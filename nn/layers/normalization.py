@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.errors import value_error
+from minigrad.autograd.errors import refuse_shapes
 from minigrad.autograd.events import effect
 from minigrad.nn import functional as F
 from minigrad.nn import init
@@ -61,6 +61,9 @@ class LayerNorm(_Normalization):
         [-1.225, 0.0, 1.225]
     """
 
+    repr_sizes = ("normalized_shape",)
+    repr_fields = ("eps", "elementwise_affine", "bias")
+
     def __init__(
         self, normalized_shape: int | Sequence[int], eps: float = 1e-5,
         elementwise_affine: bool = True, bias: bool = True, device: Any = None, dtype: Any = None,
@@ -76,12 +79,6 @@ class LayerNorm(_Normalization):
     def forward(self, input: Tensor) -> Tensor:
         """Normalize a tensor of shape ``(..., *normalized_shape)``."""
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
-
-    def extra_repr(self) -> str:
-        return (
-            f"{self.normalized_shape}, eps={self.eps}, "
-            f"elementwise_affine={self.elementwise_affine}, bias={self.bias is not None}"
-        )
 
 
 class RMSNorm(_Normalization):
@@ -99,6 +96,9 @@ class RMSNorm(_Normalization):
         [0.2, 1.4]
     """
 
+    repr_sizes = ("normalized_shape",)
+    repr_fields = ("eps", "elementwise_affine")
+
     def __init__(
         self, normalized_shape: int | Sequence[int], eps: float | None = None,
         elementwise_affine: bool = True, device: Any = None, dtype: Any = None,
@@ -113,11 +113,6 @@ class RMSNorm(_Normalization):
     def forward(self, x: Tensor) -> Tensor:
         """Normalize a tensor of shape ``(..., *normalized_shape)``."""
         return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
-
-    def extra_repr(self) -> str:
-        return (
-            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
-        )
 
 
 def _checked_shape(owner: str, shape: int | Sequence[int]) -> tuple[int, ...]:
@@ -137,6 +132,9 @@ def weight_of_batch(count: Tensor | None, momentum: float | None) -> float:
 
 class _NormBase(_Normalization):
     """What batch and instance normalization share: parameters and running statistics."""
+
+    repr_sizes = ("num_features",)
+    repr_fields = ("eps", "momentum", "affine", "bias", "track_running_stats")
 
     layouts: tuple[str, ...]
     running_mean: Tensor | None
@@ -184,18 +182,11 @@ class _NormBase(_Normalization):
     def _check_layout(self, input: Tensor) -> None:
         axes = {layout.count(",") + 1: layout for layout in self.layouts}
         layout = axes.get(input.ndim, "")
-        if not layout or input.shape[layout.startswith("(N")] != self.num_features:
-            raise value_error(
-                f"{type(self).__name__}: an input of shape {' or '.join(self.layouts)} with "
-                f"C = {self.num_features} expected, got {tuple(input.shape)}"
-            )
-
-    def extra_repr(self) -> str:
-        return (
-            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
-            f"affine={self.affine}, bias={self.bias is not None}, "
-            f"track_running_stats={self.track_running_stats}"
-        )
+        refuse_shapes(
+            not layout or input.shape[layout.startswith("(N")] != self.num_features,
+            type(self).__name__,
+            f"an input of shape {' or '.join(self.layouts)} with C = {self.num_features}", input,
+        )  # fmt: skip
 
 
 class _BatchNorm(_NormBase):
@@ -274,6 +265,9 @@ class GroupNorm(_Normalization):
         [[-1.0, 1.0, -1.0, 1.0]]
     """
 
+    repr_sizes = ("num_groups", "num_channels")
+    repr_fields = ("eps", "affine", "bias")
+
     def __init__(
         self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True,
         device: Any = None, dtype: Any = None, *, bias: bool = True,
@@ -291,12 +285,6 @@ class GroupNorm(_Normalization):
     def forward(self, input: Tensor) -> Tensor:
         """Normalize a tensor of shape (N, num_channels, ...)."""
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
-
-    def extra_repr(self) -> str:
-        return (
-            f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, "
-            f"bias={self.bias is not None}"
-        )
 
 
 @layer_of(F.local_response_norm)
@@ -319,8 +307,7 @@ class LocalResponseNorm(UnaryLayer):
     beta: float = 0.75
     k: float = 1.0
 
-    def extra_repr(self) -> str:
-        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+    repr_sizes, repr_fields = ("size",), ("alpha", "beta", "k")
 
 
 class _InstanceNorm(_NormBase):

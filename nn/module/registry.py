@@ -39,7 +39,8 @@ class Registry:
     """The names of parameters, children and buffers, in the order of their first assignment. A name
     stays while its value is None."""
     repr_fields: ClassVar[tuple[str, ...]] = ()
-    """The attributes that the repr shows, where `extra_repr` is not overridden."""
+    repr_sizes: ClassVar[tuple[str, ...]] = ()
+    """The attributes that the repr shows, with their names and before that without them."""
     _name: str = ""
     """The path under which it was last registered or called: a hint for `path_to`."""
 
@@ -329,8 +330,15 @@ class Registry:
     # Printing
 
     def extra_repr(self) -> str:
-        """Return the text inside the parentheses of the repr; by default the `repr_fields`."""
-        return ", ".join(f"{name}={getattr(self, name)!r}" for name in self.repr_fields)
+        """Return the text inside the parentheses of the repr: `repr_sizes` and `repr_fields`.
+
+        A bias is shown as whether there is one.
+        """
+        shown = {name: getattr(self, name) for name in self.repr_fields}
+        if "bias" in shown:
+            shown["bias"] = shown["bias"] is not None
+        sizes = [str(getattr(self, name)) for name in self.repr_sizes]
+        return ", ".join([*sizes, *(f"{name}={value!r}" for name, value in shown.items())])
 
     def _get_name(self) -> str:
         """The name of the class, which the repr begins with."""

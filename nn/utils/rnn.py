@@ -12,7 +12,7 @@ from minigrad.autograd.errors import refuse_shapes, type_error, value_error
 from minigrad.ops._numerics import values_of
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import integers
-from minigrad.support.checks import check_choice, check_flag
+from minigrad.support.checks import check_choice
 from minigrad.tensors.creation import full, tensor
 from minigrad.tensors.tensor import Tensor
 
@@ -115,7 +115,6 @@ def pad_sequence(
             f"axis, got {shapes}"
         )
     check_choice("pad_sequence", "padding_side", padding_side, ("right", "left"))
-    check_flag("pad_sequence", "batch_first", batch_first)
     lengths = np.array([shape[0] for shape in shapes])
     columns = np.arange(len(lengths)).repeat(lengths)
     steps = np.concatenate([np.arange(n) for n in lengths])
@@ -151,8 +150,6 @@ def pack_padded_sequence(
         ([1.0, 3.0, 2.0], [2, 1])
     """
     owner = "pack_padded_sequence"
-    check_flag(owner, "batch_first", batch_first)
-    check_flag(owner, "enforce_sorted", enforce_sorted)
     counts = integers(lengths, f"{owner}: lengths")
     refuse_shapes(input.ndim < 2, owner, "an input of shape (L, N, ...)", input)
     x = as_tensor(input.swapaxes(0, 1) if batch_first else input)
@@ -220,7 +217,6 @@ def pad_packed_sequence(
         raise type_error(
             f"pad_packed_sequence: a PackedSequence expected, got {type(sequence).__name__}"
         )
-    check_flag("pad_packed_sequence", "batch_first", batch_first)
     packing = packing_of(sequence)
     if total_length is not None:
         if total_length < packing.shape[0]:

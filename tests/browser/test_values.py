@@ -43,12 +43,12 @@ class TestValue:
         assert "deviation" in facts
         assert f"{x.numpy().max():.3g}" in facts
 
-    def test_of_a_large_one_a_histogram_and_the_call_for_more(self, open_page: Open) -> None:
+    def test_of_a_large_one_the_beginning_and_the_call_for_more(self, open_page: Open) -> None:
         model = nn.Sequential(nn.Linear(80, 60))
         graph = recorded(lambda: model(minigrad.randn(90, 80)))
         page = open_page(graph, "#box=Sequential/0/linear")
         box = page.locator("#box")
-        expect(box.locator(".histogram rect")).to_have_count(24)
+        expect(box).to_contain_text("It begins with")
         expect(box).to_contain_text('values=["0"]')
         expect(box.locator(".values")).to_have_count(0)
         open_page(graph, "#box=Sequential/0/0.weight", page)

@@ -15,7 +15,6 @@ from children import python
 from op_samples import self_check
 
 from minigrad import Tensor, ops
-from minigrad.autograd import engine
 from minigrad.autograd.primitives import Primitive, registry
 
 COMMAND = Path(__file__).resolve().parents[2] / "tools" / "check_ops.py"
@@ -121,59 +120,14 @@ def test_a_rule_that_raises_is_an_outcome() -> None:
     assert re.search(r"wrong by itself: exp, in \d of \d calls: .*ZeroDivisionError: planted", last)
 
 
-def added_twice(add: Any, pending: Any, schedule: Any, edge: Any, part: Any, create: bool) -> None:
-    for _ in range(1 + (edge in pending)):
-        add(pending, schedule, edge, part, create)
-
-
-def not_summed(unbroadcast: Any, g: Any, shape: tuple[int, ...]) -> Any:
-    broadcast = g.__class__ is np.ndarray and g.ndim > len(shape)
-    return unbroadcast(g[:1] if broadcast else g, shape)
-
-
-def lost(add: Any, pending: Any, schedule: Any, edge: Any, part: Any, create: bool) -> None:
-    if not create or edge not in pending:
-        add(pending, schedule, edge, part, create)
-
-
-FAULTS: dict[str, tuple[str, Any, list[str]]] = {
-    "added twice": ("accumulate", added_twice, ["a tensor is used more than once"]),
-    "not summed": ("unbroadcast", not_summed, ["a tensor is broadcast"]),
-    "lost": (
-        "accumulate", lost, ["a tensor is used more than once", "the backward pass is recorded"],
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", FAULTS)
-def test_a_fault_of_the_engine_is_not_blamed_on_rules(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    function, fault, ways = FAULTS[name]
-    monkeypatch.setattr(engine, function, functools.partial(fault, getattr(engine, function)))
-    asked = ["add", "exp", "multiply", "subtract", "sum", "where", "divide", "hypot"]
-    text = "\n".join(self_check.report(map(self_check.check_op, asked)))
-    assert "look at the engine" in text
-    assert "by itself" not in text
-    assert all(way in text for way in ways)
-    smallest = re.search(r"the smallest call that failed: (\w+) \(", text)
-    assert smallest
-    assert smallest[1] in asked
-    named = re.search(r"the ops: (.*)", text)
-    assert named
-    assert {"add", "multiply"} <= {*named[1].split(", ")} <= {*asked}
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("recorded", [False, True])
-def test_a_wrong_rule_is_not_blamed_on_the_engine(recorded: bool) -> None:
-    """Also where many ops are composed of it, and only in one way of use."""
+def test_a_rule_of_which_many_ops_are_composed_is_blamed_alone(recorded: bool) -> None:
     wrong = lambda right, g, b: right(g, b) * (1 + (isinstance(g, Tensor) == recorded))
     with planted("multiply", "a", wrong):
         outcomes = [self_check.check_op(name) for name in ("multiply", "lstm", "gru", "softmax")]
     text = "\n".join(self_check.report(outcomes))
     assert "wrong by itself: multiply, in" in text
-    assert "engine" not in text
     assert re.search("wrong because composed of multiply: .*gru", text)
 
 

@@ -337,7 +337,7 @@ def test_a_transposed_convolution_of_a_given_size() -> None:
         np.testing.assert_allclose(ours(tensor(x), size).detach().numpy(), wanted, atol=1e-5)
     with pytest.raises(ValueError, match=r"ConvTranspose2d: output_size \(9, 9\)"):
         ours(tensor(x), (9, 9))
-    with pytest.raises(ValueError, match="padding_mode must be 'zeros', got 'reflect'"):
+    with pytest.raises(ValueError, match="padding_mode must be .*zeros.*reflect"):
         nn.ConvTranspose2d(2, 3, 3, padding_mode="reflect")
 
 

@@ -3,7 +3,7 @@
 Each op is called as the table of samples has it.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,6 @@ from minigrad.checking.finite_differences import Probe, moved_tensors
 from minigrad.checking.gradient_checks import entries, of_the_gradient
 from minigrad.tensors.creation import tensor
 from op_samples import CASES, OURS, Case
-from op_samples.ways_of_use import ways_of_use
 
 LIMIT = 1e-6
 """The largest relative error of a correct derivative."""
@@ -36,11 +35,6 @@ class Call:
     def right(self) -> bool:
         """Whether both errors are within the limit."""
         return self.first <= LIMIT and self.second <= LIMIT  # False for NaN
-
-    def ways(self, second: bool) -> frozenset[str]:
-        """How its first or second derivative uses the engine."""
-        inputs = [tensor(array, requires_grad=True) for array in self.case.inputs]
-        return ways_of_use(self.case.on(OURS), inputs, second)
 
 
 @dataclass(frozen=True)
@@ -156,8 +150,7 @@ def _ran(case: Case) -> set[Primitive]:
 def report(outcomes: Iterable[Outcome]) -> Iterator[str]:
     """The table, line by line: a line is ready as soon as its op was checked.
 
-    Last come the ops that are wrong: those whose own rule is wrong, and those composed of them. If
-    several fail in one way of use only, and are right in their other calls, no rule is blamed.
+    Last come the ops that are wrong: those whose own rule is wrong, and those composed of them.
     """
     yield f"{'op':18}{'arguments':24}{'1st order':>11}{'2nd order':>11}"
     checked: dict[str, Outcome] = {}
@@ -177,48 +170,10 @@ def report(outcomes: Iterable[Outcome]) -> Iterator[str]:
     for found in wrong:
         because.setdefault(_roots(found, checked), []).append(found.name)
     itself = because.pop((), [])
-    ways = _common_ways(wrong, itself) if len(itself) > 1 else []
-    if ways:
-        name, call = min(
-            [(found.name, call) for found in wrong for call in found.calls if not call.right],
-            key=lambda pair: sum(array.size for array in pair[1].case.inputs),
-        )
-        yield (
-            f"look at the engine (minigrad/autograd/engine.py), not at the rules: {len(wrong)} ops "
-            f"fail only where {' and '.join(ways)}, and are right in other calls"
-        )
-        yield f"the smallest call that failed: {name} ({call.case.name})"
-        yield f"the ops: {', '.join([found.name for found in wrong])}"
-        return
     for name in itself:
         yield f"wrong by itself: {name}, in {checked[name].failed}"
     for roots, names in because.items():
         yield f"wrong because composed of {', '.join(roots)}: {', '.join(names)}"
-
-
-def _common_ways(wrong: Sequence[Outcome], itself: Sequence[str]) -> list[str]:
-    """The features that all wrong derivatives share, and right ones of the same ops do not.
-
-    It must tell the wrong and the right ones apart in two or more of the ops `itself`.
-    """
-    failed: list[frozenset[str]] = []
-    passed: dict[str, list[frozenset[str]]] = {name: [] for name in itself}
-    for found in wrong:
-        for call in found.calls:
-            if call.error:
-                continue
-            if call.first <= LIMIT:
-                passed.get(found.name, []).append(call.ways(second=False))
-            if not call.right:
-                failed.append(call.ways(second=call.first <= LIMIT))
-            else:
-                passed.get(found.name, []).append(call.ways(second=True))
-    common = sorted(frozenset.intersection(*failed)) if failed else []
-    return [
-        way
-        for way in common
-        if sum(any(way not in ways for ways in some) for some in passed.values()) > 1
-    ]
 
 
 def _roots(found: Outcome, checked: dict[str, Outcome]) -> tuple[str, ...]:

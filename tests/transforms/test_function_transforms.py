@@ -160,26 +160,6 @@ def test_hessian_and_hvp() -> None:
     close(product, matrix @ v.numpy(), rtol=1e-12)
 
 
-def test_third_order_in_every_spelling() -> None:
-    x = tensor(3)
-    exact = numeric_jacobian(lambda x: hessian(curved)(minigrad.tensor(x)).numpy(), x.numpy())
-    third = jacrev(hessian(curved))(x)
-    close(third, exact, rtol=1e-6, atol=1e-7)
-    nested = jacrev(jacrev(jacrev(curved)))(x)
-    close(nested, third, rtol=1e-10, atol=1e-12)
-
-    u, v, w = (tensor(3, seed=seed) for seed in (1, 2, 3))
-    wanted = np.einsum("ijk,i,j,k->", third.numpy(), u.numpy(), v.numpy(), w.numpy())
-    slope = lambda x: jvp(curved, (x,), (u,))[1]
-    bend = lambda x: jvp(slope, (x,), (v,))[1]
-    close(jvp(bend, (x,), (w,))[1], wanted, rtol=1e-10)
-    close((grad(bend)(x) * w).sum(), wanted, rtol=1e-10)
-    along = lambda x: (hvp(curved, (x,), (u,))[1][0] * v).sum()
-    close((grad(along)(x) * w).sum(), wanted, rtol=1e-10)
-    pulled = lambda x: vjp(grad(curved), x)[1](u)[0]
-    close((jacrev(pulled)(x) @ w * v).sum(), wanted, rtol=1e-10)
-
-
 # Structures --------------------------------------------------------------------------------
 
 
@@ -436,14 +416,16 @@ REFUSED: dict[type[Exception], dict[str, Callable[[], Any]]] = {
     ValueError: {
         "grad: argnums=1 ... 1 positional": lambda: grad(SUM, 1)(ONE),
         "(0, -2) ... each once": lambda: jacrev(SUM, (0, -2))(ONE, ONE),
-        "tangents ... structure of primals: missing tangents[1]": lambda: jvp(SUM, (ONE, ONE), (ONE,)),
+        "tangents ... structure of primals: missing tangents[1]":
+            lambda: jvp(SUM, (ONE, ONE), (ONE,)),
         'jvp: tangents ... missing tangents[0]["b"][0] ... unexpected tangents[0]["c"]':
             lambda: jvp(SUM, (TREE,), ({"a": ONE, "c": ONE},)),
         'jvp: tangents[1]["b"][1] ... (1,) ... primals[1]["b"][1] ... (2,)':
             lambda: jvp(SUM, (ONE, TREE), (ONE, {"a": ONE, "b": [ONE, Tensor([1.0])]})),
         "jvp: ... missing tangents[0], unexpected tangents": lambda: jvp(SUM, (ONE,), ONE),
         "hvp: ... unexpected tangents[0][0]": lambda: hvp(SUM, (ONE,), ([1.0, 0.0],)),
-        'missing tangents[0]["a"]': lambda: jvp(SUM, (TREE,), ({"a": None, "b": [ONE, ONE]},)),
+        'missing tangents[0]["a"]':
+            lambda: jvp(SUM, (TREE,), ({"a": None, "b": [ONE, ONE]},)),
         "vjp: cotangents ... missing cotangents[0]": lambda: vjp(lambda x: (x, x), ONE)[1](ONE),
         'vjp: cotangents["y"] ... () ... output["y"] ... (2,)':
             lambda: vjp(lambda x: {"y": x}, ONE)[1]({"y": Tensor(1.0)}),
@@ -719,75 +701,6 @@ def test_threads_have_nested_transforms_of_their_own() -> None:
         list(pool.map(work, range(4)))
     # outer = 2 x^3 + x^2
     assert found == {k: (12.0 * (k + 1) + 2, 6.0 * (k + 1) ** 2 + 2 * (k + 1)) for k in range(4)}
-
-
-# What they are for -------------------------------------------------------------------------
-
-
-def small_encoder(norm_first: bool) -> Any:
-    """A loss of the parameters of an encoder of two layers in float64, and the parameters."""
-    layer = nn.TransformerEncoderLayer(4, 2, 6, dropout=0.0, norm_first=norm_first)
-    encoder = nn.TransformerEncoder(layer, 2).double()
-    parameters = {name: minigrad.tensor(p.numpy()) for name, p in encoder.named_parameters()}
-    tokens, target = tensor(2, 3, 4, seed=3), tensor(2, 3, 4, seed=4)
-    padding = np.array([[False, False, False], [False, False, True]])
-
-    def loss(parameters: dict[str, Tensor]) -> Tensor:
-        options = {"src_key_padding_mask": padding}
-        out = nn.utils.functional_call(encoder, parameters, tokens, options)
-        return ((out - target) ** 2).mean()
-
-    return loss, parameters
-
-
-@pytest.mark.parametrize("norm_first", [False, True])
-def test_hvp_of_an_encoder(norm_first: bool) -> None:
-    loss, parameters = small_encoder(norm_first)
-    vectors = {name: tensor(*p.shape, seed=9) for name, p in parameters.items()}
-    value, (product,) = hvp(loss, (parameters,), (vectors,))
-    close(value, loss(parameters), rtol=1e-12)
-
-    # against differences of the gradient along the vector
-    moved = lambda step: {n: p + step * vectors[n] for n, p in parameters.items()}
-    zero, one = np.zeros(()), np.ones(())
-    numeric = difference(lambda step: flat(grad(loss)(moved(float(step)))), zero, one)
-    close(flat(product), numeric, rtol=1e-5, atol=1e-7)
-
-    # against the columns of the whole Hessian, for the parameters of one norm and one bias
-    some = [name for name in parameters if name.endswith(("0.norm1.weight", "1.linear1.bias"))]
-    assert len(some) == 2
-    chosen = {name: parameters[name] for name in some}
-    partial = lambda p: loss({**parameters, **p})
-    whole = hessian(partial)(chosen)
-    _, (product,) = hvp(partial, (chosen,), ({name: vectors[name] for name in some},))
-    for row in some:
-        wanted = sum(whole[row][c].numpy() @ vectors[c].numpy() for c in some)
-        close(product[row], wanted, rtol=1e-9, atol=1e-13)
-
-
-def test_learning_to_be_learned_from() -> None:
-    """MAML: the outer gradient goes through two steps of inner descent."""
-    model = nn.Sequential(nn.Linear(1, 4), nn.Tanh(), nn.Linear(4, 1)).double()
-    start = {name: minigrad.tensor(p.numpy()) for name, p in model.named_parameters()}
-    tasks = [(tensor(5, 1, seed=k), tensor(5, 1, seed=k + 9)) for k in range(2)]
-
-    def loss(p: dict[str, Tensor], x: Tensor, y: Tensor) -> Tensor:
-        return ((nn.utils.functional_call(model, p, x) - y) ** 2).mean()
-
-    def adapted(p: dict[str, Tensor], x: Tensor, y: Tensor) -> dict[str, Tensor]:
-        for _ in range(2):
-            slopes = grad(loss)(p, x[:3], y[:3])
-            p = {name: p[name] - 0.1 * slopes[name] for name in p}
-        return p
-
-    def outer(p: dict[str, Tensor]) -> Tensor:
-        return sum((loss(adapted(p, x, y), x[3:], y[3:]) for x, y in tasks), Tensor(0.0))
-
-    found = grad(outer)(start)
-    for name, p in start.items():
-        moved = lambda a, name=name: outer({**start, name: minigrad.tensor(a)}).item()
-        exact = numeric_jacobian(moved, p.numpy())
-        close(found[name], exact, rtol=1e-6, atol=1e-8, err_msg=name)
 
 
 @pytest.mark.parametrize("name", ["grad", "value_and_grad", "jacrev", "jacfwd", "hessian"])

@@ -383,7 +383,6 @@ class TestChoice:
         [
             (RuntimeError, r"no attention ran in Linear.*softmax", nn.Linear(8, 2), [X], {}),
             (TypeError, "expected a Module or a function .* got Tensor", X, [], {}),
-            (TypeError, "a token should be a string, got 1", encoder(), [X], {"tokens": [1, 2]}),
             (TypeError, "TransformerEncoder", encoder(), [], {}),
         ],
     )

@@ -207,23 +207,10 @@ def test_showing_a_value_runs_nothing() -> None:
     y = x * x
     with viz.trace() as traced:
         bundle(y)
-        bundle(nn.Linear(2, 3))
     assert repr(traced) == "Trace(no op yet)"
     y.sum().backward()
     assert x.grad.tolist() == [2.0, 2.0, 2.0]
     assert "<svg" in bundle(y)["text/html"]  # though its graph was used up
-
-
-def test_a_module_with_hostile_names_is_text() -> None:
-    class Evil(nn.Module):
-        def extra_repr(self) -> str:
-            return "</b><script>alert(1)</script>"
-
-    model = nn.ModuleDict({"<img src=x onerror=alert(1)>": Evil()})
-    page = bundle(model)["text/html"]
-    assert "<script" not in page
-    assert "<img" not in page
-    ElementTree.fromstring(page)
 
 
 def test_a_trace_shows_what_it_saw() -> None:
@@ -269,5 +256,5 @@ def test_nothing_needs_a_program(monkeypatch: pytest.MonkeyPatch) -> None:
     x = minigrad.ones(3, requires_grad=True)
     with viz.trace() as traced:
         y = (x * x).sum()
-    for value in (y, traced, nn.Linear(2, 2), viz.graph(y)):
+    for value in (y, traced, viz.graph(y)):
         assert len(bundle(value)) == 2

@@ -12,10 +12,9 @@ import numpy as np
 from minigrad.autograd.grad_mode import no_grad
 from minigrad.autograd.scope import Scope
 from minigrad.ops import attention as attention_op
-from minigrad.support.files import write
 from minigrad.tensors.tensor import Tensor
 from minigrad.viz.drawing.heatmap import Panel, draw
-from minigrad.viz.drawing.pictures import convert
+from minigrad.viz.drawing.pictures import save_picture
 from minigrad.viz.record.attention import AttentionMap
 from minigrad.viz.record.build import name_of, state_kept, with_inputs
 from minigrad.viz.record.tracing import Trace
@@ -104,11 +103,7 @@ class AttentionMaps(Mapping[str, AttentionMap]):
             RuntimeError: The library of cairosvg is not there.
             ValueError: The ending is not one of these.
         """
-        path = Path(path)
-        if path.suffix not in (".svg", ".png", ".pdf"):
-            raise ValueError(f"save: {path.name!r} should end in .svg, .png or .pdf")
-        write(path, convert(self.to_svg(), path.suffix))
-        return path
+        return save_picture(self.to_svg(), path)
 
     def _repr_svg_(self) -> str | None:
         cells = sum(len(self._heads_of(one)) * one.weights[0, 0].size for one in self.values())
@@ -154,7 +149,7 @@ def attention(
 
     Raises:
         RuntimeError: No attention ran.
-        TypeError: `model` cannot be called, or not with these arguments; a token is not a string.
+        TypeError: `model` cannot be called, or not with these arguments.
         ValueError: There is no such sample, layer or head, or there are more or fewer tokens than
             positions.
 
@@ -248,12 +243,8 @@ def _labels(
     lists = [part for part in tokens if isinstance(part, Sequence) and not isinstance(part, str)]
     pair = len(lists) == len(tokens) == 2
     both: Any = tokens if pair else (tokens, tokens)
-    queries, keys = map(tuple, both)
+    queries, keys = (tuple(map(str, given)) for given in both)
     for what, given, size in (("queries", queries, shape[2]), ("keys", keys, shape[3])):
-        for token in given:
-            if not isinstance(token, str):
-                got = type(token).__name__
-                raise TypeError(f"attention: a token should be a string, got {token!r} ({got})")
         if len(given) != size:
             raise ValueError(
                 f"attention: {path} has {size} {what}, but {len(given)} tokens were given. Where "

@@ -9,9 +9,8 @@ from typing import Any
 
 from minigrad.compiler import CapturedStep, Program
 from minigrad.debugging.memory import readable
-from minigrad.support.files import write
 from minigrad.viz.drawing.elements import escape, legend, picture, text
-from minigrad.viz.drawing.pictures import convert
+from minigrad.viz.drawing.pictures import save_picture
 from minigrad.viz.drawing.style import STYLE
 from minigrad.viz.layout.labels import shorten, text_width
 from minigrad.viz.record.program import Buffer, Row, buffers, folded, peak, rows
@@ -138,11 +137,7 @@ class ProgramDrawing:
             ImportError: cairosvg is needed and not installed.
             ValueError: The ending is not one of these.
         """
-        path, svg = Path(path), self.to_svg(title)
-        if path.suffix not in (".svg", ".png", ".pdf"):
-            raise ValueError(f"save: {path.name!r} should end in .svg, .png or .pdf: what to write")
-        write(path, convert(svg, path.suffix))
-        return path
+        return save_picture(self.to_svg(title), path)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         return {"image/svg+xml": self.to_svg(), "text/plain": repr(self)}

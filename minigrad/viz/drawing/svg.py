@@ -5,7 +5,7 @@ Everything has a tooltip with what does not fit into the picture.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from minigrad.viz.drawing.elements import MARGIN, escape, legend, picture, text
@@ -37,7 +37,7 @@ NAMES: dict[Kind, str] = {
     "parameter": "parameter",
     "buffer": "buffer",
     "constant": "constant",
-    "module": "closed module",
+    "module": "closed module or function",
 }
 
 
@@ -50,9 +50,7 @@ def draw(diagram: Diagram, title: str = "") -> str:
     drawn = insides(diagram, layout, shown)
     thick = residuals(diagram) & set(placement.edges)
     top = HEADLINE if title else 0
-    entries = [
-        (sample, WIDTH, name) for sample, name in legend_entries(shown, diagram.groups, bool(thick))
-    ]
+    entries = [(sample, WIDTH, name) for sample, name in legend_entries(shown, bool(thick))]
     least = max(placement.width, LEAST)
     explained, width, rows = legend(entries, least, top + placement.height)
     above = labels.shorten(title, 2 * labels.LONGEST)
@@ -151,23 +149,20 @@ def insides(diagram: Diagram, layout: Skeleton, nodes: Collection[Node]) -> dict
     """
     written = labels.contents(diagram, nodes)
     sizes: dict[str, tuple[int, int]] = {}
-    ways: dict[tuple[str, int | str], int] = {}  # how far along its box each operand comes in
+    ways: dict[int, int] = {}  # how far along its box each operand comes in, by its edge
     for scope in layout.scopes.values():
-        for shown in scope.items:
-            sizes[shown.id] = shown.width, shown.height
+        sizes |= {shown.id: (shown.width, shown.height) for shown in scope.items}
         for line in scope.lines:
             target = scope.items[line.way[-1]]
-            at = target.width // 2 + line.into[0]
-            edge = line.edges[0]
-            ways[target.id, diagram.edges[edge].source if target.id in layout.scopes else edge] = at
-
-    def slots(box: str) -> list[tuple[int, str]]:
-        named = written[box].slots.items()
-        return [(ways[box, operand], name) for operand, name in named if (box, operand) in ways]
-
+            if target.id == diagram.edges[line.edges[0]].target:
+                ways[line.edges[0]] = target.width // 2 + line.into[0]
     return {
-        node.id: _inside(node, *sizes[node.id], written[node.id], slots(node.id)) for node in nodes
-    }
+        node.id: _inside(
+            node, *sizes[node.id], written[node.id],
+            [(ways[edge], name) for edge, name in written[node.id].slots.items() if edge in ways],
+        )
+        for node in nodes
+    }  # fmt: skip
 
 
 def _box(node: Node, left: int, top: int, inside: str) -> str:
@@ -181,11 +176,7 @@ def _box(node: Node, left: int, top: int, inside: str) -> str:
 
 
 def _inside(
-    node: Node,
-    width: int,
-    height: int,
-    content: labels.Content,
-    slots: Sequence[tuple[int, str]],
+    node: Node, width: int, height: int, content: labels.Content, slots: Sequence[tuple[int, str]]
 ) -> str:
     """The content of a box; `slots` are its operands' names, and their places along its side."""
     parts = _outline(node.kind, width, height)
@@ -243,26 +234,18 @@ def _sign(x: int, y: int) -> str:
 
 def _text(x: int, y: int, line: labels.Line, kind: str = "") -> str:
     """A line of text in its style."""
-    return text(
-        x, y, line.text, " ".join(name for name in (line.style, kind) if name and name != "name")
-    )
+    return text(x, y, line.text, f"{line.style} {kind}".removeprefix("name").strip())
 
 
 # The legend -------------------------------------------------------------------------------------
 
 
-def legend_entries(
-    shown: Sequence[Node], groups: Iterable[Group], residual: bool
-) -> list[tuple[str, str]]:
+def legend_entries(shown: Sequence[Node], residual: bool) -> list[tuple[str, str]]:
     """A sample and a name for every kind of box that occurs, and for residuals."""
     kinds = {"input" if node.kind == "output" else node.kind for node in shown}
     saved = '<rect class="saved" x="9" y="3" width="8" height="7"/>'
     line = f'<g class="residual"><path class="line" d="M0 7h{WIDTH}"/></g>'
-    functions = {group.id for group in groups if group.function}
-    closed = {node.id in functions for node in shown if node.kind == "module"}
-    words = {True: "function", False: "module"}
-    names = NAMES | {"module": "closed " + " or ".join(words[one] for one in sorted(closed))}
-    entries = [(kind in kinds, _sample(kind), name) for kind, name in names.items()]
+    entries = [(kind in kinds, _sample(kind), name) for kind, name in NAMES.items()]
     entries += [
         (not all(node.recorded for node in shown), _sample("op", "unrecorded"), "not recorded"),
         (any(node.error for node in shown), _sample("op", "error"), "error"),

@@ -52,9 +52,8 @@ class Content(NamedTuple):
 
     glyph: str  # the sign of its kind, in front of the first bold line or name; may be empty
     lines: tuple[Line, ...]  # the lines, from the top
-    # The names of its operands, in a row above the lines, if they need names: by the position of
-    # the edge, or of a group that may be opened by where they come from
-    slots: Mapping[int | str, str]
+    # The names of its operands, in a row above the lines, if they need names: by their edges
+    slots: Mapping[int, str]
 
 
 def contents(diagram: Diagram, nodes: Iterable[Node]) -> dict[str, Content]:
@@ -68,15 +67,15 @@ def contents(diagram: Diagram, nodes: Iterable[Node]) -> dict[str, Content]:
     found = {}
     for node in nodes:
         notes = ["causal mask" if note == "causal = True" else note for note in node.notes]
-        error = f"✕ {node.error}" if node.error else ""
-        small = [*notes, error]
+        small = [*notes, f"✕ {node.error}" if node.error else ""]
         lower = [Line(shorten(text), "small") for text in small if text]
         number = Line(scalar_text(node, gradients.get(node.id)), "data")
-        slots = named.get(node.id, {})
         first, *rest = _headings(node, groups.get(node.group or ""), groups.get(node.id))
         rest = [number] if number.text and node.kind != "op" else rest
         lower += [number] * (bool(number.text) and node.kind == "op")
-        found[node.id] = Content(GLYPHS.get(node.kind, ""), (first, *rest, *lower), slots)
+        found[node.id] = Content(
+            GLYPHS.get(node.kind, ""), (first, *rest, *lower), named.get(node.id, {})
+        )
     return found
 
 
@@ -101,10 +100,7 @@ def _headings(node: Node, around: Group | None, own: Group | None) -> list[Line]
         small = shorten(" ".join([kind] * bool(node.label) + _call(own)))
         return [Line(shorten(node.label or kind), "bold"), *[Line(small, "small")] * bool(small)]
     prefix = f"{around.path}." if around is not None and around.path else ""
-    name, shape = (
-        shorten(node.label.removeprefix(prefix)),
-        Line(size_text(node), "small"),
-    )
+    name, shape = shorten(node.label.removeprefix(prefix)), Line(size_text(node), "small")
     if node.kind == "constant":
         return [Line(name, "small"), *[shape] * bool(node.shape)]
     return [Line(name, "bold"), shape]
@@ -116,17 +112,11 @@ def title_of(group: Group) -> tuple[Line, Line, Line]:
     All but the name may be empty.
     """
     kind = [group.module] * bool(group.name and group.module)
+    size = f"{group.samples:,} samples" if group.samples else ""
     return (
         Line(shorten(group.name or group.module), "bold"),
         Line(shorten(" ".join(kind + _call(group))), "small"),
-        Line(
-            f"{group.size:,} parameters"
-            if group.size
-            else f"{group.samples:,} samples"
-            if group.samples
-            else "",
-            "small",
-        ),
+        Line(f"{group.size:,} parameters" if group.size else size, "small"),
     )
 
 
@@ -135,7 +125,7 @@ def _call(group: Group | None) -> list[str]:
     return [] if group is None or group.calls == 1 else [f"call {group.call}/{group.calls}"]
 
 
-def named_operands(diagram: Diagram) -> dict[str, dict[int | str, str]]:
+def named_operands(diagram: Diagram) -> dict[str, dict[int, str]]:
     """Name the operands of ops whose order matters, if one of them is not the first.
 
     For each of these ops, the positions in ``diagram.edges`` of its operands, in order, and their
@@ -153,7 +143,7 @@ def named_operands(diagram: Diagram) -> dict[str, dict[int | str, str]]:
         owned = source.kind in LEAVES
         return bool(edge.name) and not (owned and source.label.rpartition(".")[2] == edge.name)
 
-    found: dict[str, dict[int | str, str]] = {}
+    found: dict[str, dict[int, str]] = {}
     for target, edges in into.items():
         if nodes[target].kind == "op" and nodes[target].label not in COMMUTATIVE:
             count = sum(unnamed(diagram.edges[index]) for index in edges)

@@ -173,7 +173,7 @@ def _guide(diagram: Diagram, start: str) -> str:
     samples = "".join(
         f'<svg class="minigrad-graph" width="27" height="15" viewBox="-.5 -.5 27 15" '
         f'aria-hidden="true">{sample}</svg><span>{name}</span>'
-        for sample, name in legend_entries(boxes, diagram.groups, bool(residuals(diagram)))
+        for sample, name in legend_entries(boxes, bool(residuals(diagram)))
     )
     begins = f"It begins at {start}." if diagram.steps else start
     button = '<button class="primary" data-move="on">Take the first step →</button>'

@@ -35,8 +35,8 @@ function contentView(id) {
     : neighbours(data, id, "into").map((source) => ({ source }));
   return [
     node.notes.length ? e.ul({ class: "notes" }, node.notes.map((note) => e.li(e.code(note)))) : "",
-    node.error ? e.p({ class: "bad" }, `⬣ ${node.error}`) : valueView(id, node),
     read.length ? e.section(e.h3("Reads"), e.ul(read.map(({ name, source }) => givenView(name, source)))) : "",
+    node.error ? e.p({ class: "bad" }, `⬣ ${node.error}`) : valueView(id, node),
     readers.length ? e.p("Read by: ", listed(readers.map((one) => link.box(one)))) : "",
     op && node.recorded ? e.section(e.h3("Saved for the backward pass"), savedView(node)) : "",
     heatmapView(id),
