@@ -11,17 +11,14 @@ import numpy as np
 from minigrad import ops
 from minigrad.autograd.call import leaf_of
 from minigrad.autograd.typing import Tensor
-from minigrad.linalg.norms import mirrored
+from minigrad.linalg.matrices import mirrored
 from minigrad.ops._numerics import shape_of, values_of
-from minigrad.ops.linalg import inv, matrix_rank, norms, solve_triangular, svdvals
+from minigrad.ops.linalg import inv, matrix_rank, norms, svdvals
 from minigrad.ops.linalg import solve as _solve
 from minigrad.ops.linalg._matrices import singular
 from minigrad.ops.linalg.norms import LstsqResult
 
-__all__ = [
-    "inv", "inv_ex", "lstsq", "pinv", "solve", "solve_ex", "solve_triangular", "tensorinv",
-    "tensorsolve",
-]  # fmt: skip
+__all__ = ["inv_ex", "lstsq", "pinv", "solve", "solve_ex", "tensorinv", "tensorsolve"]
 
 
 class InvExResult(NamedTuple):
