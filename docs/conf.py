@@ -12,7 +12,7 @@ from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
 import minigrad
-from minigrad.viz.formula.mathml import ROOT
+from minigrad.viz.formula.printers import ROOT
 
 project = "minigrad"
 author = "The minigrad developers"

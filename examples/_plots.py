@@ -7,16 +7,18 @@ from pathlib import Path
 
 import numpy as np
 
-from minigrad.viz.drawing import curves
-from minigrad.viz.drawing.attention import HATCH, SCALES, Piece, draw
-from minigrad.viz.drawing.heatmap import cells, images
+from minigrad.viz.drawing import curves, heatmap
+from minigrad.viz.drawing.colour_scale import sequential
+from minigrad.viz.drawing.elements import picture as whole
+from minigrad.viz.drawing.heatmap import cells, image
 from minigrad.viz.drawing.style import sheet
 from minigrad.viz.record.heatmap import LEVELS, to_levels
 
-STYLE = sheet(
+SCALE = sequential(LEVELS + 1)
+STYLE = heatmap.STYLE + sheet(
     [(".wrong,.ink", "fill:none;stroke-width:1.5")],
     [(".wrong,.ink", "stroke:{error}"), ("text.misread", "fill:{error}")],
-    ".minigrad-attention",
+    ".minigrad-heatmap",
 )
 
 
@@ -35,7 +37,7 @@ def training(path: Path, history: np.ndarray) -> None:
     reached = f"Accuracy: {history[-1, 3]:.1%} of the held-out digits"
     charts = [
         curves.chart("Loss", losses, curves.Axis(history[:, [0, 2]].ravel().tolist()), "epoch"),
-        curves.chart(reached, accuracies, curves.Axis([0.0, 1.0], percent=True), "epoch"),
+        curves.chart(reached, accuracies, curves.Axis([0.0, 1.0], write="{:.0%}".format), "epoch"),
     ]
     path.write_text(curves.column(charts), encoding="utf-8")
 
@@ -79,17 +81,15 @@ def confusion(path: Path, digits: np.ndarray, labels: np.ndarray, predicted: np.
     wrong = np.flatnonzero(labels != predicted)
     side, left, top = 32, 44, 68
 
-    grid = cells(
-        counts, to_levels(counts, 0, counts.max()), counts < 0, side, HATCH, SCALES
-    )  # fmt: skip
+    grid = cells(counts, to_levels(counts, 0, counts.max()), counts < 0, side, SCALE)
     matrix = [line for line in grid if not line.endswith(">0</text>")]
     for row, column in np.argwhere(counts):
         if row != column:
             place = f'x="{column * side + 1}" y="{row * side + 1}"'
             matrix.append(f'<rect class="wrong" {place} width="{side - 2}" height="{side - 2}"/>')
     for i in range(10):
-        matrix += [text((i + 0.5) * side, -8, i, "token"), text(-12, i * side + 20, i, "token")]
-    matrix += [text(5 * side, -26, "read as", "token"), text(-34, 5 * side + 4, "is", "token")]
+        matrix += [text((i + 0.5) * side, -8, i, "name"), text(-12, i * side + 20, i, "name")]
+    matrix += [text(5 * side, -26, "read as", "name"), text(-34, 5 * side + 4, "is", "name")]
 
     shown = wrong[:30]
     columns = max(3, math.ceil(math.sqrt(len(shown))))
@@ -105,10 +105,10 @@ def confusion(path: Path, digits: np.ndarray, labels: np.ndarray, predicted: np.
             0,
             14,
             f"{len(labels) - len(wrong)} of {len(labels)} held-out digits read right",
-            "layer start",
+            "title start",
         ),
         *group(left, top, matrix),
-        text(right, 14, said, "layer start"),
+        text(right, 14, said, "title start"),
         *group(right + 8, top, misread),
     ]
     height = top + max(10 * side, math.ceil(len(shown) / columns) * 76) + 8
@@ -129,10 +129,10 @@ def attention(
     """
     title = "What the class token attends to in the last layer, head by head"
     heads, side, step, left, top = maps.shape[1], 64, 76, 52, 52
-    lines = [text(0, 14, title, "layer start"), text(0, top + 36, "digit", "token start")]
+    lines = [text(0, 14, title, "title start"), text(0, top + 36, "digit", "name start")]
     for head in range(heads):
         y = top + (head + 1) * step + 36
-        lines.append(text(0, y, f"head {head}", "token start"))
+        lines.append(text(0, y, f"head {head}", "name start"))
     for i, (digit, label, read, weights) in enumerate(
         zip(digits, labels, predicted, maps, strict=True)
     ):
@@ -161,16 +161,16 @@ def cross_attention(path: Path, digits: str, letters: str, weights: np.ndarray) 
     title = "Which digits each letter attends to (the mean over the heads; . is the end)"
     means = weights.mean(axis=1)  # (layers, T + 1, S)
     width, height, left, step = 14, 20, 64, len(digits) * 20 + 34
-    lines = [text(0, 14, title, "layer start")]
+    lines = [text(0, 14, title, "title start")]
     for i, mean in enumerate(means):
         y, levels = 32 + i * step, to_levels(mean.T, 0, 1)
         size = f'width="{width * levels.shape[1]}" height="{height * levels.shape[0]}"'
-        drawn = [*images(size, levels, SCALES), f'<rect class="grid" {size}/>']
-        drawn.append(text(-left, height * len(digits) / 2 + 4, f"layer {i}", "token start"))
+        drawn = [image(size, levels, SCALE), f'<rect class="grid" {size}/>']
+        drawn.append(text(-left, height * len(digits) / 2 + 4, f"layer {i}", "name start"))
         for row, digit in enumerate(digits):
-            drawn.append(text(-10, (row + 0.5) * height + 4, digit, "token"))
+            drawn.append(text(-10, (row + 0.5) * height + 4, digit, "name"))
         for column, letter in enumerate(f"{letters}."):
-            drawn.append(text((column + 0.5) * width, height * len(digits) + 14, letter, "token"))
+            drawn.append(text((column + 0.5) * width, height * len(digits) + 14, letter, "name"))
         lines += group(left, y, drawn)
     y = 32 + len(means) * step
     lines += group(left, y, scale(1.0, "weight of the digit"))
@@ -193,7 +193,7 @@ def group(x: float, y: float, lines: list[str]) -> list[str]:
 def picture(values: np.ndarray, side: int, high: float = 1.0) -> list[str]:
     """A square of numbers from 0 to `high`: the more, the stronger its colour."""
     size = f'width="{side}" height="{side}"'
-    return [*images(size, to_levels(values, 0.0, high), SCALES), f'<rect class="grid" {size}/>']
+    return [image(size, to_levels(values, 0.0, high), SCALE), f'<rect class="grid" {size}/>']
 
 
 def outline(digit: np.ndarray, side: int) -> str:
@@ -209,12 +209,13 @@ def outline(digit: np.ndarray, side: int) -> str:
 def scale(high: float, said: str) -> list[str]:
     """The colours from 0 to `high`, and what they mean."""
     size = 'width="120" height="10"'
-    colours = images(size, np.arange(LEVELS + 1)[None], SCALES)
+    colours = image(size, np.arange(LEVELS + 1)[None], SCALE)
     ends = text(0, 22, 0, "start"), text(120, 22, f"{high:.2g}"), text(132, 9, said, "start")
-    return [*colours, f'<rect class="grid" {size}/>', *ends]
+    return [colours, f'<rect class="grid" {size}/>', *ends]
 
 
 def write(path: Path, width: int, height: int, lines: list[str], title: str) -> None:
     """Write a picture of so many pixels."""
-    piece = Piece(width, height, [f"<style>{STYLE}</style>", *lines])
-    path.write_text(draw([piece], title), encoding="utf-8")
+    parts = group(18, 18, lines)
+    drawn = whole("minigrad-heatmap", title, (width + 36, height + 36), STYLE, parts)
+    path.write_text(drawn, encoding="utf-8")

@@ -4,8 +4,11 @@ A transform takes a function and gives its derivatives, or the function for many
 module becomes a function of its parameters with `functional_call`.
 """
 
-from minigrad.nn.module.stateless import functional_call
-from minigrad.nn.utils.ensembles import replace_all_batch_norm_modules_, stack_module_state
+from minigrad.nn.module.stateless import (
+    functional_call,
+    replace_all_batch_norm_modules_,
+    stack_module_state,
+)
 from minigrad.transforms.derivatives import (
     grad,
     grad_and_value,
@@ -18,7 +21,7 @@ from minigrad.transforms.derivatives import (
     value_and_grad,
     vjp,
 )
-from minigrad.transforms.mapped import functionalize, vmap
+from minigrad.transforms.vectorization import functionalize, vmap
 
 __all__ = [
     "functional_call", "functionalize", "grad", "grad_and_value", "hessian", "hvp", "jacfwd",

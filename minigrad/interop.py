@@ -106,7 +106,7 @@ else:
             return ops.einsum(pattern, *x)
 
         def layers(self) -> Any:
-            """The module that has Rearrange, Reduce and EinMix."""
+            """The module that has Rearrange and Reduce."""
             from minigrad import nn
 
             return nn
@@ -118,11 +118,11 @@ def register_with_einx() -> None:
     backends: Any = importlib.import_module("einx._src.frontend.backend")
     theirs = importlib.import_module("einx._src.frontend.impl.arrayapi").create_backend()
     kinds, python = tracer.signature.classical, tracer.signature.python
-    arrays = (np.ndarray, np.generic)
+    others = (np.ndarray, np.generic, bool, int, float)
 
     def as_tensor(x: Any) -> Any:
-        """In the function that einx writes, the conversion of an array or a NumPy scalar."""
-        if isinstance(x, kinds.ConvertibleTensor) and issubclass(x.concrete.type, arrays):
+        """In the function that einx writes, the conversion of an array or a number."""
+        if isinstance(x, kinds.ConvertibleTensor) and issubclass(x.concrete.type, others):
             made = python.call(python.constant(tensor), args=[x])
             return tracer.cast(made, lambda origin: kinds.Tensor(origin, shape=x.shape))
         return x

@@ -181,7 +181,7 @@ def get_state() -> dict[str, Any]:
 
 
 @effect
-def set_state(state: dict[str, Any]) -> None:
+def set_state(new_state: dict[str, Any]) -> None:
     """Restore a state of the generator that `get_state` returned.
 
     Raises:
@@ -193,33 +193,17 @@ def set_state(state: dict[str, Any]) -> None:
     """
     global _forks
     try:
-        generator().bit_generator.state = state
+        generator().bit_generator.state = new_state
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"set_state: expected a state from get_state: {error}") from None
     _forks = 0
 
 
-get_rng_state = get_state
-
-
-def set_rng_state(new_state: dict[str, Any]) -> None:
-    """Restore a state of the generator that `get_rng_state` returned; see `set_state`.
-
-    Source: as in PyTorch.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.set_rng_state(minigrad.get_rng_state())
-    """
-    set_state(new_state)
+get_rng_state, set_rng_state = get_state, set_state
 
 
 @contextmanager
-def fork_rng(
-    devices: Any = (),  # noqa: ARG001
-    enabled: bool = True,
-    **options: Any,  # noqa: ARG001
-) -> Iterator[None]:
+def fork_rng(devices: Any = (), enabled: bool = True, **options: Any) -> Iterator[None]:
     """Within the block, draw as usual; after it, as if nothing had been drawn.
 
     Args:
@@ -516,10 +500,8 @@ def multinomial(
     """
     count = check_size("multinomial", "num_samples", num_samples)
     check_flag("multinomial", "replacement", replacement)
-    shares, source = (
-        to_array(input, np.float64, name="multinomial"),
-        _source(generator, "multinomial"),
-    )
+    shares = to_array(input, np.float64, name="multinomial")
+    source = _source(generator, "multinomial")
     return leaf_of(choices("multinomial", source, shares, count, replacement), False)
 
 

@@ -16,26 +16,20 @@ from minigrad.nn import utils as utils
 from minigrad.nn.attention.cache import *
 from minigrad.nn.attention.multi_head import *
 from minigrad.nn.layers.activation import *
-from minigrad.nn.layers.blocks import *
 from minigrad.nn.layers.convolution import *
 from minigrad.nn.layers.dropout import *
 from minigrad.nn.layers.einops_layers import *
 from minigrad.nn.layers.embedding import *
-from minigrad.nn.layers.flatten import *
 from minigrad.nn.layers.lazy import *
 from minigrad.nn.layers.linear import *
 from minigrad.nn.layers.loss import *
 from minigrad.nn.layers.normalization import *
-from minigrad.nn.layers.padding import *
 from minigrad.nn.layers.pooling import *
-from minigrad.nn.layers.positional import *
 from minigrad.nn.layers.recurrence import *
-from minigrad.nn.layers.recurrent_cells import *
 from minigrad.nn.layers.resampling import *
 from minigrad.nn.module.base import *
 from minigrad.nn.module.containers import *
 from minigrad.nn.module.parameter import *
-from minigrad.nn.module.parameter_containers import *
 from minigrad.nn.source_documents.additive_attention import *
 from minigrad.nn.source_documents.causal_self_attention import *
 from minigrad.nn.source_documents.dot_product_attention import *
@@ -43,7 +37,6 @@ from minigrad.nn.source_documents.encoder_block import *
 from minigrad.nn.source_documents.transformer_block import *
 from minigrad.nn.transformers.decoder import *
 from minigrad.nn.transformers.encoder import *
-from minigrad.nn.transformers.feed_forward import *
 from minigrad.nn.transformers.transformer import *
 from minigrad.support import near_names
 

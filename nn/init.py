@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from minigrad import random
+from minigrad.autograd.errors import refuse_shapes
 from minigrad.support import near_names
-from minigrad.support.checks import check_number, check_probability, check_size
+from minigrad.support.checks import check_choice, check_number, check_probability, check_size
 from minigrad.tensors.inplace import assign
 from minigrad.tensors.tensor import Tensor
 
@@ -94,8 +95,7 @@ def eye_(tensor: Tensor) -> Tensor:
         >>> nn.init.eye_(empty(2, 3)).tolist()
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
     """
-    if tensor.ndim != 2:
-        raise ValueError(f"eye_: a matrix expected, got shape {tuple(tensor.shape)}")
+    refuse_shapes(tensor.ndim != 2, "eye_", "a matrix", tensor)
     return _write("eye_", tensor, np.eye(tensor.shape[0], tensor.shape[1]))
 
 
@@ -113,11 +113,10 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
         [[[0.0, 1.0, 0.0], [0.0, 0.0, 0.0]], [[0.0, 0.0, 0.0], [0.0, 1.0, 0.0]]]
     """
     groups = check_size("dirac_", "groups", groups)
-    if not 3 <= tensor.ndim <= 5 or tensor.shape[0] % groups:
-        raise ValueError(
-            f"dirac_: the weight of a convolution, whose channels groups={groups} divides, "
-            f"expected, got shape {tuple(tensor.shape)}"
-        )
+    refuse_shapes(
+        not 3 <= tensor.ndim <= 5 or tensor.shape[0] % groups, "dirac_",
+        f"the weight of a convolution, whose channels groups={groups} divides,", tensor,
+    )  # fmt: skip
     values = np.zeros(tensor.shape)
     own = tensor.shape[0] // groups
     middle: Any = (..., *(n // 2 for n in tensor.shape[2:]))
@@ -142,10 +141,9 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any =
         >>> (nn.init.sparse_(empty(4, 3), sparsity=0.5) == 0).sum(dim=0).tolist()
         [2, 2, 2]
     """
-    if tensor.ndim != 2:
-        raise ValueError(f"sparse_: a matrix expected, got shape {tuple(tensor.shape)}")
-    sparsity = check_probability("sparse_", "sparsity", sparsity)
-    std = check_number("sparse_", "std", std, 0.0)
+    refuse_shapes(tensor.ndim != 2, "sparse_", "a matrix", tensor)
+    check_probability("sparse_", "sparsity", sparsity)
+    check_number("sparse_", "std", std, 0.0)
     numbers = _numbers(generator)
     values = numbers.normal(0.0, std, tensor.shape)
     rows, columns = tensor.shape
@@ -167,10 +165,9 @@ def trunc_normal_(
         True
     """
     name = "trunc_normal_"
-    mean = check_number(name, "mean", mean)
-    std = check_number(name, "std", std, above=0.0)
-    a = check_number(name, "a", a)
-    b = check_number(name, "b", b, above=a)
+    check_number(name, "mean", mean)
+    check_number(name, "std", std, above=0.0)
+    check_number(name, "b", b, above=check_number(name, "a", a))
     low, high = (math.erf((bound - mean) / (std * math.sqrt(2.0))) for bound in (a, b))
     if high - low < 1e-3:
         raise ValueError(
@@ -344,24 +341,19 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
         "linear": 1.0, "sigmoid": 1.0, "tanh": 5.0 / 3.0, "relu": math.sqrt(2.0),
         "leaky_relu": math.sqrt(2.0 / (1.0 + slope**2)), "selu": 0.75,
     }  # fmt: skip
-    if nonlinearity not in gains:
-        raise ValueError(f"calculate_gain: {nonlinearity!r} is not one of {', '.join(gains)}")
+    check_choice("calculate_gain", "nonlinearity", nonlinearity, gains)
     return gains[nonlinearity]
 
 
 def fans(name: str, tensor: Tensor) -> tuple[int, int]:
     """Compute fan_in and fan_out of a weight."""
-    if tensor.ndim < 2:
-        raise ValueError(
-            f"{name}: a shape (fan_out, fan_in, ...) expected, got {tuple(tensor.shape)}"
-        )
+    refuse_shapes(tensor.ndim < 2, name, "a shape (fan_out, fan_in, ...)", tensor)
     window = math.prod(tensor.shape[2:])
     return tensor.shape[1] * window, tensor.shape[0] * window
 
 
 def _fan(name: str, tensor: Tensor, mode: str) -> int:
-    if mode not in ("fan_in", "fan_out"):
-        raise ValueError(f"{name}: mode must be 'fan_in' or 'fan_out', got {mode!r}")
+    check_choice(name, "mode", mode, ("fan_in", "fan_out"))
     fan_in, fan_out = fans(name, tensor)
     return max(1, fan_in if mode == "fan_in" else fan_out)
 
@@ -384,18 +376,9 @@ def _write(name: str, tensor: Tensor, values: Any) -> Tensor:
 
 
 # Lucid 2's names.
-constant = constant_
-dirac = dirac_
-eye = eye_
-normal = normal_
-ones = ones_
-orthogonal = orthogonal_
-sparse = sparse_
-trunc_normal = trunc_normal_
-uniform = uniform_
-xavier_normal = xavier_normal_
-xavier_uniform = xavier_uniform_
-zeros = zeros_
+constant, dirac, eye, ones, zeros = constant_, dirac_, eye_, ones_, zeros_
+normal, uniform, trunc_normal, sparse = normal_, uniform_, trunc_normal_, sparse_
+orthogonal, xavier_normal, xavier_uniform = orthogonal_, xavier_normal_, xavier_uniform_
 
 if not TYPE_CHECKING:
     __getattr__ = near_names.names("nn.init", __all__)

@@ -1,4 +1,4 @@
-"""The plainest NumPy spelling of each op: what the calls of `minigrad.checking.samples` mean."""
+"""The plainest NumPy spelling of each op: what the calls of `op_samples` mean."""
 
 from __future__ import annotations
 
@@ -158,11 +158,6 @@ def flatten(x: Any, start_axis: int = 0, end_axis: int = -1) -> Any:
 
 def unbind(x: Any, axis: int = 0) -> Any:
     return [x.take(i, axis) for i in range(x.shape[axis])]
-
-
-def chunk(x: Any, chunks: int, axis: int = 0) -> Any:
-    size = math.ceil(x.shape[axis] / chunks)
-    return np.split(x, range(size, x.shape[axis], size), axis)
 
 
 def gather(x: Any, axis: int, index: Any) -> Any:

@@ -73,7 +73,7 @@ def test_astype_copies_unless_told_not_to() -> None:
 
 @pytest.mark.parametrize("name", ["cumulative_sum", "cumulative_prod"])
 def test_of_several_axes_one_is_named(name: str) -> None:
-    with pytest.raises(ValueError, match=rf"^{name}: axis must be given .*\(2, 3, 4\)$"):
+    with pytest.raises(ValueError, match=r"^cum(sum|prod): axis must be given .*\(2, 3, 4\)$"):
         getattr(xp, name)(x)
 
 

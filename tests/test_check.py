@@ -34,16 +34,11 @@ def test_of_pytorch(): torch.lerp
 import numpy as np
 import pytest
 from cases import CALLS
-from minigrad.autograd import engine
 
 RANGES = {"relu": (0, 1), "tanh": (-1, 1)}
 LAYERS = {"first": lambda x: relu(x), "second": lambda x: tanh(x)}
 
-def rectified(x): return np.relu(relu(x))
-
-def test_by_a_helper(): assert callable(rectified)
 def test_of_numpy(): np.relu
-def test_of_the_engine(): assert engine
 
 @pytest.mark.parametrize("name", RANGES)
 def test_range(name): ...
@@ -52,7 +47,7 @@ def test_calls(call): ...
 @pytest.mark.parametrize("name", LAYERS)
 def test_layers(name): assert LAYERS[name]
 
-def test_all_layers(): assert len(LAYERS) == 2
+def test_itself(): relu = 1
 def test_word(): prelu, relu6 = 0, 0
 
 @pytest.mark.slow
@@ -76,11 +71,10 @@ def check(root: Path, what: str) -> subprocess.CompletedProcess[str]:
     return python(CHECK, what, cwd=root, env={**os.environ, **options, "PYTHONPATH": "tests"})
 
 
-ENGINE = ["test_fan_out", "test_leaf", "test_of_the_engine"]
+ENGINE = ["test_fan_out", "test_leaf"]
 RUN = {
     "relu": [
-        "test_all_layers", "test_by_a_helper", "test_calls[relu(x)]", "test_layers[first]",
-        "test_range[relu]",
+        "test_calls[relu(x)]", "test_itself", "test_layers[first]", "test_range[relu]",
     ],
     "Dropout": ["test_call[Dropout]"],
     "autograd/engine": ENGINE,

@@ -178,7 +178,7 @@ def drawings(program: Program, folder: Path) -> None:
     viz.graph(program.model, x()).to_json()
     viz.explain(program.whole(x()))
     viz.formulas(program.double)
-    with viz.trace(timed=True) as traced:
+    with viz.trace() as traced:
         program.whole(x()).backward()
     assert traced.graph().to_json()
     viz.explore(program.model, x(), path=folder / "page.html")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import io
+import operator
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -77,3 +80,11 @@ def test_an_export_into_no_folder_names_the_file(tmp_path: Path) -> None:
 
     with pytest.raises(OSError, match="onnx.export: .*a.onnx was not written"):
         onnx.export(nn.Linear(3, 2), (X,), tmp_path / "missing" / "a.onnx")
+
+
+@pytest.mark.parametrize("name", ["mul", "exp", "matmul", "xlogy", "linalg.det"])
+def test_the_signature_and_the_text_of_an_op_name_its_tensors_as_errors_do(name: str) -> None:
+    function = operator.attrgetter(name)(minigrad)
+    shown = list(inspect.signature(function).parameters)
+    assert shown == ["input", "other"][: len(shown)]
+    assert not re.search(r"`[abxy]`|^ +[abxy]: ", function.__doc__, re.MULTILINE)

@@ -1,4 +1,4 @@
-"""PyTorch under our names and keywords: the calls of `checking.samples` run on `TORCH` too."""
+"""PyTorch under our names and keywords: the calls of `op_samples` run on `TORCH` too."""
 
 from __future__ import annotations
 

@@ -24,11 +24,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-for _library in (
-    "OPENBLAS",
-    "OMP",
-    "MKL",
-):  # before NumPy is imported: threads do not survive a fork
+for _library in ("OPENBLAS", "OMP", "MKL"):  # before NumPy: threads do not survive a fork
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
 
 import pytest
@@ -57,7 +53,6 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--doubt", action="store_true", help="try those that are listed on all tests"
     )
-    parser.add_argument("--kills", action="store_true", help="say which test kills each mutant")
     return parser.parse_args()
 
 
@@ -242,9 +237,6 @@ def main() -> int:
     run = Run(sites, ops, given.jobs, listed, given.doubt, given.at_most)
     broken = with_tests(given.tests or test_files(ops, sites), run)
     wrong = list(complaints(run))
-    if given.kills:
-        for verdict in (verdict for part in run.killed for verdict in part):
-            print(f"{entry(verdict)}\n  killed by {verdict.killer}\n")
     for complaint in wrong:
         print(f"{complaint}\n")
     for name in (*broken, *run.failing):

@@ -5,21 +5,22 @@ A test function is about it if one of these holds:
 
 - it lies in the test folder of the file, or in a test file that is called as the subject is;
 - its name or that of its parameters says the subject: ``test_value[softmax]``;
-- its source has the name, or that of a function which it calls, or a case of a table.
+- its source has the name, or that of a case of a table.
 """
 
 from __future__ import annotations
 
 import ast
 import difflib
+import inspect
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from types import FunctionType
+from typing import Any, TypeGuard
 
 FOLDERS = {"nn/by_hand": "by_hand", "torch": "pytorch_door", "lucid": "lucid_door"}
 """The test folders that are not called as the part of the library that they test."""
@@ -141,23 +142,20 @@ class Repository:
         """The test files in which a test may be about it: fewer to collect.
 
         Raises:
-            UnknownSubject: If neither a test nor a sample has the name.
+            UnknownSubject: If no test has the name.
         """
         word = re.compile("|".join(map(_mention, sorted(subject.words))))
         texts = {path: path.read_text("utf-8") for path in (self.root / "tests").rglob("*.py")}
         helpers = [
-            path.stem
+            path.parent.name if (path.parent / "__init__.py").exists() else path.stem
             for path, text in texts.items()
             if not path.name.startswith("test_") and word.search(text)
         ]
-        imports = re.compile(rf"^from (?:{'|'.join(helpers)}) import ", re.MULTILINE)
-        samples = (self.root / "minigrad" / "checking" / "samples").glob("*.py")
-        found = set(subject.files)
-        for path in self.tests.values():
-            sources = texts[path], *_programs_beside(path).values()
-            if imports.search(texts[path]) or any(map(word.search, sources)):
-                found.add(path)
-        if found or any(word.search(path.read_text("utf-8")) for path in samples):
+        imports = re.compile(rf"^from (?:{'|'.join(helpers)})(?:\.\w+)? import ", re.MULTILINE)
+        found = {*subject.files}
+        found |= {p for p in self.tests.values() if imports.search(texts[p])}
+        found |= {p for p in self.tests.values() if word.search(texts[p])}
+        if found:
             return sorted(found)
         paths = [self.modules[name] for name in sorted(subject.modules)]
         where = ", ".join(path.relative_to(self.root).as_posix() for path in paths)
@@ -171,174 +169,58 @@ def _mention(word: str) -> str:
     return rf"\b{re.escape(word)}\b" + (imported if package else "")
 
 
-@cache
-def _programs_beside(path: Path) -> dict[str, str]:
-    """The programs in ``models/`` beside a test file, which its parameters name."""
-    return {p.stem: p.read_text("utf-8") for p in (path.parent / "models").glob("*.py")}
-
-
 # The tests of a subject -----------------------------------------------------------------------
-
-
-class Source:
-    """The names that a test file, or a module of helpers, binds at its top level."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        text = path.read_text(encoding="utf-8")
-        self.lines = text.split("\n")
-        self.bound: dict[str, ast.AST] = {}
-        self.imported: dict[str, tuple[str, str]] = {}
-        for node in _statements(ast.parse(text).body):
-            if isinstance(node, ast.ImportFrom):
-                for alias in node.names:
-                    self.imported[alias.asname or alias.name] = (node.module or "", alias.name)
-            self.bound.update(dict.fromkeys(_names_of(node), node))
-
-    def code(self, node: Any) -> str:
-        """The lines of a statement; a function's without its decorators."""
-        return "\n".join(self.lines[node.lineno - 1 : node.end_lineno])
-
-    def helpers(self, module: str) -> Source | None:
-        """A module beside this file, or at the top of the tests."""
-        for folder in self.path.parents:
-            if module and (folder / f"{module}.py").exists():
-                return source(folder / f"{module}.py")
-            if folder.name == "tests":
-                break
-        return None
-
-
-@cache
-def source(path: Path) -> Source:
-    """Each file is parsed once."""
-    return Source(path)
-
-
-def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of a module, those under `if`, `try` and `with` too."""
-    for node in body:
-        yield node
-        if isinstance(node, (ast.If, ast.Try, ast.With)):
-            yield from _statements(node.body)
-
-
-def _names_of(node: ast.stmt) -> list[str]:
-    """The names that a statement defines."""
-    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-        return [node.name]
-    if not isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
-        return []
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-    parts = (part for target in targets for part in ast.walk(target))
-    return [part.id for part in parts if isinstance(part, ast.Name)]
 
 
 def _bound(body: Iterable[ast.stmt]) -> Iterator[str]:
     """The names of functions, classes and variables of a module, and of what its classes have."""
-    for node in _statements(body):
-        yield from _names_of(node)
-        if isinstance(node, ast.ClassDef):
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            yield node.name
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            yield from (part.id for part in ast.walk(node) if _is_target(part))
+        if isinstance(node, (ast.ClassDef, ast.If, ast.Try, ast.With)):
             yield from _bound(node.body)
 
 
-@cache
-def _used(node: ast.AST) -> set[str]:
-    """The names that a piece of code reads; arguments, since fixtures are functions."""
-    names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-    return names | {part.arg for part in ast.walk(node) if isinstance(part, ast.arg)}
-
-
-def _where_named(subject: Subject, file: Source, test: ast.AST) -> tuple[bool, bool]:
-    """Whether a test's code names a subject, or a function that it calls; and whether a table does.
-
-    A table is what is no function: lists of cases, and classes that hold many functions.
-    """
-    in_code, in_table = subject.named_by(file.code(test)), False
-    left = [(file, name, True) for name in _used(test)]
-    seen = {(file, name) for file, name, _ in left}
-    while left and not in_code:
-        there, name, by_functions = left.pop()
-        if name in there.imported:
-            module, original = there.imported[name]
-            helpers = there.helpers(module)
-            found = [] if helpers is None else [(helpers, original, by_functions)]
-            in_code |= helpers is None and subject.named_by(f"{module}.{original}")
-        else:
-            node = there.bound.get(name)
-            by_functions &= isinstance(node, ast.FunctionDef)
-            found = [] if node is None else [(there, used, by_functions) for used in _used(node)]
-            if node is not None and subject.named_by(there.code(node)):
-                in_code |= by_functions
-                in_table |= not by_functions
-        left += [step for step in found if step[:2] not in seen]
-        seen.update(step[:2] for step in found)
-    return in_code, in_table
+def _is_target(node: ast.AST) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
 def tests_of(subject: Subject, items: Iterable[Any]) -> list[Any]:
-    """Those of pytest's items that are about a subject.
-
-    Of a test that runs over a table, only the cases that name it, or whose values do.
-    """
-    functions = defaultdict(list)
-    for item in items:
-        functions[item.path, getattr(item.cls, "__name__", ""), item.originalname].append(item)
-    found = []
-    for (path, class_, name), cases in functions.items():
-        test = _function(source(path), class_, name)
-        in_code = in_table = path in subject.files
-        if not in_code and test is not None:
-            in_code, in_table = _where_named(subject, source(path), test)
-        found += [
-            case
-            for case in cases
-            if in_code
-            or subject.names(case.name)
-            or (_row_names(subject, case) if hasattr(case, "callspec") else in_table)
-        ]
-    return found
+    """Those of pytest's items that are about a subject."""
+    return [
+        item
+        for item in items
+        if item.path in subject.files
+        or subject.names(item.name)
+        or subject.named_by(_source(item.function))
+        or (hasattr(item, "callspec") and any(map(subject.named_by, _texts_of(item))))
+    ]
 
 
-def _row_names(subject: Subject, item: Any) -> bool:
-    """Whether parameters name a subject, or what the tables of the file have for them."""
-    given = [value for value in item.callspec.params.values() if getattr(value, "__hash__", None)]
-    tables = [table for table in vars(item.module).values() if type(table) is dict]
-    tables.append(_programs_beside(item.path))
-    rows = [table[value] for table in tables for value in given if _has(table, value)]
-    return any(_value_names(subject, value) for value in [*item.callspec.params.values(), *rows])
+@cache
+def _source(function: FunctionType) -> str:
+    return "".join(inspect.getsource(function).partition("def ")[1:])
+
+
+def _texts_of(item: Any) -> Iterator[str]:
+    """What the parameters of a test say, and what the tables of its file have for them."""
+    for given in item.callspec.params.values():
+        rows = [v[given] for v in vars(item.module).values() if type(v) is dict and _has(v, given)]
+        yield from map(_text_of, (given, *rows))
 
 
 def _has(table: dict[Any, Any], value: Any) -> bool:
     try:
         return value in table
-    except TypeError:  # a tuple of lists
+    except TypeError:  # a list
         return False
 
 
-def _value_names(subject: Subject, value: Any, depth: int = 4) -> bool:
-    """Whether a value is called so, or has the name in its text, code or parts."""
-    if isinstance(value, str):
-        return subject.named_by(value)
-    if isinstance(value, CodeType):
-        names = f"{value.co_names} {value.co_freevars}"
-        return subject.named_by(names) or any(
-            _value_names(subject, part) for part in value.co_consts if isinstance(part, CodeType)
-        )
-    if isinstance(value, (type, FunctionType)):
-        code = getattr(value, "__code__", None)
-        return value.__name__ in subject.words or _value_names(subject, code)
-    if isinstance(value, dict):
-        value = list(value.values())
-    elif isinstance(value, ModuleType):
-        return False
-    elif not isinstance(value, (tuple, list)):
-        value = [type(value), *vars(value).values()] if hasattr(value, "__dict__") else []
-    return depth > 0 and any(_value_names(subject, part, depth - 1) for part in value)
-
-
-def _function(file: Source, class_: str, name: str) -> ast.AST | None:
-    owner = file.bound.get(class_) if class_ else None
-    if isinstance(owner, ast.ClassDef):
-        return next((n for n in owner.body if getattr(n, "name", "") == name), owner)
-    return file.bound.get(name)
+def _text_of(value: Any) -> str:
+    """A value in words; the names in the code of a function."""
+    if isinstance(value, (tuple, list)):
+        return " ".join(map(_text_of, value))
+    code = getattr(value, "__code__", None)
+    return repr(value) if code is None else " ".join((value.__name__, *code.co_names))

@@ -1,7 +1,7 @@
 """A directive that documents the functions of a file: ``.. functions:: ops.rounding``.
 
 It documents the functions in the `__all__` of these modules that `minigrad` has too, so no page
-lists functions by hand.
+lists functions by hand. Of a second name it says only what it is the same as.
 """
 
 from __future__ import annotations
@@ -26,8 +26,17 @@ class Functions(SphinxDirective):
         modules = [importlib.import_module(f"minigrad.{name}") for name in self.arguments]
         every = [(module, name) for module in modules for name in module.__all__]
         found = [(name, getattr(module, name)) for module, name in every]
-        names = [n for n, f in found if callable(f) and getattr(minigrad, n, None) is f]
-        lines = [".. currentmodule:: minigrad", "", *(f".. autofunction:: {n}" for n in names)]
+        listed = {id(getattr(minigrad, name)): name for name in dir(minigrad)}
+        lines = [".. currentmodule:: minigrad", ""]
+        for name, function in found:
+            if not callable(function) or getattr(minigrad, name, None) is not function:
+                continue
+            first = listed.get(id(function), name)
+            if first == name:
+                lines.append(f".. autofunction:: {name}")
+            else:  # a second name
+                lines += [f".. py:function:: {name}", "   :no-index-entry:", ""]
+                lines += [f"   The same as :func:`{first}`.", ""]
         return self.parse_text_to_nodes("\n".join(lines))
 
 

@@ -21,6 +21,7 @@ from minigrad.autograd.lending import held, lent
 from minigrad.autograd.mode import located, state
 from minigrad.autograd.mutation import rewritten, update, view_of
 from minigrad.autograd.node import Edge, Node, Variable, clock, node_of
+from minigrad.autograd.scope import FunctionCall
 from minigrad.support.signatures import call_error
 from minigrad.support.tree import mapped
 
@@ -207,8 +208,8 @@ def _any_signature(op: Primitive) -> Callable[..., Any]:
         if values is None:
             return _otherwise(op, call, args, kwargs)
         tensors = values[0] if op.variadic else values
-        if op.decomposition is not None and _differentiated_sample(tensors):
-            return op.call_with(op.decomposition, mapped(wrap, values, _ndarray))
+        if op.decomposition is not None and _is_decomposed(op, tensors):
+            return _run_decomposition(op, values)
         slots, sources = _take_arrays(op, tensors)
         try:
             _convert(op, tensors, slots)
@@ -233,13 +234,26 @@ def _any_signature(op: Primitive) -> Callable[..., Any]:
     return call
 
 
-def _differentiated_sample(values: Sequence[Any]) -> bool:
-    """Whether one sample runs for many, and these will be differentiated: see `State.sampled`."""
+def _is_decomposed(op: Primitive, values: Sequence[Any]) -> bool:
+    """Whether a fused op runs as its parts: an observer looks into it, or `vmap` differentiates."""
     current = state.get()
+    if any(op in observer.opened for observer in current.observers):
+        return True
     return (
         current.sampled and current.recording
         and any(isinstance(x, Variable) and x._node is not None for x in values)
     )  # fmt: skip
+
+
+def _run_decomposition(op: Primitive, values: Sequence[Any]) -> Any:
+    """Run the parts of a fused op, in a frame of its name."""
+    outer = state.get()
+    given = mapped(wrap, values, _ndarray)
+    try:
+        state.set(outer._replace(frame=FunctionCall(op.name, next(clock), outer.frame, fused=True)))
+        return op.call_with(op.decomposition, given)
+    finally:
+        state.set(outer)
 
 
 # Results --------------------------------------------------------------------------------------

@@ -68,8 +68,10 @@ class dtype:
         return self.kind in "ifc"
 
     def __eq__(self, other: object) -> bool:
-        if self is other or other.__class__ is dtype or other is None:
-            return self is other
+        if self is other:
+            return True
+        if other.__class__ is dtype or other is None:
+            return False
         return bool(getattr(self, "dtype", self.name) == other)
 
     def __hash__(self) -> int:

@@ -12,7 +12,7 @@ from minigrad.support.checks import shapes_that_clash, what_came, wrong_kind
 if TYPE_CHECKING:
     from minigrad.autograd.primitives import Primitive
 
-__all__ = ["ArgumentError", "explained"]
+__all__ = ["ArgumentError", "explained", "refuse_shapes", "type_error", "value_error"]
 
 
 class ArgumentError(ValueError):
@@ -54,3 +54,10 @@ def type_error(message: str) -> TypeError:
 def value_error(message: str) -> ValueError:
     """A ValueError whose message names the module call: see `located`."""
     return ValueError(located(message))
+
+
+def refuse_shapes(wrong: Any, owner: str, wanted: str, *came: Any) -> None:
+    """Raise a ValueError that says which shapes are expected and which came, if they are wrong."""
+    if wrong:
+        shapes = " and ".join(str(tuple(np.shape(x))) for x in came)
+        raise value_error(f"{owner}: {wanted} expected, got {shapes}")

@@ -16,7 +16,7 @@ are no observers, an op pays for one test.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, Self, TypeVar
 
@@ -100,6 +100,9 @@ class Observer:
 
     Subclasses override some of its methods. What they raise passes through the op that ran.
 
+    Attributes:
+        opened: Fused ops that run as the ops of their decompositions while it is entered.
+
     Example:
         >>> import minigrad
         >>> from minigrad.autograd import Observer
@@ -111,6 +114,7 @@ class Observer:
         matmul minigrad.Size([2])
     """
 
+    opened: Collection[Primitive] = ()
     _outer: tuple[State, ...] = ()
 
     def __enter__(self) -> Self:

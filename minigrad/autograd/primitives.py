@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import FunctionType, MethodType
@@ -350,7 +351,8 @@ def primitive(*forward: Any, numpy: Any = (), **options: Any) -> Any:
         function = isinstance(forward, FunctionType | MethodType)
         own = functools.WRAPPER_UPDATES if function else ()  # not the fields of a callable object
         call: Any = functools.update_wrapper(call_path(op), forward, updated=own)
-        call.__signature__, call.__name__, call.op = op.signature, op.name, op
+        call.__name__, call.op = op.name, op
+        call.__signature__, call.__doc__ = _shown(op)
         call.defvjp, call.defjoint = op.defvjp, op.defjoint
         call.defdecomposition, call.defformula = op.defdecomposition, op.defformula
         _register(op)
@@ -389,6 +391,26 @@ def _signature_of(forward: Any, name: str) -> inspect.Signature:
                 f"first one, *tensors"
             )
     return signature
+
+
+_NAMES_IN_DOC = re.compile(r"``?[^`]+``?|^ +\w+(?=: )", re.MULTILINE)
+_NAME = re.compile(r"(?<![\w.])[a-z]+(?![\w(])")
+
+
+def _shown(op: Primitive) -> tuple[inspect.Signature, str | None]:
+    """The signature and the docstring of an op, in which its tensors have PyTorch's names.
+
+    An op along an axis keeps NumPy's: for it there is a function with PyTorch's arguments.
+    """
+    own, new, text = op.signature, op.spelling, op.forward.__doc__
+    if not new or new.keys() & {"axis", "axes"}:
+        return own, text
+
+    def respelled(found: re.Match[str]) -> str:
+        return _NAME.sub(lambda name: new.get(name[0], name[0]), found[0])
+
+    parameters = [p.replace(name=new.get(p.name, p.name)) for p in own.parameters.values()]
+    return own.replace(parameters=parameters), text and _NAMES_IN_DOC.sub(respelled, text)
 
 
 def _register(op: Primitive) -> None:

@@ -44,22 +44,26 @@ class Scope:
 class FunctionCall(NamedTuple):
     """One call of a function of several ops, see `nn.functional.framing`, or of a mapped function.
 
-    It is in no path: only drawings read it.
+    Or a fused op that runs as its parts. It is in no path: only drawings read it.
 
     Attributes:
         name: The name of the function.
         began: The time when the call began.
         around: The frame around it.
         samples: Of `vmap`, how many samples it runs for; 0 otherwise.
+        fused: Whether it is a fused op.
     """
 
     name: str
     began: int
     around: Frame | None
     samples: int = 0
+    fused: bool = False
 
 
 Frame = Scope | FunctionCall
+LOOP = "vmap: a loop over the samples"
+"""The name of the call in which an op runs once for each sample, since it has no batching rule."""
 
 
 def module_call(frame: Frame | None) -> Scope | None:

@@ -4,9 +4,6 @@
 - `gradient_checks`: `gradcheck` and `gradgradcheck` compare it with the gradient.
 - `wrong_rule`: finds the op whose rule is wrong, when they differ.
 - `errors`: what they raise then.
-- `self_check`: ``python -m minigrad check`` does this for every op of minigrad.
-- `ways_of_use`: what the calls that failed have in common, when the fault is in no rule.
-- `samples`: the table of sample calls of all ops, for `self_check` and the tests.
 """
 
 from minigrad.checking.errors import GradientError, NotDifferentiableError

@@ -5,6 +5,7 @@ Jacobian. The tensors are moved in place: a function may take them as arguments 
 as a module refers to its parameters.
 """
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -41,6 +42,20 @@ PRECISION = {
 }
 
 
+@dataclass(frozen=True)
+class Limits:
+    """The step and tolerances that a user asked for; None for those of the dtype."""
+
+    step: float | None = None
+    rtol: float | None = None
+    atol: float | None = None
+
+    def applied(self, precision: Precision) -> Precision:
+        """The precision of a dtype, with these in its place."""
+        asked = {name: value for name, value in vars(self).items() if value is not None}
+        return dataclasses.replace(precision, **asked)
+
+
 class Probe:
     """A function at a point: its gradient, and its slopes along lines through the point.
 
@@ -50,7 +65,7 @@ class Probe:
 
     def __init__(
         self, function: Callable[..., Any], arguments: Sequence[Any], moved: dict[str, Any],
-        seed: int = 0,
+        seed: int = 0, limits: Limits = Limits(),
     ) -> None:  # fmt: skip
         self.function = function
         self.arguments = arguments
@@ -78,7 +93,8 @@ class Probe:
         self.at_point = self._weighted(first)
         dtypes = [tensor._data.dtype for tensor in self.tensors]
         dtypes += [array.dtype for array in first if array.dtype.kind == "f"]
-        self.precision = PRECISION[min(dtypes, key=lambda dtype: dtype.itemsize)]
+        least = min(dtypes, key=lambda dtype: dtype.itemsize)
+        self.precision = limits.applied(PRECISION[least])
 
     def outputs(self) -> list[Any]:
         """The tensors that the function returns, from the same random state each time."""

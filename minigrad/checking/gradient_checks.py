@@ -5,7 +5,6 @@ If the slopes from both sides differ at every step, it has a kink there. If they
 it jumps. Of the other entries, the one with the largest error is reported.
 """
 
-import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -17,7 +16,7 @@ from minigrad.autograd.grad_mode import enable_grad
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
 from minigrad.checking.errors import GradientError, NotDifferentiableError
-from minigrad.checking.finite_differences import Line, Probe, moved_tensors
+from minigrad.checking.finite_differences import Limits, Line, Probe, moved_tensors
 from minigrad.checking.wrong_rule import op_at_fault
 from minigrad.transforms.evaluation import pulled
 
@@ -75,12 +74,10 @@ def gradcheck(
         >>> minigrad.autograd.gradcheck(nn.Linear(3, 2).double(), x)
         True
     """
-    _known("gradcheck", switches)
+    limits = Limits(eps, rtol, atol)
     directions = 1 if fast_mode and directions is None else directions
-    limits = _Limits(eps, rtol, atol)
-    return _agree(
-        raise_exception, _first_order, "gradcheck", func, inputs, directions, limits, seed
-    )
+    _known("gradcheck", switches)
+    return _check(_first_order, raise_exception, func, inputs, limits, directions, seed)
 
 
 def gradgradcheck(
@@ -99,99 +96,75 @@ def gradgradcheck(
         >>> minigrad.autograd.gradgradcheck(minigrad.tanh, x)
         True
     """
-    _known("gradgradcheck", switches)
+    limits = Limits(eps, rtol, atol)
     directions = 1 if fast_mode and directions is None else directions
-    limits = _Limits(eps, rtol, atol)
-    return _agree(
-        raise_exception, _second_order, "gradgradcheck", func, inputs, directions, limits, seed
-    )
+    _known("gradgradcheck", switches)
+    return _check(_second_order, raise_exception, func, inputs, limits, directions, seed)
 
 
 def _known(name: str, switches: dict[str, Any]) -> None:
     """Raise a TypeError for a keyword that is not one of PyTorch's."""
-    for switch in switches:
-        if switch not in _SWITCHES:
-            raise TypeError(f"{name}: unknown argument {switch!r}")
-
-
-def _agree(raise_exception: bool, *check: Any) -> bool:
-    """Whether derivatives agree, or an error."""
-    try:
-        _check(*check)
-    except GradientError:
-        if raise_exception:
-            raise
-        return False
-    return True
-
-
-@dataclass(frozen=True)
-class _Limits:
-    """The step and tolerances that a user asked for; None for those of the dtype."""
-
-    step: float | None = None
-    rtol: float | None = None
-    atol: float | None = None
-
-    def apply(self, probe: Probe) -> None:
-        asked = {name: value for name, value in vars(self).items() if value is not None}
-        probe.precision = dataclasses.replace(probe.precision, **asked)
+    if unknown := sorted(switches.keys() - _SWITCHES):
+        raise TypeError(f"{name}: unknown argument {unknown[0]!r}")
 
 
 def _check(
-    order: Callable[..., None], name: str, function: Callable[..., Any], inputs: Any, *rest: Any
-) -> None:
+    order: Callable[..., None], raise_exception: bool, function: Callable[..., Any], inputs: Any,
+    *options: Any,
+) -> bool:  # fmt: skip
     """Check one order of derivatives; an error names the op whose rule is wrong."""
     given = [inputs] if isinstance(inputs, Variable) else list(inputs)
     try:
-        order(name, function, given, *rest)
-    except NotDifferentiableError:
-        raise
+        order(function, given, *options)
     except GradientError as error:
+        if not raise_exception:
+            return False
+        if isinstance(error, NotDifferentiableError):
+            raise
         fault = op_at_fault(partial(_agrees, order), function, given)
         raise GradientError(f"{error}{fault}") from None
+    return True
+
+
+def _agrees(order: Callable[..., None], function: Callable[..., Any], x: Any) -> bool:
+    """Whether a function of one tensor passes a check, or has a kink where it cannot."""
+    try:
+        order(function, [x], Limits(), 2, 0)
+    except GradientError as error:
+        return isinstance(error, NotDifferentiableError)
+    return True
 
 
 def _first_order(
-    name: str, function: Callable[..., Any], given: Sequence[Any], directions: int | None,
-    limits: _Limits, seed: int,
+    function: Callable[..., Any], given: Sequence[Any], limits: Limits, directions: int | None,
+    seed: int,
 ) -> None:  # fmt: skip
-    probe = Probe(function, given, moved_tensors(function, given), seed)
-    limits.apply(probe)
-    _compare(name, probe, directions, seed)
+    probe = Probe(function, given, moved_tensors(function, given), seed, limits)
+    _compare("gradcheck", probe, directions, seed)
 
 
 def _second_order(
-    name: str, function: Callable[..., Any], given: Sequence[Any], directions: int | None,
-    limits: _Limits, seed: int,
+    function: Callable[..., Any], given: Sequence[Any], limits: Limits, directions: int | None,
+    seed: int,
 ) -> None:  # fmt: skip
-    inner = Probe(function, given, moved_tensors(function, given), seed)
-    limits.apply(inner)
-    gradient, probe = of_the_gradient(inner, seed + 1)
+    inner = Probe(function, given, moved_tensors(function, given), seed, limits)
+    gradient, probe = of_the_gradient(inner, seed + 1, limits)
     for where, plain, recorded in zip(inner.names, inner.gradient(), gradient(), strict=True):
         for index in np.ndindex(plain.shape):
             one, other = float(plain[index]), float(recorded._data[index])
             if _excess(one, other, inner) > 1:
                 raise GradientError(
-                    f"{name}: {where} of shape {tuple(plain.shape)} at index {index}: the "
+                    f"gradgradcheck: {where} of shape {tuple(plain.shape)} at index {index}: the "
                     f"gradient is {one:.10g}, with create_graph=True {other:.10g}"
                 )
-    limits.apply(probe)
-    _compare(name, probe, directions, seed + 1)
+    _compare("gradgradcheck", probe, directions, seed + 1)
 
 
-def _agrees(check: Callable[..., None], function: Callable[..., Any], x: Any) -> bool:
-    """Whether a function of one tensor passes a check, or has a kink where it cannot."""
-    try:
-        check("", function, [x], 2, _Limits(), 0)
-    except NotDifferentiableError:
-        return True
-    except GradientError:
-        return False
-    return True
-
-
-def of_the_gradient(inner: Probe, seed: int) -> tuple[Callable[..., list[Any]], Probe]:
+def of_the_gradient(
+    inner: Probe,
+    seed: int,
+    limits: Limits = Limits(),  # noqa: B008
+) -> tuple[Callable[..., list[Any]], Probe]:
     """The gradient of a function as a function itself, and a probe of it.
 
     It also depends on the cotangents of the outputs: they depend on the inputs where ops follow.
@@ -211,34 +184,7 @@ def of_the_gradient(inner: Probe, seed: int) -> tuple[Callable[..., list[Any]], 
 
     moved = dict(zip(inner.names, inner.tensors, strict=True))
     moved.update({f"the cotangent of output {i}": t for i, t in cotangents.items()})
-    return gradient, Probe(gradient, (), moved, seed)
-
-
-def relative_errors(
-    function: Callable[..., Any], inputs: Any, seed: int = 0
-) -> tuple[float, float]:
-    """The largest relative errors of first and second derivatives along four random directions.
-
-    The arguments are as for `gradcheck`. An error is divided by the derivative where that is above
-    1. If the gradient with create_graph=True differs from the one without, this is an error of the
-    second order.
-    """
-    given = [inputs] if isinstance(inputs, Variable) else list(inputs)
-    inner = Probe(function, given, moved_tensors(function, given), seed)
-    gradient, outer = of_the_gradient(inner, seed + 1)
-    errors: list[list[float]] = [[], []]
-    for plain, recorded in zip(inner.gradient(), gradient(), strict=True):
-        errors[1] += map(_relative, plain.ravel(), recorded._data.ravel())
-    for found, probe in zip(errors, (inner, outer), strict=True):
-        for entry in _entries(probe, 4, seed):
-            numeric = sum(probe.along(entry.line, entry.step)) / 2
-            found.append(_relative(entry.analytic, numeric))
-    first, second = map(np.max, errors)  # which is NaN if one of them is
-    return float(first), float(second)
-
-
-def _relative(analytic: float, numeric: float) -> float:
-    return float(abs(analytic - numeric) / max(1.0, abs(analytic), abs(numeric)))
+    return gradient, Probe(gradient, (), moved, seed, limits)
 
 
 @dataclass(frozen=True)
@@ -253,10 +199,10 @@ class _Entry:
 
 def _compare(name: str, probe: Probe, directions: int | None, seed: int) -> None:
     """Compare all entries, and raise an error for the one with the largest error."""
-    entries = list(_entries(probe, directions, seed))
+    every = list(entries(probe, directions, seed))
     wrong: list[tuple[float, str]] = []
     kinks: list[str] = []
-    for entry in entries:
+    for entry in every:
         slopes = [probe.along(entry.line, entry.step)]
         numeric = sum(slopes[0]) / 2
         excess = _excess(entry.analytic, numeric, probe)
@@ -273,15 +219,16 @@ def _compare(name: str, probe: Probe, directions: int | None, seed: int) -> None
             wrong.append((excess, f"{entry.where}: {numbers}"))
     if wrong:
         _, worst = max(wrong, key=lambda found: found[0])
-        raise GradientError(f"{name}: {worst} (the worst of {len(wrong)} of {len(entries)})")
+        raise GradientError(f"{name}: {worst} (the worst of {len(wrong)} of {len(every)})")
     if kinks:
         raise NotDifferentiableError(
             f"{name}: the function is not differentiable here, move the input: {kinks[0]} "
-            f"({len(kinks)} of {len(entries)})"
+            f"({len(kinks)} of {len(every)})"
         )
 
 
-def _entries(probe: Probe, directions: int | None, seed: int) -> Iterator[_Entry]:
+def entries(probe: Probe, directions: int | None, seed: int) -> Iterator[_Entry]:
+    """All elements, or so many random directions."""
     gradient = probe.gradient()
     if directions is not None:
         step = probe.step(probe.norm())

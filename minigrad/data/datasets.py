@@ -181,8 +181,6 @@ class Subset(Dataset):
 
     def __init__(self, dataset: Any, indices: Iterable[int]) -> None:
         check_dataset("Subset", dataset)
-        if not isinstance(indices, Iterable):
-            raise TypeError(f"Subset: whole numbers expected, got {indices!r}")
         numbers = np.asarray(indices if isinstance(indices, np.ndarray) else list(indices))
         if numbers.ndim != 1 or (numbers.size and numbers.dtype.kind not in "iu"):
             raise TypeError(f"Subset: whole numbers expected, got {numbers.dtype} {numbers.shape}")
@@ -246,8 +244,6 @@ class ConcatDataset(Dataset):
     """
 
     def __init__(self, datasets: Iterable[Any]) -> None:
-        if not isinstance(datasets, Iterable):
-            raise TypeError(f"ConcatDataset: datasets expected, got {datasets!r}")
         self.datasets = list(datasets)
         if not self.datasets:
             raise ValueError("ConcatDataset: there is no dataset")
@@ -293,8 +289,6 @@ def random_split(
     if seed is not None and generator is not None:
         raise TypeError("random_split: generator and seed were given; give one of them")
     generator = seed if generator is None else generator
-    if not isinstance(lengths, Iterable):
-        raise TypeError(f"random_split: the lengths of the parts expected, got {lengths!r}")
     n, lengths = len(dataset), list(lengths)
     for length in lengths:
         check_number("random_split", "each of lengths", length)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Generic, TypeVar, overload
 
@@ -40,16 +41,16 @@ def get_worker_info() -> None:
     """
 
 
+@dataclass
 class _Progress:
     """An epoch: the order of its samples, its source, and the number of batches returned.
 
     The order is None if it is not known in advance: of a stream, and of a sampler without a length.
     """
 
-    def __init__(self, order: Any, drawn_from: Any, position: int = 0) -> None:
-        self.order = order
-        self.drawn_from = drawn_from
-        self.position = position
+    order: Any
+    drawn_from: Any
+    position: int = 0
 
 
 class DataLoader(Generic[B]):
@@ -136,13 +137,8 @@ class DataLoader(Generic[B]):
         prefetch_factor: int | None = None, persistent_workers: bool = False,
         pin_memory_device: str = "", in_order: bool = True, prefetch: int = 0,
     ) -> None:  # fmt: skip
-        flags = {
-            "shuffle": False if shuffle is None else shuffle, "drop_last": drop_last,
-            "pin_memory": pin_memory, "persistent_workers": persistent_workers,
-            "in_order": in_order,
-        }  # fmt: skip
-        for name, flag in flags.items():
-            check_flag("DataLoader", name, flag)
+        check_flag("DataLoader", "shuffle", False if shuffle is None else shuffle)
+        check_flag("DataLoader", "drop_last", drop_last)
         check_number("DataLoader", "timeout", timeout, 0.0)
         if batch_size is not None:
             check_size("DataLoader", "batch_size", batch_size)
@@ -152,11 +148,6 @@ class DataLoader(Generic[B]):
             check_size("DataLoader", "prefetch_factor", prefetch_factor)
             if not num_workers:
                 raise ValueError("DataLoader: prefetch_factor is for each worker: give num_workers")
-        if collate_fn is not None and not callable(collate_fn):
-            raise TypeError(
-                f"DataLoader: collate_fn must be a function of a list of samples, "
-                f"got {collate_fn!r}"
-            )
         self.dataset, self.sampler, self.batch_size = dataset, sampler, batch_size
         self.shuffle, self.drop_last = bool(shuffle), bool(drop_last)
         self.batch_sampler, self.num_workers = batch_sampler, num_workers
@@ -183,32 +174,26 @@ class DataLoader(Generic[B]):
 
     def _check_order(self) -> None:
         """Refuse what is not a dataset, and options that contradict each other."""
-        given = self.sampler is not None
+        given, batched = self.sampler is not None, self.batch_sampler is not None
         for name in ("sampler", "batch_sampler"):
             order = getattr(self, name)
             if order is not None and not isinstance(order, Iterable):
                 raise TypeError(f"DataLoader: {name} must be iterable, got {order!r}")
-        if self.batch_sampler is not None and (
-            self.batch_size != 1 or self.shuffle or given or self.drop_last
-        ):
-            raise ValueError(
-                "DataLoader: batch_sampler says the batches; leave batch_size, shuffle, sampler "
-                "and drop_last out"
-            )
-        if self._streams and (given or self.shuffle or self.batch_sampler is not None):
-            name = "sampler" if given else "shuffle" if self.shuffle else "batch_sampler"
-            raise ValueError(
-                f"DataLoader: {name} chooses samples; a stream says their order itself"
-            )
-        chosen = given or self.batch_sampler is not None
-        if not self._streams and not (chosen and hasattr(self.dataset, "__getitem__")):
+        own = self.batch_size != 1 or self.shuffle or given or self.drop_last
+        chosen = "sampler" if given else "shuffle" if self.shuffle else "batch_sampler"
+        for wrong, why in (
+            (batched and own, "batch_sampler says the batches; leave batch_size, shuffle, sampler "
+                              "and drop_last out"),
+            (self._streams and (given or self.shuffle or batched),
+             f"{chosen} chooses samples; a stream says their order itself"),
+            (given and self.shuffle, "sampler says the order; leave shuffle out"),
+            (self.batch_size is None and self.drop_last,
+             "batch_size=None gives single samples; leave drop_last out"),
+        ):  # fmt: skip
+            if wrong:
+                raise ValueError(f"DataLoader: {why}")
+        if not self._streams and not ((given or batched) and hasattr(self.dataset, "__getitem__")):
             check_dataset("DataLoader", self.dataset)
-        if given and self.shuffle:
-            raise ValueError("DataLoader: sampler says the order; leave shuffle out")
-        if self.batch_size is None and self.drop_last:
-            raise ValueError(
-                "DataLoader: batch_size=None gives single samples; leave drop_last out"
-            )
 
     @property
     def _streams(self) -> bool:
@@ -243,17 +228,10 @@ class DataLoader(Generic[B]):
             in_order = None if self._streams else np.arange(len(self._source))
             return _Progress(in_order, None, position)
         drawn_from = copy.deepcopy(generator.bit_generator.state)
-        if self._unforeseen():
+        if _length(self._source) is None:
             return _Progress(None, drawn_from, position)
         with random.drawing_from(generator):
             return _Progress(_indices(order_of(self._source)), drawn_from, position)
-
-    def _unforeseen(self) -> str:
-        """Why the order is not known before the epoch; "" if it is."""
-        name = type(self._source).__name__
-        if _length(self._source) is None:
-            return f"{name} has no len()"
-        return f"{name} draws as it is read" if getattr(self._source, "lazy", False) else ""
 
     @property
     def _draws(self) -> bool:
@@ -310,8 +288,7 @@ class DataLoader(Generic[B]):
         too. The other entries are options that must be the same in the loader that loads the state.
 
         Raises:
-            TypeError: The sampler has no ``len``, or draws as it is read: its order is not known in
-                advance.
+            TypeError: The sampler has no ``len``: its order is not known in advance.
 
         Example:
             >>> from minigrad.data import DataLoader
@@ -324,15 +301,14 @@ class DataLoader(Generic[B]):
             >>> [(a == b).all().item() for a, b in zip(batches, other, strict=True)]
             [True, True]
         """
-        if not self._streams and (reason := self._unforeseen()):
-            remedy = "; define __len__" if reason.endswith("len()") else ""
+        if not self._streams and _length(self._source) is None:
             raise TypeError(
-                f"DataLoader: {reason}, so that the order of an epoch is not known and cannot be "
-                f"saved{remedy}"
+                f"DataLoader: {type(self._source).__name__} has no len(), so that the order of an "
+                f"epoch is not known and cannot be saved; define __len__"
             )
-        progress = self._loaded or self._latest
-        if progress is not None:
-            position, drawn_from = progress.position, progress.drawn_from
+        epoch = self._loaded or self._latest
+        if epoch is not None:
+            position, drawn_from = epoch.position, epoch.drawn_from
         else:
             position, drawn_from = 0, None
             own = self._own_generator()

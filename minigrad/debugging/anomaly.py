@@ -5,8 +5,6 @@ the error then names. An infinity is one if all inputs are finite, so a mask of 
 on purpose. Results of ops and of the steps of a backward pass are checked in the same way.
 """
 
-import weakref
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any, ClassVar, Self
@@ -19,15 +17,15 @@ from minigrad.autograd.node import Node, Variable
 from minigrad.autograd.primitives import Primitive
 from minigrad.support.decorators import Decorator
 from minigrad.support.tree import leaves
-from minigrad.tracing.lines import Conversions, lines_of_nodes, user_line
+from minigrad.tracing.lines import lines_of_nodes, user_line
 
 
-class detect_anomaly(Conversions, Decorator):
+class detect_anomaly(Observer, Decorator):
     """Raise an error at the first op in the block that makes a NaN or an infinity.
 
     A step of a backward pass that makes one raises an error too; it names the line of the forward
-    pass. So does a step whose saved array was rewritten. Every result is checked, which costs time.
-    The block has effect in its own thread only; as a decorator it has effect in each call.
+    pass. Every result is checked, which costs time. The block has effect in its own thread only; as
+    a decorator it has effect in each call.
 
     Args:
         check_nan: Whether anything is checked at all.
@@ -35,7 +33,6 @@ class detect_anomaly(Conversions, Decorator):
     Raises:
         FloatingPointError: From the op or the pass: the op, the module path, the line, and the
             shapes and ranges of what came.
-        RuntimeError: From the pass: a saved array was rewritten.
 
     Example:
         >>> import minigrad
@@ -51,7 +48,6 @@ class detect_anomaly(Conversions, Decorator):
     def __init__(self, check_nan: bool = True) -> None:
         super().__init__()
         self._check_nan = check_nan
-        self._fingerprints: weakref.WeakKeyDictionary[Node, list[int]] = weakref.WeakKeyDictionary()
         self._errstates: list[np.errstate] = []
 
     def _recreate_cm(self) -> Self:
@@ -91,24 +87,14 @@ class detect_anomaly(Conversions, Decorator):
                 raise FloatingPointError(located(message))
         if call.node is not None:
             lines_of_nodes[call.node] = line
-            self._fingerprints[call.node] = [_fingerprint(a) for _, a in _named_saved(call.node)]
 
     def pulled(self, pull: Pull) -> None:
-        """Check what a step of a backward pass read and returned."""
+        """Check what a step of a backward pass returned."""
         if not self._check_nan:
             return
         node, cotangent = pull.node, pull.cotangent
         name, line = node.plan.op.name, lines_of_nodes.get(node, "")
-        saved, fingerprints = list(_named_saved(node)), self._fingerprints.get(node)
-        if fingerprints is not None:
-            for (what, array), before in zip(saved, fingerprints, strict=True):
-                if _fingerprint(array) != before:
-                    message = (
-                        f"{name}: its {what} of shape {tuple(array.shape)} was rewritten through "
-                        f"its array after it was saved for the backward pass"
-                        f"{line and f', at {line}'}; write to a copy, or run the forward pass again"
-                    )
-                    raise RuntimeError(located(message, node.scope))
+        saved = list(_named_saved(node))
         came = [("the gradient of its output", array) for array in _arrays(cotangent)]
         inputs = [*came, *saved]
         for slot, part in zip(node.plan.slot_names, pull.parts, strict=True):
@@ -218,7 +204,3 @@ def _named_saved(node: Node) -> Iterator[tuple[str, np.ndarray]]:
         for array in saved if isinstance(saved, tuple) else (saved,):
             if isinstance(array, np.ndarray):
                 yield what, array
-
-
-def _fingerprint(array: np.ndarray) -> int:
-    return zlib.crc32(np.ascontiguousarray(array).data)

@@ -1,6 +1,6 @@
-"""The memory that a graph keeps alive until its backward pass: by op, module and line."""
+"""The memory that a graph keeps alive until its backward pass, by op."""
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,17 +8,17 @@ import numpy as np
 
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Node, Variable, node_of
+from minigrad.autograd.primitives import Primitive
 from minigrad.autograd.views import owner
 from minigrad.support.tree import leaves
-from minigrad.tracing.lines import Lines, lines_of_nodes
 
 
 @dataclass(frozen=True)
 class OpMemory:
-    """The memory that the nodes of one op keep alive; or those of one module, or line.
+    """The memory that the nodes of one op keep alive.
 
     Attributes:
-        name: The op; the path of the module; or the line.
+        name: The op.
         nodes: The number of its nodes in the graph.
         nbytes: The bytes that they saved and that no earlier node had saved.
 
@@ -35,13 +35,11 @@ class OpMemory:
 
 @dataclass(frozen=True)
 class GraphMemory:
-    """The memory that a graph keeps alive; printed as a table, with modules if lines are known.
+    """The memory that a graph keeps alive; printed as a table.
 
     Attributes:
         ops: One entry for each op, the largest first.
         leaf_nbytes: The bytes of saved leaves, which stay alive without the graph too.
-        modules: The same bytes by the innermost module; empty if no op ran in a module.
-        lines: The same bytes by line, as far as a debugging block saw the nodes made.
 
     Example:
         >>> from minigrad.autograd import GraphMemory, OpMemory
@@ -54,8 +52,6 @@ class GraphMemory:
 
     ops: tuple[OpMemory, ...]
     leaf_nbytes: int
-    modules: tuple[OpMemory, ...] = ()
-    lines: tuple[OpMemory, ...] = ()
 
     @property
     def nbytes(self) -> int:
@@ -63,21 +59,15 @@ class GraphMemory:
         return sum(op.nbytes for op in self.ops)
 
     def __str__(self) -> str:
-        rows = [*_rows("op", self.ops), ("in all", str(self._nodes), readable(self.nbytes))]
-        rows.append(("leaves", "", readable(self.leaf_nbytes)))
-        if self.lines:
-            for what, parts in (("module", self.modules), ("line", self.lines)):
-                rows += [("", "", ""), *_rows(what, parts)] if parts else []
+        nodes = sum(op.nodes for op in self.ops)
+        rows = [
+            ("op", "nodes", "bytes"),
+            *[(op.name, str(op.nodes), readable(op.nbytes)) for op in self.ops],
+            ("in all", str(nodes), readable(self.nbytes)),
+            ("leaves", "", readable(self.leaf_nbytes)),
+        ]
         width = max(len(name) for name, _, _ in rows)
-        return "\n".join(f"{name:{width}}{n:>9}{size:>14}".rstrip() for name, n, size in rows)
-
-    @property
-    def _nodes(self) -> int:
-        return sum(op.nodes for op in self.ops)
-
-
-def _rows(what: str, parts: tuple[OpMemory, ...]) -> list[tuple[str, str, str]]:
-    return [(what, "nodes", "bytes"), *((p.name, str(p.nodes), readable(p.nbytes)) for p in parts)]
+        return "\n".join([f"{name:{width}}{n:>9}{size:>14}" for name, n, size in rows])
 
 
 def graph_memory(*outputs: Any) -> GraphMemory:
@@ -87,12 +77,11 @@ def graph_memory(*outputs: Any) -> GraphMemory:
     array behind it is counted. The outputs are counted only if a node saved them.
 
     Args:
-        *outputs: Tensors with a history. Or functions without arguments that compute them: they are
-            run once, and the lines of the program are named too. So they are for tensors that were
-            computed in a block of `detect_anomaly`.
+        *outputs: Tensors with a history.
 
     Returns:
-        The bytes by op; those of leaves are counted separately.
+        The bytes by op; those of leaves are counted separately. `minigrad.debugging.Profile` counts
+        the bytes by module and by line, too.
 
     Example:
         >>> import minigrad
@@ -105,52 +94,31 @@ def graph_memory(*outputs: Any) -> GraphMemory:
         >>> graph_memory(loss).nbytes
         0
     """
-    with Lines():
-        results = [value for output in outputs for value in _tensors(output)]
-    behind = nodes_behind(*map(history, results))
-    leaves = [node for node in behind if isinstance(node, Leaf)]
-    nodes = [node for node in behind if isinstance(node, Node)]
-    of_leaves = {id(owner(leaf.tensor._data)) for leaf in leaves if leaf.tensor is not None}
+    for output in outputs:
+        if not isinstance(output, Variable):
+            raise TypeError(f"graph_memory: tensors expected, got {type(output).__name__}")
+    behind = nodes_behind(*map(history, outputs))
+    leaves = [node.tensor for node in behind if isinstance(node, Leaf)]
+    of_leaves = {id(owner(tensor._data)) for tensor in leaves if tensor is not None}
     seen: dict[int, np.ndarray] = {}  # kept alive, so that no address is used twice
     leaf_nbytes = 0
-    tables: tuple[dict[Any, list[int]], ...] = ({}, {}, {})
+    tallies: dict[Primitive, list[int]] = {}
+    nodes = [node for node in behind if isinstance(node, Node)]
     for node in sorted(nodes, key=lambda node: node.stamp):
-        nbytes = 0
-        for array in () if node.freed else arrays(node.saved):
-            memory = owner(array)
+        tally = tallies.setdefault(node.plan.op, [0, 0])
+        tally[0] += 1
+        for memory in map(owner, () if node.freed else arrays(node.saved)):
             if id(memory) in seen:
                 continue
             seen[id(memory)] = memory
             if id(memory) in of_leaves:
                 leaf_nbytes += memory.nbytes
             else:
-                nbytes += memory.nbytes
-        scope = node.scope and (node.scope.path or node.scope.kind)
-        for table, key in zip(tables, (node.plan.op, scope, lines_of_nodes.get(node)), strict=True):
-            if key is not None:
-                tally = table.setdefault(key, [0, 0])
-                tally[0] += 1
-                tally[1] += nbytes
-    ops, modules, lines = map(_sorted, tables)
-    return GraphMemory(ops, leaf_nbytes, modules, lines)
-
-
-def _tensors(output: Any) -> Iterable[Any]:
-    """The tensors that an output of `graph_memory` contains."""
-    value = output() if callable(output) else output
-    values = value if isinstance(value, tuple | list) else (value,)
-    for one in values:
-        if not isinstance(one, Variable):
-            raise TypeError(
-                f"graph_memory: tensors, or functions that compute them, expected, got "
-                f"{type(one).__name__}"
-            )
-    return values
-
-
-def _sorted(table: dict[Any, list[int]]) -> tuple[OpMemory, ...]:
-    parts = [OpMemory(getattr(key, "name", key), *tally) for key, tally in table.items()]
-    return tuple(sorted(parts, key=lambda part: (-part.nbytes, part.name)))
+                tally[1] += memory.nbytes
+    parts = [OpMemory(op.name, *tally) for op, tally in tallies.items()]
+    return GraphMemory(
+        tuple(sorted(parts, key=lambda part: (-part.nbytes, part.name))), leaf_nbytes
+    )
 
 
 def nodes_behind(*sources: Any, known: Container[Any] = ()) -> dict[Node | Leaf, None]:

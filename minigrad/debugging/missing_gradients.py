@@ -13,7 +13,7 @@ from minigrad.autograd.api import add_to_grad, grad_of
 from minigrad.autograd.call import without_rules
 from minigrad.autograd.engine import DETACH
 from minigrad.autograd.events import undecorated
-from minigrad.autograd.mode import located, state
+from minigrad.autograd.mode import located
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Node, Variable, node_of
 from minigrad.autograd.primitives import Primitive
@@ -21,7 +21,6 @@ from minigrad.autograd.scope import Scope, ancestry
 from minigrad.autograd.views import owner
 from minigrad.debugging.memory import arrays, nodes_behind
 from minigrad.tracing import Step, Trace
-from minigrad.tracing.lines import Conversions
 
 _READING, _ADDING = undecorated(grad_of), undecorated(add_to_grad)
 
@@ -37,9 +36,8 @@ def why_no_grad(parameter: Any, loss: Any) -> str:
     Returns:
         One sentence. It says that the parameter is frozen, or unused, or where its connection to
         the loss is lost and by what (``no_grad``, ``detach``, an op without a derivative); or that
-        the two are connected. Then come the lines where values became numbers or arrays, if
-        the function was run, or if the loss was computed in a block of `detect_anomaly`, which is
-        still open.
+        the two are connected. If the function was run, then come the lines where values became
+        numbers or arrays.
 
     Raises:
         TypeError: `parameter` or the loss is not a tensor.
@@ -84,7 +82,7 @@ def _explained(parameter: Any, trace: Trace, loss: Any) -> str:
     reasons = {trace.value(parameter): ""}  # why the graph does not lead from a value to it
     inner: dict[int, list[str]] = {}  # of a step by id: the reasons of its parts
     gradients: dict[Any, list[str]] = {}  # the same for gradients added to the .grad of a tensor
-    left = []
+    left: dict[str, None] = {}  # the lines where values became numbers or arrays
     for step in trace.steps:
         known = [reasons[value] for value in step.reads if value in reasons]
         known += inner.get(id(step), [])
@@ -95,7 +93,7 @@ def _explained(parameter: Any, trace: Trace, loss: Any) -> str:
         node = step.node if step.phase == "forward" else None
         linked = node is not None and not connected.isdisjoint(map(node_of, node.edges))
         if step.phase == "left" and known:
-            left.append(step.line)
+            left[step.line] = None
         elif known:
             reason = "" if linked else next(filter(None, known), "")
             if linked:
@@ -112,7 +110,8 @@ def _explained(parameter: Any, trace: Trace, loss: Any) -> str:
     why = reasons.get(trace.value(loss))
     if end in connected:
         return _is_connected(name)
-    lost = _left(left)
+    lost = f"; values left the graph as numbers or arrays, which may be why: {', '.join(left)}"
+    lost = lost if left else ""
     if why is None:
         return (
             f"unused: nothing that the loss was computed from reads {name}, unless its values went "
@@ -140,19 +139,11 @@ def _cut(name: str, step: Step) -> str:
 
 def _from_the_graph(parameter: Any, loss: Any) -> str:
     """The answer of the graph alone."""
-    watching = state.get().observers
-    left = [o.conversions for o in watching if isinstance(o, Conversions)]
-    possible = _left(
-        line
-        for conversions in left
-        for line, node in conversions.items()
-        if node() is None or parameter._node in nodes_behind(node())
-    )
     if history(loss) is None:
         return (
             "the loss has no history: nothing it was computed from requires grad, or it was made "
             f"under no_grad, from detached tensors, or by {without_rules()}; pass a function that "
-            f"computes it to see where{possible}"
+            f"computes it to see where"
         )
     memory = owner(parameter._data)
     behind = nodes_behind(history(loss))
@@ -162,20 +153,12 @@ def _from_the_graph(parameter: Any, loss: Any) -> str:
         return _is_connected(name)
     for node in nodes:
         if not node.freed and any(owner(array) is memory for array in arrays(node.saved)):
-            return located(_detached(name, node.plan.op), node.scope) + possible
+            return located(_detached(name, node.plan.op), node.scope)
     return (
         f"the graph of the loss does not lead to {name}: it is unused, or the connection is lost "
         f"(by detach, no_grad or {without_rules()}); pass a function that computes the loss to see "
-        f"where{possible}"
+        f"where"
     )
-
-
-def _left(lines: Iterable[str]) -> str:
-    """The lines where values became numbers or arrays."""
-    lines = list(dict.fromkeys(lines))
-    if not lines:
-        return ""
-    return f"; values left the graph as numbers or arrays, which may be why: {', '.join(lines)}"
 
 
 def _is_connected(name: str) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 from minigrad.autograd.events import Call, Observer, Pull
 from minigrad.autograd.mode import state
 from minigrad.autograd.node import Leaf, Node, Variable
-from minigrad.autograd.scope import ancestry
+from minigrad.autograd.scope import LOOP, FunctionCall, ancestry
 from minigrad.autograd.views import owner
 from minigrad.debugging.flops import ALWAYS, count_flops
 from minigrad.debugging.memory import arrays, readable
@@ -102,7 +102,9 @@ class Profile(Observer):
             self._lines[place] = line_of(frame)
         op = call.op
         flops, backward = count_flops(op, call.arguments, call.result)
-        event = self._add(op.name, False, state.get().scope, self._lines[place], now, flops)
+        looped = isinstance(call.frame, FunctionCall) and call.frame.name == LOOP
+        name = f"{op.name}, in a loop of vmap" if looped else op.name
+        event = self._add(name, False, state.get().scope, self._lines[place], now, flops)
         for value in call.given:
             leaf = isinstance(value, Variable) and isinstance(value._node, Leaf)
             self._hold(value, event, LEAF if leaf else "input")

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import builtins
 import math
-import os
 import warnings
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from time import monotonic, time_ns
+from time import monotonic
 from typing import Any, Self
 
 import numpy as np
@@ -19,8 +17,6 @@ import numpy as np
 from minigrad.autograd.mode import state
 from minigrad.autograd.node import Variable
 from minigrad.debugging.tables import aligned
-from minigrad.support.checks import optional_package
-from minigrad.support.files import folder_for
 
 BINS = 32
 
@@ -182,7 +178,6 @@ class Statistics:
         self._points, self._histograms = Kept(every, POINTS), Kept(every, HISTOGRAMS)
         self._before: dict[str, list[tuple[Any, np.ndarray]]] = {}  # by layer: before their update
         self._live, self._picture, self._shown = live, None, -math.inf
-        self._written: dict[tuple[str, str], int] = {}  # by folder and kind, the last step there
         self._now: dict[str, Numbers] = {}  # what ran since the last step
         self._last: Any = lambda: None  # the output seen last, held weakly
         self._hooks = [
@@ -302,46 +297,6 @@ class Statistics:
             for curve in [*self.curves.get(kind, {}).values()][:1]
         ]
         return f"Statistics({', '.join([f'{self._steps} steps', *last])})"
-
-    def to_tensorboard(self, folder: str | os.PathLike[str]) -> None:
-        """Write for TensorBoard the steps that an earlier call did not write to this folder.
-
-        Args:
-            folder: Where the events go, such as ``"runs/first"``; ``tensorboard --logdir runs``.
-
-        Raises:
-            ImportError: tensorboardX is not installed.
-        """
-        tensorboard = optional_package("to_tensorboard", "tensorboardX")
-        key = str(folder_for(Path(os.path.abspath(folder))))
-        # Its files are named by the second: a second file would take the place of the first.
-        with tensorboard.SummaryWriter(key, filename_suffix=f".{time_ns()}") as writer:
-            for kind, series in self.series():
-                for tag, step, numbers in self._unwritten(key, kind, series):
-                    for what in ("mean", "deviation", "norm", "bad"):
-                        writer.add_scalar(f"{tag}/{what}", getattr(numbers, what), step)
-                    limits = np.linspace(numbers.low, numbers.high, BINS + 1)[1:]
-                    writer.add_histogram_raw(
-                        tag, numbers.low, numbers.high, numbers.count - numbers.bad, numbers.total,
-                        numbers.squares, limits.tolist(), list(numbers.histogram), step,
-                    )  # fmt: skip
-            for kind, curves in self.curves.items():
-                for tag, step, value in self._unwritten(key, f"curves/{kind}", curves):
-                    writer.add_scalar(tag, value, step)
-
-    def _unwritten(
-        self, key: str, kind: str, series: Mapping[str, Mapping[int, Any]]
-    ) -> list[tuple[str, int, Any]]:
-        """The tags, steps and values that are not in a folder yet."""
-        last = self._written.get((key, kind), -1)
-        found = [
-            (f"{kind}/{name}", step, value)
-            for name, steps in series.items()
-            for step, value in steps.items()
-            if step > last
-        ]
-        self._written[key, kind] = max((step for _, step, _ in found), default=last)
-        return found
 
     def series(self) -> tuple[tuple[str, dict[str, dict[int, Numbers]]], ...]:
         """Return the histograms, with their two names."""

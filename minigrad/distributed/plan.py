@@ -18,10 +18,9 @@ from minigrad.nn.attention.multi_head import MultiHeadAttention
 from minigrad.nn.layers.embedding import Embedding
 from minigrad.nn.layers.linear import Linear
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.module_paths import replaced
 from minigrad.nn.module.parameter import Parameter
-from minigrad.nn.transformers.encoder import Layer
-from minigrad.nn.transformers.feed_forward import SwiGLU
+from minigrad.nn.module.registry import replaced
+from minigrad.nn.transformers.encoder import Layer, SwiGLU
 
 M = TypeVar("M", bound=Module)
 

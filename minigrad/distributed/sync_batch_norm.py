@@ -9,7 +9,7 @@ from minigrad.distributed.communicators import Communicator
 from minigrad.nn.functional.normalization import update_running
 from minigrad.nn.layers.normalization import BatchNorm1d, BatchNorm2d, _BatchNorm, weight_of_batch
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.module_paths import replaced
+from minigrad.nn.module.registry import replaced
 from minigrad.ops.joining import concatenate
 from minigrad.tensors.creation import tensor
 from minigrad.tensors.tensor import Tensor

@@ -45,8 +45,8 @@ from minigrad.nn.layers.dropout import Dropout
 from minigrad.nn.layers.embedding import Embedding
 from minigrad.nn.layers.linear import Linear
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.module_paths import join
 from minigrad.nn.module.parameter import Parameter
+from minigrad.nn.module.registry import join
 from minigrad.ops.casting import as_tensor
 from minigrad.tensors.tensor import Tensor
 

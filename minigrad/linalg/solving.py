@@ -13,10 +13,10 @@ from minigrad.autograd.call import leaf_of
 from minigrad.autograd.typing import Tensor
 from minigrad.linalg.norms import mirrored
 from minigrad.ops._numerics import shape_of, values_of
-from minigrad.ops.linalg import inv, least_squares, matrix_rank, solve_triangular, svdvals
+from minigrad.ops.linalg import inv, matrix_rank, norms, solve_triangular, svdvals
 from minigrad.ops.linalg import solve as _solve
 from minigrad.ops.linalg._matrices import singular
-from minigrad.ops.linalg.least_squares import LstsqResult
+from minigrad.ops.linalg.norms import LstsqResult
 
 __all__ = [
     "inv", "inv_ex", "lstsq", "pinv", "solve", "solve_ex", "solve_triangular", "tensorinv",
@@ -168,7 +168,7 @@ def pinv(
         batch = np.broadcast_shapes(relative.shape, shape[:-2])
         if batch != shape[:-2]:
             matrices = ops.broadcast_to(matrices, (*batch, *shape[-2:]))
-    return least_squares.pinv(matrices, relative)
+    return norms.pinv(matrices, relative)
 
 
 def lstsq(A: Any, B: Any, rcond: float | None = None, *, driver: str | None = None) -> LstsqResult:
@@ -212,7 +212,7 @@ def lstsq(A: Any, B: Any, rcond: float | None = None, *, driver: str | None = No
             f"{left} and {right}"
         )
     columns = ops.expand_dims(B, -1) if vectors else B
-    solution = ops.matmul(least_squares.pinv(A, rcond), columns)
+    solution = ops.matmul(norms.pinv(A, rcond), columns)
     rank = matrix_rank(A, rtol=rcond)
     values = svdvals(A)
     residuals = none = leaf_of(np.zeros(0, solution.dtype), False)

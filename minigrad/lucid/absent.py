@@ -15,7 +15,7 @@ _REASONS = {
         diffeq signal models weights test metal NoisyLinear VectorQuantizer VectorQuantizerOutput
         nearest_codebook vector_quantize noisy_linear scaled_noise straight_through symexp symlog
         two_hot FusedLinear fused_linear_relu fused_linear_gelu TimestepEmbedding
-        SinusoidalEmbedding2D sinusoidal_embedding_2d tokenizer rollout""",
+        SinusoidalEmbedding2D sinusoidal_embedding_2d tokenizer rollout transforms""",
     "a file is one: save and load": "save_sharded load_sharded",
     "minigrad.nn.MultiHeadAttention(num_kv_heads=...)": """
         GroupedQueryAttention MultiQueryAttention num_kv_heads repeat_kv""",
@@ -23,7 +23,6 @@ _REASONS = {
         past_key_value use_cache cache_position layer_idx""",
     "minigrad.nn.RotaryPosEmbedding": "RotaryEmbedding apply_rotary_emb",
     "minigrad.nn.SinusoidalPosEmbedding": "SinusoidalEmbedding sinusoidal_embedding",
-    "minigrad.data.transforms": "transforms",
     "the rate ends at 0": "eta_min",
     "a file holds tensors only": "metadata",
 }

@@ -1,18 +1,12 @@
-"""Example inputs of other sizes and values, derived from the given ones.
-
-Runs that differ in sizes and values show what depends on either. Sizes for which the model raises
-are left out. An axis is dynamic if at least three other sizes work.
-"""
+"""The example inputs of a model by name, and inputs of other sizes and values made from them."""
 
 import inspect
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from minigrad.autograd.dtype_class import dtype
-from minigrad.autograd.events import Call, Observer
 from minigrad.autograd.grad_mode import no_grad
 from minigrad.autograd.node import Variable
 from minigrad.onnx.runs import flat
@@ -23,10 +17,10 @@ from minigrad.tensors.tensor import Tensor
 Axes = Mapping[str, Mapping[int, str]]
 """For each input, its dynamic axes and the names of their sizes."""
 
-ENOUGH = 3
-RUNS = "runs too"
-ELEMENTS = 1 << 24
-"""The maximum number of elements that a model may compute in a trial."""
+OTHERS = 3
+"""The number of other sizes at which a model must run, for each name."""
+
+PLAIN = (bool, int, float, str, np.generic, np.dtype, dtype, type, type(None))
 
 
 class Examples:
@@ -50,8 +44,6 @@ class Examples:
                 f"onnx.export: the example inputs do not fit {type(model).__name__}.forward"
                 f"{signature}: {error}"
             ) from None
-        variable = inspect.Parameter.VAR_KEYWORD
-        self._given: dict[str, Any] = {}  # with the names of inputs in their place
         found: dict[str, np.ndarray] = {}
 
         def named(name: str, value: Any) -> _Input:
@@ -60,17 +52,12 @@ class Examples:
             found[name] = np.array(value)
             return _Input(name)
 
+        self._given: dict[str, Any] = {}  # with the names of inputs in their place
         for name, value in self._bound.arguments.items():
-            several = signature.parameters[name].kind is variable
-            self._given[name] = _mapped(named, value, "" if several else name)
+            keywords = signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD
+            self._given[name] = _mapped(named, value, "" if keywords else name)
         if not found:
             raise ValueError("onnx.export: no tensor or array among the example inputs")
-        for name, value in self._given.items():
-            if not _is_plain(value):
-                raise TypeError(
-                    f"onnx.export: {name} is a {type(value).__name__}; the arguments of an "
-                    f"exported model are tensors, arrays, numbers, strings, bools and None"
-                )
         self._names = dict(zip(found, renamed("input_names", [*found], names), strict=True))
         self.arrays = {self._names[name]: array for name, array in found.items()}
 
@@ -85,8 +72,8 @@ class Examples:
             self._bound.arguments[name] = _mapped(filled, value, name)
         return self._bound, tensors
 
-    def accepted(self, arrays: Mapping[str, np.ndarray]) -> Exception | None:
-        """Run the model; return None if it accepts these inputs, else the error."""
+    def refused(self, arrays: Mapping[str, np.ndarray]) -> Exception | None:
+        """Run the model; return its error, or None if it accepts these inputs."""
         try:
             self._called(arrays)
         except (AssertionError, LookupError, RuntimeError, TypeError, ValueError) as error:
@@ -102,23 +89,6 @@ class Examples:
         with no_grad():
             return self._model(*bound.args, **bound.kwargs)
 
-    def tried(self, axes: Axes, sizes: Mapping[str, int]) -> str | None:
-        """The model's result, described, at the given sizes; None if it raises."""
-        elements = 0
-        for name, array in self.arrays.items():
-            symbols = axes.get(name, {})
-            elements += math.prod(
-                sizes[symbols[axis]] if axis in symbols else n for axis, n in enumerate(array.shape)
-            )
-        if elements > ELEMENTS:
-            return "is too large to be tried"
-        try:
-            with _Bounded():
-                refused = self.accepted(self.resized(axes, sizes))
-        except _TooLarge:
-            return "runs on, and is too large to be tried to its end"
-        return None if refused else RUNS
-
     def resized(self, axes: Axes, sizes: Mapping[str, int]) -> dict[str, np.ndarray]:
         """The inputs, cut or repeated from the start to the given sizes of symbols."""
         arrays = dict(self.arrays)
@@ -128,7 +98,7 @@ class Examples:
                 arrays[name] = arrays[name].take(places, axis)
         return arrays
 
-    def checked(self, axes: Axes) -> dict[str, int]:
+    def sizes(self, axes: Axes) -> dict[str, int]:
         """The size of each symbol in the example."""
         found: dict[str, int] = {}
         for name, symbols in axes.items():
@@ -150,55 +120,24 @@ class Examples:
                     )
         return found
 
-    def choices(self, axes: Axes, symbol: str) -> tuple[list[int], Exception | None]:
-        """Other sizes of one symbol that the model accepts, and the last error."""
-        sizes = self.checked(axes)
+    def other_sizes(self, axes: Axes, symbol: str) -> list[int]:
+        """Other sizes of one symbol, from 2, at which the model runs."""
+        sizes = self.sizes(axes)
         n = sizes[symbol]
         found: list[int] = []
         why = None
         for size in dict.fromkeys([n + 1, n - 1, n + 3, n - 2, n + 2, n - 3, 2 * n, 3 * n, 4 * n]):
-            if size >= 2 and size != n and len(found) < ENOUGH:
-                refused = self.accepted(self.resized(axes, {**sizes, symbol: size}))
+            if size >= 2 and size != n:
+                refused = self.refused(self.resized(axes, {**sizes, symbol: size}))
                 if refused is None:
                     found.append(size)
                 why = refused or why
-        return found, why
-
-    def find_axes(self) -> dict[str, dict[int, str]]:
-        """Find the dynamic axes by trying: each axis alone, then with those of equal size."""
-        axes: dict[str, dict[int, str]] = {name: {} for name in self.arrays}
-        left: dict[int, list[tuple[str, int]]] = {}
-        for name, array in self.arrays.items():
-            for axis, size in enumerate(array.shape):
-                if size > 1 and self._changes([(name, axis)]):
-                    axes[name][axis] = _symbol(name, axis)
-                else:
-                    left.setdefault(size, []).append((name, axis))
-        for size, places in left.items():
-            if len(places) > 1 or size == 1:
-                if not self._changes(places):
-                    continue
-                names = [name for name, _ in places]
-                if len(set(names)) < len(names):
-                    raise ValueError(
-                        f"onnx.export: axes {places} all have size {size} and only change "
-                        f"together; give an example whose sizes differ, or name them in "
-                        f"dynamic_axes"
-                    )
-                first, axis = places[0]
-                for name, other in places:
-                    axes[name][other] = _symbol(first, axis)
-        return {name: found for name, found in axes.items() if found}
-
-    def _changes(self, places: Sequence[tuple[str, int]]) -> bool:
-        axes: dict[str, dict[int, str]] = {}
-        for name, axis in places:
-            axes.setdefault(name, {})[axis] = "size"
-        return len(self.choices(axes, "size")[0]) >= ENOUGH
-
-    def draw(self, arrays: Mapping[str, np.ndarray], rng: np.random.Generator) -> Any:
-        """Random values in the same range and with the same sign."""
-        return {name: _drawn(array, self.arrays[name], rng) for name, array in arrays.items()}
+            if len(found) == OTHERS:
+                return found
+        raise ValueError(
+            f"onnx.export: dynamic_axes: the model does not run with other sizes of {symbol!r} "
+            f"than {n}: {why}"
+        )
 
 
 class _Input(NamedTuple):
@@ -217,7 +156,12 @@ def _mapped(function: Callable[[str, Any], Any], value: Any, name: str) -> Any:
     if isinstance(value, (tuple, list)):
         parts = [_mapped(function, part, f"{name}_{i}") for i, part in enumerate(value)]
         return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
-    return value
+    if isinstance(value, PLAIN):
+        return value
+    raise TypeError(
+        f"onnx.export: {name} is a {type(value).__name__}; the arguments of an exported model are "
+        f"tensors, arrays, numbers, strings, bools and None"
+    )
 
 
 def renamed(what: str, found: Sequence[str], names: Sequence[str]) -> list[str]:
@@ -230,90 +174,14 @@ def renamed(what: str, found: Sequence[str], names: Sequence[str]) -> list[str]:
     return [*names, *found[len(names) :]]
 
 
-def named_axes(given: Mapping[str, Any], outputs: Sequence[str]) -> dict[str, dict[int, str]]:
+def named_axes(
+    given: Mapping[str, Any] | None, outputs: Sequence[str]
+) -> dict[str, dict[int, str]]:
     """The dynamic axes of inputs: a list of axes gets names; those of outputs follow from them."""
     return {
-        name: dict(axes) if isinstance(axes, Mapping) else {n: _symbol(name, n) for n in axes}
-        for name, axes in given.items()
+        name: dict(axes)
+        if isinstance(axes, Mapping)
+        else {n: f"{name.strip('_')}_{n}" for n in axes}  # src_1, input_0 for input_
+        for name, axes in (given or {}).items()
         if name not in outputs
     }
-
-
-class _TooLarge(Exception):
-    """A model computes more elements than the limit for trials."""
-
-
-class _Bounded(Observer):
-    """Stops a model that computes too many elements."""
-
-    left_over = ELEMENTS
-
-    def ran(self, call: Call) -> None:
-        self.left_over -= sum(math.prod(part.shape) for part in call.outputs)
-        if self.left_over < 0:
-            raise _TooLarge
-
-
-def _is_plain(value: Any) -> bool:
-    """Whether an argument is the same in every run, and holds no tensor."""
-    if isinstance(value, _Input):
-        return True
-    if isinstance(value, Mapping):
-        return all(map(_is_plain, value.values()))
-    if isinstance(value, (tuple, list)):
-        return all(map(_is_plain, value))
-    return value is None or isinstance(
-        value, (bool, int, float, str, np.generic, np.dtype, dtype, type)
-    )
-
-
-def _symbol(name: str, axis: int) -> str:
-    """The symbol of an axis: src_1, input_0 for input_."""
-    return f"{name.strip('_')}_{axis}"
-
-
-def _drawn(array: np.ndarray, example: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    if array.dtype.kind == "b":
-        return rng.random(array.shape) < 0.5
-    if not example.size:
-        return array
-    least, most = example.min(), example.max()
-    if array.dtype.kind != "f":
-        if least == most:  # other values, to find what depends on values
-            least, most = min(least, 0), max(most, 1)
-        return rng.integers(least, most, array.shape, array.dtype, endpoint=True)
-    if least == most:
-        return (array + rng.random(array.shape)).astype(array.dtype)
-    return (rng.choice(example.ravel(), array.shape) * rng.uniform(0.5, 1.5, array.shape)).astype(
-        array.dtype
-    )
-
-
-def several(
-    choices: Mapping[str, Sequence[int]], base: Mapping[str, int], count: int,
-    rng: np.random.Generator,
-) -> Iterable[dict[str, int]]:  # fmt: skip
-    """Sizes of all symbols for some runs, if possible all different."""
-    for i in range(count):
-        sizes: dict[str, int] = {}
-        for symbol, found in choices.items():
-            turn = (i + len(sizes)) % ENOUGH
-            order = [*found[turn:], *found[:turn]]
-            if i >= ENOUGH:
-                order = [*rng.permutation([*found, base[symbol]])]
-            free = [int(size) for size in order if int(size) not in sizes.values()]
-            sizes[symbol] = free[0] if free else int(order[0])
-        yield sizes
-
-
-def largest(limit: int, least: int, accepts: Callable[[int], bool]) -> int:
-    """The largest accepted number up to a limit; `least` is accepted."""
-    if accepts(limit):
-        return limit
-    while limit - least > 1:
-        middle = (least + limit) // 2
-        if accepts(middle):
-            least = middle
-        else:
-            limit = middle
-    return least

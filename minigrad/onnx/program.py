@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad.onnx.runs import Run
-from minigrad.onnx.sizes import Size, fit
-from minigrad.onnx.traced import Comparison, Untraced, evaluated
+from minigrad.onnx.sizes import fit
 from minigrad.support.tree import leaves
 from minigrad.tracing import steps as recorded
 
@@ -98,7 +97,7 @@ class Program:
 
     def _needed(self) -> list[tuple[recorded.Step, ...]]:
         """The steps on which the outputs depend, each with its counterparts in the other runs."""
-        wanted = {*self.runs[0].outputs.values()}
+        wanted = {*self.runs[0].outputs.values(), *self.runs[0].unsettled}  # which are refused
         needed = []
         for steps in reversed([*zip(*(run.computed for run in self.runs), strict=True)]):
             if wanted.intersection(_made(steps[0])):
@@ -110,19 +109,16 @@ class Program:
         """Refuse a model that calls different ops for other sizes or values."""
         first = self.runs[0]
         for run in self.runs[1:]:
-            why = _cause(first, run)
             for one, other in zip(first.computed, run.computed, strict=False):
                 if (one.op, one.what) != (other.op, other.what):
-                    raise refused(
-                        one, f"{shown(run.sizes)}, {other.what} runs instead{why}. {REMEDY}"
-                    )
+                    raise refused(one, f"{shown(run.sizes)}, {other.what} runs instead. {REMEDY}")
                 if _read(one) != _read(other):
-                    raise refused(one, f"{shown(run.sizes)}, it reads others{why}. {REMEDY}")
+                    raise refused(one, f"{shown(run.sizes)}, it reads others. {REMEDY}")
             count, others = len(first.computed), len(run.computed)
             if count != others or first.outputs != run.outputs:
                 raise NotImplementedError(
                     f"onnx.export: the model runs {count} ops {shown(first.sizes)} and {others} "
-                    f"{shown(run.sizes)}{why}. {REMEDY}"
+                    f"{shown(run.sizes)}. {REMEDY}"
                 )
 
     def _merged(self, call: recorded.Step, name: str, values: list[Any]) -> Any:
@@ -131,59 +127,38 @@ class Program:
         first = values[0]
         if isinstance(first, recorded.Value):
             return self.value(first.number)
-        if isinstance(first, np.ndarray):
-            if any(not np.array_equal(first, value) for value in values):
-                raise refused(call, PARTS)
-            return first
-        if isinstance(first, tuple) and len({len(value) for value in values}) == 1:
+        if all(isinstance(value, tuple) and len(value) == len(first) for value in values):
             parts = zip(*values, strict=True)
             return tuple(self._merged(call, name, [*part]) for part in parts)
-        if isinstance(first, slice):
+        if all(isinstance(value, slice) for value in values):
             ends = ([s.start for s in values], [s.stop for s in values], [s.step for s in values])
             return slice(*(self._merged(call, name, end) for end in ends))
         if all(_same(value, first) for value in values):
             return first
-        found = None
-        if all(type(value) is int for value in values):
-            found = fit(values, [run.sizes for run in self.runs])
-        if not isinstance(found, Size):
-            distinct: list[tuple[Any, Run]] = []
-            for value, run in zip(values, self.runs, strict=True):
-                if not any(_same(value, known) for known, _ in distinct):
-                    distinct.append((value, run))
-            seen = [f"{value} {shown(run.sizes)}" for value, run in distinct]
-            one, other = (run for _, run in distinct[:2])
-            raise refused(
-                call,
-                f"{name} is {', '.join(seen[:3])}, which is not a sum or product of the inputs' "
-                f"sizes{_cause(one, other)}. Compute it with ops on tensors, give it as an "
-                f"input, or fix the size with dynamic_axes",
-            )
-        return found
+        if isinstance(first, np.ndarray):
+            raise refused(call, PARTS)
+        whole = all(type(value) is int for value in values)
+        size = fit(values, [run.sizes for run in self.runs]) if whole else None
+        if size is None:
+            raise refused(call, self._unlike(name, values))
+        return size
+
+    def _unlike(self, name: str, values: list[Any]) -> str:
+        """Why an argument that differs between runs cannot be written."""
+        seen: dict[str, str] = {}
+        for value, run in zip(values, self.runs, strict=True):
+            seen.setdefault(str(value), f"{value} {shown(run.sizes)}")
+        return (
+            f"{name} is {', '.join([*seen.values()][:3])}, which is not a sum or product of the "
+            f"inputs' sizes. Compute it with ops on tensors, give it as an input, or fix the size "
+            f"with dynamic_axes"
+        )
 
 
 def shown(sizes: Mapping[str, int]) -> str:
     """The sizes of a run, as text."""
     said = ", ".join(f"{symbol}={size}" for symbol, size in sizes.items())
     return f"with {said}" if said else "with other values"
-
-
-def _cause(first: Run, other: Run) -> str:
-    """A use of a size in Python that may explain why two runs differ, as text."""
-    places = [event.place for event in first.noted if event.place and _differs(event, first, other)]
-    return f", perhaps because of {places[0]}" if places else ""
-
-
-def _differs(event: Comparison | Untraced, first: Run, other: Run) -> bool:
-    """Whether a comparison or use had another outcome in another run."""
-    if isinstance(event, Comparison):
-        return event._replace(outcome=not event.outcome) in other.noted
-    return event in other.noted and _in(first, event.term) != _in(other, event.term)
-
-
-def _in(run: Run, term: Any) -> Any:
-    """The value of a term in one run."""
-    return evaluated(term, lambda axis: run.values[axis.number].shape[axis.axis])
 
 
 def path_of(step: recorded.Step) -> str:
@@ -218,5 +193,7 @@ def _plain(value: Any) -> Any:
 
 
 def _same(a: Any, b: Any) -> bool:
-    """Whether two arguments that are not arrays are equal; NaN equals NaN here."""
+    """Whether two arguments are equal; NaN equals NaN here."""
+    if isinstance(a, np.ndarray):
+        return np.array_equal(a, b)
     return a is b or (type(a) is type(b) and bool(a == b or (a != a and b != b)))

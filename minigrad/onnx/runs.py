@@ -1,4 +1,4 @@
-"""One run of a model as a trace: its values, the sizes that Python read, and what left the graph.
+"""One run of a model as a trace: its values, and those that left the graph.
 
 Values are numbered in the order of their first use. So two runs of the same ops give the same
 numbers to corresponding values, even if the shapes differ.
@@ -6,7 +6,6 @@ numbers to corresponding values, even if the shapes differ.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
@@ -18,25 +17,17 @@ from minigrad.autograd.mode import located
 from minigrad.autograd.mutation import written_since
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import Primitive, registry
-from minigrad.onnx.traced import (
-    Comparison,
-    TracedNumber,
-    Untraced,
-    follow,
-    release,
-    users_place,
-    why_not,
-)
 from minigrad.support.tree import leaves, paths
 from minigrad.tracing import Step, Trace, Value
 from minigrad.tracing.decomposition import decomposed
+from minigrad.tracing.lines import user_line
 
 PRINTED = "repr()"
 """The door through which values may leave: a text that is printed changes no graph."""
 
 
 class Run(Trace):
-    """The trace of a run, in which tensors that depend on the inputs have traced sizes.
+    """The trace of a run.
 
     An op that is not in `exported` is replaced by its decomposition, if it has one.
 
@@ -48,8 +39,6 @@ class Run(Trace):
         changed: The numbers of those to which the model writes.
         sources: Of each value, the numbers of the inputs and constants on which it depends.
         unsettled: The numbers of values whose shape may depend on the values of others.
-        noted: The uses of sizes and values in Python, in order.
-        watching: Whether the run goes on.
     """
 
     def __init__(
@@ -66,10 +55,8 @@ class Run(Trace):
         self.changed: set[int] = set()
         self.sources: dict[int, frozenset[int]] = {}
         self.unsettled: set[int] = set()
-        self.noted: dict[Comparison | Untraced, None] = {}
-        self.watching = True
         self._exported = exported
-        self._traced: list[weakref.ref[Any]] = []
+        self._left: dict[int, str] = {}  # how and where values left the graph, by their numbers
 
     def ran(self, call: Call) -> None:
         """Write down an op, or its decomposition."""
@@ -85,26 +72,19 @@ class Run(Trace):
             step = self.steps[-1]
             if op not in self._exported or self._depends_on_values(step):
                 self.unsettled.update(value.number for value in step.outputs if value)
-        for output in call.outputs:
-            self.follow(output)
 
     def left(self, tensor: Variable, door: str) -> None:
         """Note that values went to Python or elsewhere."""
         if door != PRINTED:
-            number, module = self.value(tensor).number, located("")
-            self.noted.setdefault(Untraced(door, users_place(), None, number, module))
-
-    def follow(self, tensor: Any) -> None:
-        """Trace the uses of the sizes of a tensor."""
-        if isinstance(tensor, Variable):
-            follow(tensor, self, self.value(tensor).number)
-            self._traced.append(weakref.ref(tensor))
+            self._left.setdefault(
+                self.value(tensor).number,
+                f"onnx.export: {door} takes values that depend on an input out of the graph, and "
+                f"the file would have those of the example for ever; compute with ops on tensors, "
+                f"as minigrad.where does for a choice ({user_line()}){located('')}",
+            )
 
     def end(self) -> None:
-        """End the run: tensors that the model kept become ordinary ones."""
-        self.watching = False
-        for reference in self._traced:
-            release(reference())
+        """End the run: find the names of parameters, and what each value depends on."""
         for value in self.outside:
             name = self._state.get(id(value.tensor))
             if name is not None and name not in self.names.values():
@@ -120,11 +100,9 @@ class Run(Trace):
 
     def refuse_what_left(self) -> None:
         """Raise if values that depend on an input left the graph."""
-        for event in self.noted:
-            if isinstance(event, Untraced) and event.number is not None:
-                depends = self.sources[event.number].intersection(self.inputs.values())
-                if depends:
-                    raise NotImplementedError(why_not(event))
+        for number, why in self._left.items():
+            if self.sources[number].intersection(self.inputs.values()):
+                raise NotImplementedError(why)
 
     @property
     def computed(self) -> list[Step]:
@@ -148,10 +126,8 @@ class Run(Trace):
         """Whether the shape of an exported op's result may depend on values."""
         chosen = [*leaves([*step.arguments.values()][1:], Value)]
         masked = any(value.dtype == np.bool_ for value in chosen)
-        return (
-            (step.op is registry["getitem"] and masked)
-            or (step.op is registry["repeat"] and bool(chosen))
-            or not self.unsettled.isdisjoint(value.number for value in step.reads)
+        return (step.op is registry["getitem"] and masked) or (
+            step.op is registry["repeat"] and bool(chosen)
         )
 
     def _is_known(self, output: Variable) -> bool:
@@ -180,20 +156,15 @@ def watch(
 ) -> Run:  # fmt: skip
     """Run a model with bound arguments, among them the inputs as tensors, and record its ops."""
     run = Run(model, sizes, exported)
-    for name, tensor in inputs.items():
-        run.inputs[name] = run.value(tensor).number
-        run.follow(tensor)
-    try:
-        with no_grad(), run:
-            result = model(*args.args, **args.kwargs)
-    finally:
-        run.end()
+    run.inputs = {name: run.value(tensor).number for name, tensor in inputs.items()}
+    with no_grad(), run:
+        result = model(*args.args, **args.kwargs)
+    run.end()
     run.refuse_what_left()
     for name, output in flat(result):
         if not isinstance(output, Variable):
-            kind = "int" if isinstance(output, TracedNumber) else type(output).__name__
             raise TypeError(
-                f"onnx.export: the model's {name} is a {kind}; a tensor, or a "
+                f"onnx.export: the model's {name} is a {type(output).__name__}; a tensor, or a "
                 f"tuple, list or dict of tensors expected"
             )
         run.outputs[name] = run.value(output).number

@@ -139,9 +139,7 @@ def _pad(g: Graph, out: Value, x: Any, pad_width: Any, mode: str, constant_value
 
 
 @exports("take")
-def _take(g: Graph, out: Value, x: Any, indices: Any, axis: int | None, mode: str) -> str:
-    if mode != "raise":
-        raise NotImplementedError(f"mode={mode!r} is not exported")
+def _take(g: Graph, out: Value, x: Any, indices: Any, axis: int | None) -> str:
     name = g.tensor(x)
     if axis is None:
         name = g.node("Reshape", [name, g.lengths([-1])])

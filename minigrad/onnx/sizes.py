@@ -25,11 +25,6 @@ class Size(NamedTuple):
         (factor, symbols), *more = self.terms
         return symbols[0] if factor == 1 and len(symbols) == 1 and not more else None
 
-    @property
-    def symbols(self) -> set[str]:
-        """The symbols on which it depends."""
-        return {symbol for _, symbols in self.terms for symbol in symbols}
-
     def __str__(self) -> str:
         parts = [
             "*".join([*([str(factor)] if factor != 1 else []), *symbols])

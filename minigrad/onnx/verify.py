@@ -13,6 +13,11 @@ from minigrad.onnx.program import shown
 if TYPE_CHECKING:
     import onnx
 
+BRANCH = (
+    "; in a file, a branch on a size has the outcome that it has for the example: fix the size "
+    "with dynamic_axes"
+)
+
 
 def session(model: onnx.ModelProto) -> Callable[[dict[str, np.ndarray]], list[np.ndarray]]:
     """A function from inputs by name to outputs: by onnxruntime if installed, else by onnx."""
@@ -55,13 +60,13 @@ def difference(
             if output.shape != array.shape or output.dtype != array.dtype:
                 raise RuntimeError(
                     f"{where} is {array.dtype} {tuple(array.shape)} in the file and {output.dtype} "
-                    f"{tuple(output.shape)} in the model"
+                    f"{tuple(output.shape)} in the model{BRANCH}"
                 )
             worst = max(worst, _distance(output, array))
             if not worst <= tolerance:
                 raise RuntimeError(
                     f"{where} of the file differs by {worst:.2g} from the model's, more than "
-                    f"tolerance={tolerance:g}"
+                    f"tolerance={tolerance:g}{BRANCH}"
                 )
     return worst
 

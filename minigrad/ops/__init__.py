@@ -16,8 +16,6 @@ from minigrad.ops.pooling import *
 from minigrad.ops.products import linear as linear
 from minigrad.ops.random_masks import *
 from minigrad.ops.recurrence import *
-from minigrad.ops.rotary import *
-from minigrad.ops.table_rows import *
 
 # Last: importing a submodule later would hide the function of the same name, such as `norm`.
 # isort: split

@@ -13,7 +13,7 @@ from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import primitive
 from minigrad.ops._numerics import all_finite, channel_sums, constant, root_of_squares, widened
 from minigrad.ops._parallel import for_rows, passes, shared
-from minigrad.ops.normalization import in_range, misfit
+from minigrad.ops.normalization import in_range, wrong_shape
 
 __all__ = ["batch_norm"]
 
@@ -21,16 +21,13 @@ __all__ = ["batch_norm"]
 def _cannot_normalize(x: Any, weight: Any, bias: Any) -> str | None:
     if x.ndim < 2:
         return f"the input needs a batch and channels, (N, C, ...), got shape {x.shape}"
-    return misfit(x, x.shape[1:2], weight=weight, bias=bias)
+    return wrong_shape(x, x.shape[1:2], weight=weight, bias=bias)
 
 
 @primitive(
-    arrays=3,
-    residuals=("mean", "std"),
-    multiple_outputs=True,
-    float_inputs=True,
+    arrays=3, residuals=("mean", "std"), multiple_outputs=True, float_inputs=True,
     promote=("x", "weight", "bias"),
-)
+)  # fmt: skip
 def batch_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-5) -> Any:
     """Normalize each channel over all other axes, then scale and shift it.
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
 
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
@@ -16,11 +17,11 @@ from minigrad.ops.selection import where
 __all__ = ["einsum", "tensordot"]
 
 
-def einsum(subscripts: str, *operands: Any) -> Tensor:
+def einsum(equation: str, *operands: Any) -> Tensor:
     """Sum products by Einstein's convention, as in NumPy.
 
     Args:
-        subscripts: Such as ``"bij,bjk->bik"``; an ellipsis means leading axes, a repeated
+        equation: Such as ``"bij,bjk->bik"``; an ellipsis means leading axes, a repeated
             label in one operand takes its diagonal.
         *operands: A tensor for each group of labels.
 
@@ -33,13 +34,13 @@ def einsum(subscripts: str, *operands: Any) -> Tensor:
         >>> minigrad.einsum("ij,j->i", minigrad.ones((2, 3)), minigrad.ones(3))
         tensor([3., 3.])
     """
-    if not isinstance(subscripts, str):
+    if not isinstance(equation, str):
         raise TypeError(
-            f"einsum: text such as 'ij,j->i' comes first, got {type(subscripts).__name__}"
+            f"einsum: text such as 'ij,j->i' comes first, got {type(equation).__name__}"
         )
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = tuple(operands[0])  # the operands in a list, as in PyTorch
-    inputs, output = _explicit(subscripts, operands)
+    inputs, output = _explicit(equation, operands)
     tensors: list[Any] = []
     terms: list[str] = []
     unused = iter(sorted(set(string.ascii_letters) - set("".join(inputs) + output)))
@@ -103,12 +104,7 @@ def _explicit(subscripts: str, operands: tuple[Any, ...]) -> tuple[list[str], st
     return inputs, output
 
 
-def _cannot_contract(operands: Any, inputs: Any, output: str) -> str | None:
-    shown = ", ".join(f"{t}: {np.shape(o)}" for t, o in zip(inputs, operands, strict=True))
-    return f"the lengths of a label differ: {shown}"
-
-
-@primitive(explain_error=_cannot_contract)
+@primitive
 def _einsum(*operands: Any, inputs: tuple[str, ...], output: str) -> Any:
     out = np.einsum(f"{','.join(inputs)}->{output}", *operands, optimize=len(operands) > 2)
     return out.copy() if out.base is not None else out  # np.einsum("ij->ji") is a view
@@ -139,15 +135,7 @@ def _einsum_operands(
     return parts
 
 
-def _cannot_sum(a: Any, b: Any, axes: Any) -> str | None:
-    left, right = ([x.shape[axis] for axis in of] for x, of in zip((a, b), axes, strict=True))
-    return (
-        f"shapes {a.shape} and {b.shape}: the axes {axes[0]} of a and {axes[1]} of b, of lengths "
-        f"{left} and {right}, must match"
-    )
-
-
-@primitive(promote=("a", "b"), arrays=2, explain_error=_cannot_sum)
+@primitive(promote=("a", "b"), arrays=2)
 def _tensordot(a: Any, b: Any, axes: tuple[tuple[int, ...], tuple[int, ...]]) -> Any:
     return np.tensordot(a, b, axes)
 
@@ -184,24 +172,13 @@ def tensordot(
         return _tensordot(a, b, (tuple(range(left - int(axes), left)), tuple(range(int(axes)))))
     if len(axes) != 2:
         raise ValueError(f"tensordot: axes must be a number or a pair, got {axes!r}")
-    pair = _checked_axes(axes[0], left, "a"), _checked_axes(axes[1], right, "b")
+    pair = (
+        normalize_axis_tuple(axes[0], left, "tensordot: axes of a"),
+        normalize_axis_tuple(axes[1], right, "tensordot: axes of b"),
+    )
     if len(pair[0]) != len(pair[1]):
         raise ValueError(f"tensordot: as many axes of a as of b must meet, got {axes!r}")
     return _tensordot(a, b, pair)
-
-
-def _checked_axes(axes: int | Sequence[int], ndim: int, name: str) -> tuple[int, ...]:
-    """The axes as non-negative numbers."""
-    listed = [int(axis) for axis in np.atleast_1d(axes)]
-    for axis in listed:
-        if not -ndim <= axis < ndim:
-            raise ValueError(
-                f"tensordot: axis {axis} does not exist in {name}, which has {ndim} axes"
-            )
-    found = tuple(axis % ndim for axis in listed)
-    if len(set(found)) != len(found):
-        raise ValueError(f"tensordot: an axis of {name} is repeated in {axes}")
-    return found
 
 
 def _tensordot_a(g: Any, a_shape: tuple[int, ...], b: Any, axes: Any) -> Any:

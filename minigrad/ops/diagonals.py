@@ -1,4 +1,4 @@
-"""Diagonals: reading one, writing one, and the trace."""
+"""Diagonals and triangles of matrices: reading and writing them, and the trace."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops.casting import as_tensor
 
-__all__ = ["diag", "diag_embed", "diagonal", "trace"]
+__all__ = ["diag", "diag_embed", "diagonal", "trace", "tril", "triu"]
 
 
 class DiagonalUpdate(Update):
@@ -38,14 +38,7 @@ def _view(x: np.ndarray, offset: int, axis1: int, axis2: int) -> np.ndarray:
     return view
 
 
-def _no_diagonal(x: Any, offset: int, axis1: int, axis2: int) -> str | None:
-    return (
-        f"two different axes of a matrix or a stack of matrices expected, got axes {axis1} and "
-        f"{axis2} of shape {x.shape}"
-    )
-
-
-@primitive(numpy=np.diagonal, arrays=1, explain_error=_no_diagonal)
+@primitive(numpy=np.diagonal, arrays=1)
 def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """Return the diagonal of a matrix, or of each in a stack, as in NumPy: a view.
 
@@ -66,7 +59,7 @@ def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     return _view(x, offset, axis1, axis2)
 
 
-@primitive(numpy=np.trace, arrays=1, explain_error=_no_diagonal, casts=True)
+@primitive(numpy=np.trace, arrays=1, casts=True)
 def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, *, dtype: Any = None) -> Any:
     """Sum a diagonal, as in NumPy; arguments and errors as for `diagonal`.
 
@@ -154,6 +147,47 @@ def diag_embed(x: Any, offset: int = 0, axis1: int = -2, axis2: int = -1) -> Ten
     return scatter_diagonal(x, tuple(shape), offset, axis1, axis2)
 
 
+def _no_matrices(x: Any, k: int) -> str | None:
+    return f"at least two axes expected, got shape {x.shape}" if x.ndim < 2 else None
+
+
+@primitive(numpy=np.tril, arrays=1, explain_error=_no_matrices)
+def tril(x: Any, k: int = 0) -> Any:
+    """Return the lower triangle of each matrix, zeros above it.
+
+    Args:
+        x: Shape (..., n, m).
+        k: The last diagonal to keep: 0 is the main one, 1 the next above, -1 the next below.
+
+    Raises:
+        ValueError: `x` has less than two axes.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.tril(minigrad.ones((2, 3))).tolist()
+        [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0]]
+    """
+    return np.where(_below(x.shape, k), x, x.dtype.type(0))
+
+
+@primitive(numpy=np.triu, arrays=1, explain_error=_no_matrices)
+def triu(x: Any, k: int = 0) -> Any:
+    """Return the upper triangle of each matrix; as `tril`, with `k` the first diagonal.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.triu(minigrad.ones((2, 3))).tolist()
+        [[1.0, 1.0, 1.0], [0.0, 1.0, 1.0]]
+    """
+    return np.where(_below(x.shape, k - 1), x.dtype.type(0), x)
+
+
+def _below(shape: tuple[int, ...], k: int) -> np.ndarray:
+    """True on the k-th diagonal and below it."""
+    n, m = shape[-2:]
+    return np.tri(n, m, k, dtype=bool)
+
+
 diagonal.defvjp(
     x=lambda g, x_shape, offset, axis1, axis2: DiagonalUpdate(g, x_shape, (offset, axis1, axis2))
 )
@@ -163,3 +197,5 @@ trace.defvjp(
     )
 )
 scatter_diagonal.defvjp(value=lambda g, offset, axis1, axis2: g.diagonal(offset, axis1, axis2))
+tril.defvjp(x=lambda g, k: np.tril(g, k))
+triu.defvjp(x=lambda g, k: np.triu(g, k))

@@ -38,13 +38,10 @@ def _cannot_attend(query: Any, key: Any, value: Any, bias: Any, keep: Any) -> st
         return f"{shown}: the widths of query ({q[-1]}) and key ({k[-1]}) must be equal"
     if k[-2] != v[-2]:
         return f"{shown}: the lengths of key ({k[-2]}) and value ({v[-2]}) must be equal"
-    if q[:-2] == k[:-2] == v[:-2]:
-        leading = q[:-2]
-    else:
-        try:
-            leading = np.broadcast_shapes(q[:-2], k[:-2], v[:-2])
-        except ValueError:
-            return f"{shown}: the leading axes do not broadcast"
+    try:
+        leading = np.broadcast_shapes(q[:-2], k[:-2], v[:-2])
+    except ValueError:
+        return f"{shown}: the leading axes do not broadcast"
     scores = (*leading, q[-2], k[-2])
     for name, mask in (("bias", bias), ("keep", keep)):
         if mask is not None:
@@ -72,12 +69,9 @@ def _scale_of(query: Any, scale: float | None) -> float:
 
 
 @primitive(
-    arrays=5,
-    residuals=("lse", "weights"),
-    float_inputs=True,
-    promote=("query", "key", "value", "bias"),
-    random_keys=("dropout_key",),
-)
+    arrays=5, residuals=("lse", "weights"), float_inputs=True,
+    promote=("query", "key", "value", "bias"), random_keys=("dropout_key",),
+)  # fmt: skip
 def attention(
     query: Any, key: Any, value: Any, bias: Any = None, keep: Any = None, *, causal: bool = False,
     scale: float | None = None, dropout: float = 0.0, dropout_key: int | None = None,

@@ -9,7 +9,6 @@ import numpy as np
 
 from minigrad.autograd.primitives import primitive
 from minigrad.ops._numerics import constant, formula, stopped, times_sign, zero_gradient, zero_safe
-from minigrad.ops._ufuncs import binary, unary
 
 __all__ = [
     "abs", "add", "cbrt", "divide", "multiply", "negative", "power", "reciprocal", "rsqrt", "sqrt",
@@ -36,17 +35,46 @@ def add(a: Any, b: Any) -> Any:
     return np.add(a, b)
 
 
-subtract = binary(
-    np.subtract, "Subtract element by element, ``a - b``.", "[1.0, 2.0], 3 -> [-2., -1.]"
-)
-multiply = binary(
-    np.multiply, "Multiply element by element, ``a * b``.", "[1.0, 2.0], 3 -> [3., 6.]"
-)
-divide = binary(
-    np.divide, "Divide element by element, ``a / b``; integers become floats.",
-    "[1, 2], 4 -> [0.2500, 0.5000]",
-    float_inputs=True,
-)  # fmt: skip
+@primitive(numpy=np.subtract)
+def subtract(a: Any, b: Any) -> Any:
+    """Subtract element by element, ``a - b``.
+
+    Arguments and errors are as for `add`.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.subtract(minigrad.tensor([1.0, 2.0]), 3)
+        tensor([-2., -1.])
+    """
+    return np.subtract(a, b)
+
+
+@primitive(numpy=np.multiply)
+def multiply(a: Any, b: Any) -> Any:
+    """Multiply element by element, ``a * b``.
+
+    Arguments and errors are as for `add`.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.multiply(minigrad.tensor([1.0, 2.0]), 3)
+        tensor([3., 6.])
+    """
+    return np.multiply(a, b)
+
+
+@primitive(numpy=np.divide, float_inputs=True)
+def divide(a: Any, b: Any) -> Any:
+    """Divide element by element, ``a / b``; integers become floats.
+
+    Arguments and errors are as for `add`.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.divide(minigrad.tensor([1, 2]), 4)
+        tensor([0.2500, 0.5000])
+    """
+    return np.divide(a, b)
 
 
 @primitive(numpy=np.power, float16_in=np.float32)
@@ -64,30 +92,64 @@ def power(a: Any, b: Any) -> Any:
     return np.square(a) if b.__class__ is int and b == 2 else np.power(a, b)
 
 
-reciprocal = unary(
-    np.reciprocal,
-    "Compute ``1 / x`` of each element; integers become floats, as in every division.",
-    "[2, 4] -> [0.5000, 0.2500]",
-)
-negative = unary(
-    np.negative,
-    "Compute the negative of each element, ``-x``.",
-    "[1.0, -2.0] -> [-1.,  2.]",
-    float_inputs=False,
-)
-square = unary(
-    np.square, "Compute the square of each element.", "[1.0, -2.0] -> [1., 4.]", float_inputs=False
-)
-sqrt = unary(
-    np.sqrt,
-    "Compute the square root of each element; NaN for negative numbers.",
-    "[1.0, 4.0] -> [1., 2.]",
-)
-cbrt = unary(
-    np.cbrt,
-    "Compute the cube root of each element, which has the sign of the element.",
-    "[1.0, -8.0] -> [ 1., -2.]",
-)
+@primitive(numpy=np.reciprocal, float_inputs=True, float16_in=np.float32)
+def reciprocal(x: Any) -> Any:
+    """Compute ``1 / x`` of each element; integers become floats, as in every division.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.reciprocal(minigrad.tensor([2, 4]))
+        tensor([0.5000, 0.2500])
+    """
+    return np.reciprocal(x)
+
+
+@primitive(numpy=np.negative)
+def negative(x: Any) -> Any:
+    """Compute the negative of each element, ``-x``.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.negative(minigrad.tensor([1.0, -2.0]))
+        tensor([-1.,  2.])
+    """
+    return np.negative(x)
+
+
+@primitive(numpy=np.square)
+def square(x: Any) -> Any:
+    """Compute the square of each element.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.square(minigrad.tensor([1.0, -2.0]))
+        tensor([1., 4.])
+    """
+    return np.square(x)
+
+
+@primitive(numpy=np.sqrt, float_inputs=True, float16_in=np.float32)
+def sqrt(x: Any) -> Any:
+    """Compute the square root of each element; NaN for negative numbers.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.sqrt(minigrad.tensor([1.0, 4.0]))
+        tensor([1., 2.])
+    """
+    return np.sqrt(x)
+
+
+@primitive(numpy=np.cbrt, float_inputs=True, float16_in=np.float32)
+def cbrt(x: Any) -> Any:
+    """Compute the cube root of each element, which has the sign of the element.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.cbrt(minigrad.tensor([1.0, -8.0]))
+        tensor([ 1., -2.])
+    """
+    return np.cbrt(x)
 
 
 @primitive(numpy=np.absolute)

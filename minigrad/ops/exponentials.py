@@ -10,7 +10,6 @@ import numpy as np
 
 from minigrad.autograd.primitives import primitive
 from minigrad.ops._numerics import constant, formula, zero_safe
-from minigrad.ops._ufuncs import binary, unary
 
 __all__ = [
     "entr", "exp", "exp2", "expm1", "log", "log1p", "log2", "log10", "logaddexp", "xlog1py",
@@ -22,44 +21,102 @@ _LOG2_E = math.log2(math.e)
 _LOG10_E = math.log10(math.e)
 
 
-exp = unary(
-    np.exp,
-    "Compute the exponential of each element: e to the power of `x`.",
-    "[0.0, 1.0] -> [1.0000, 2.7183]",
-)
-exp2 = unary(np.exp2, "Compute 2 to the power of each element.", "[0.0, 3.0] -> [1., 8.]")
-expm1 = unary(
-    np.expm1,
-    "Compute the exponential of each element minus 1, accurate for small elements.",
-    "[0.0, 1e-10] -> [0.0000e+00, 1.0000e-10]",
-)
-log = unary(
-    np.log,
-    "Compute the natural logarithm of each element; -inf at 0, NaN for negative numbers.",
-    "[1.0, 2.0] -> [0.0000, 0.6931]",
-)
-log2 = unary(
-    np.log2,
-    "Compute the logarithm of each element to base 2; -inf at 0, NaN for negative numbers.",
-    "[1.0, 8.0] -> [0., 3.]",
-)
-log10 = unary(
-    np.log10,
-    "Compute the logarithm of each element to base 10; -inf at 0, NaN for negative numbers.",
-    "[1.0, 10.0] -> [0., 1.]",
-)
-log1p = unary(
-    np.log1p,
-    "Compute ``log(1 + x)`` of each element, accurate for small elements; -inf at -1, NaN below.",
-    "[0.0, 1e-10] -> [0.0000e+00, 1.0000e-10]",
-)
+@primitive(numpy=np.exp, float_inputs=True, float16_in=np.float32)
+def exp(x: Any) -> Any:
+    """Compute the exponential of each element: e to the power of `x`.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.exp(minigrad.tensor([0.0, 1.0]))
+        tensor([1.0000, 2.7183])
+    """
+    return np.exp(x)
 
 
-logaddexp = binary(
-    np.logaddexp, "Compute ``log(exp(a) + exp(b))`` without overflow.",
-    "[0.0, 1000.0], 0.0 -> [6.9315e-01, 1.0000e+03]",
-    "Where both are -inf, it is -inf with gradient 0.", float_inputs=True, float16_in=np.float32,
-)  # fmt: skip
+@primitive(numpy=np.exp2, float_inputs=True, float16_in=np.float32)
+def exp2(x: Any) -> Any:
+    """Compute 2 to the power of each element.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.exp2(minigrad.tensor([0.0, 3.0]))
+        tensor([1., 8.])
+    """
+    return np.exp2(x)
+
+
+@primitive(numpy=np.expm1, float_inputs=True, float16_in=np.float32)
+def expm1(x: Any) -> Any:
+    """Compute the exponential of each element minus 1, accurate for small elements.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.expm1(minigrad.tensor([0.0, 1e-10]))
+        tensor([0.0000e+00, 1.0000e-10])
+    """
+    return np.expm1(x)
+
+
+@primitive(numpy=np.log, float_inputs=True, float16_in=np.float32)
+def log(x: Any) -> Any:
+    """Compute the natural logarithm of each element; -inf at 0, NaN for negative numbers.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.log(minigrad.tensor([1.0, 2.0]))
+        tensor([0.0000, 0.6931])
+    """
+    return np.log(x)
+
+
+@primitive(numpy=np.log2, float_inputs=True, float16_in=np.float32)
+def log2(x: Any) -> Any:
+    """Compute the logarithm of each element to base 2; -inf at 0, NaN for negative numbers.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.log2(minigrad.tensor([1.0, 8.0]))
+        tensor([0., 3.])
+    """
+    return np.log2(x)
+
+
+@primitive(numpy=np.log10, float_inputs=True, float16_in=np.float32)
+def log10(x: Any) -> Any:
+    """Compute the logarithm of each element to base 10; -inf at 0, NaN for negative numbers.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.log10(minigrad.tensor([1.0, 10.0]))
+        tensor([0., 1.])
+    """
+    return np.log10(x)
+
+
+@primitive(numpy=np.log1p, float_inputs=True, float16_in=np.float32)
+def log1p(x: Any) -> Any:
+    """Compute ``log(1 + x)`` of each element, accurate for small elements; -inf at -1, NaN below.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.log1p(minigrad.tensor([0.0, 1e-10]))
+        tensor([0.0000e+00, 1.0000e-10])
+    """
+    return np.log1p(x)
+
+
+@primitive(numpy=np.logaddexp, float_inputs=True, float16_in=np.float32)
+def logaddexp(a: Any, b: Any) -> Any:
+    """Compute ``log(exp(a) + exp(b))`` without overflow.
+
+    Arguments and errors are as for `add`. Where both are -inf, it is -inf with gradient 0.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.logaddexp(minigrad.tensor([0.0, 1000.0]), 0.0)
+        tensor([6.9315e-01, 1.0000e+03])
+    """
+    return np.logaddexp(a, b)
 
 
 @primitive(float_inputs=True, float16_in=np.float32)

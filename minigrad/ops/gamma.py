@@ -75,12 +75,12 @@ def _polygamma(x: Any, n: int) -> Any:
     return in_blocks(lambda x: _polygamma_array(x, n), x)
 
 
-def polygamma(n: int, x: Any) -> Tensor:
+def polygamma(n: int, input: Any) -> Tensor:
     """Compute the derivative of order `n` of `digamma`.
 
     Args:
         n: The order, at least 0.
-        x: Tensor, array or number.
+        input: Tensor, array or number.
 
     Raises:
         ValueError: `n` is negative.
@@ -94,7 +94,7 @@ def polygamma(n: int, x: Any) -> Tensor:
     """
     if (n := operator.index(n)) < 0:
         raise value_error(f"polygamma: n must be at least 0, got {n}")
-    return _polygamma(x, n) if n else digamma(x)
+    return _polygamma(input, n) if n else digamma(input)
 
 
 @np.errstate(all="ignore")

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from minigrad.autograd.mode import located
-from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import array_of, formula, zeroed
@@ -17,7 +15,7 @@ from minigrad.ops.indexing import IndexUpdate, add_at, index_of, integers, overw
 from minigrad.ops.shapes import ravel
 
 __all__ = [
-    "gather", "index_add", "put_along_axis", "scatter", "scatter_add", "take", "take_along_axis",
+    "gather", "index_add", "scatter", "scatter_add", "take", "take_along_axis",
 ]  # fmt: skip
 
 Shape = tuple[int, ...]
@@ -35,29 +33,17 @@ def _out_of_range(x: Any, indices: Any, axis: int | None, *_: Any) -> str | None
 
 
 @primitive(arrays=2, explain_error=_out_of_range, axes=("axis",))
-def _take(x: Any, indices: Any, axis: int | None, mode: str) -> Any:
-    n = x.size if axis is None else x.shape[normalize_axis_index(axis, x.ndim)]
-    return x.take(_within(integers(indices), n, mode), axis)
+def _take(x: Any, indices: Any, axis: int | None) -> Any:
+    return x.take(integers(indices), axis)
 
 
-def _within(indices: np.ndarray, n: int, mode: str) -> np.ndarray:
-    """The indices, brought into the range if the mode says so."""
-    if mode not in ("raise", "wrap", "clip"):
-        raise ValueError(f'mode must be "raise", "wrap" or "clip", got {mode!r}')
-    if mode == "raise" or not n:
-        return indices
-    return indices % n if mode == "wrap" else indices.clip(0, n - 1)
-
-
-def take(x: Any, indices: Any, axis: int | None = None, mode: str = "raise") -> Tensor:
+def take(x: Any, indices: Any, axis: int | None = None) -> Tensor:
     """Take slices along an axis by index.
 
     Args:
         x: Tensor or array.
         indices: Integers of any shape; negative ones count from the end.
         axis: The axis; the tensor is flattened if None.
-        mode: For an index out of range: "raise" an error, "wrap" around, or "clip" to the range
-            from 0.
 
     Returns:
         The shape of `x` with the axis replaced by the shape of `indices`. An element that is taken
@@ -66,7 +52,7 @@ def take(x: Any, indices: Any, axis: int | None = None, mode: str = "raise") -> 
     Raises:
         IndexError: An index is out of range.
         TypeError: The indices are not integers.
-        ValueError: The axis does not exist, or the mode is unknown.
+        ValueError: The axis does not exist.
 
     Example:
         >>> import minigrad
@@ -74,7 +60,7 @@ def take(x: Any, indices: Any, axis: int | None = None, mode: str = "raise") -> 
         >>> minigrad.ops.take(x, [0, -1], axis=1).tolist()
         [[1.0, 3.0], [4.0, 6.0]]
     """
-    return _take(_with_an_axis(x, axis), indices, axis, mode)
+    return _take(_with_an_axis(x, axis), indices, axis)
 
 
 def _with_an_axis(x: Any, axis: int | None) -> Any:
@@ -85,20 +71,17 @@ def _with_an_axis(x: Any, axis: int | None) -> Any:
 @formula(
     """
     numbers = np.arange(math.prod(x_shape)).reshape(x_shape)  #
-    indices = np.take(numbers, indices, axis, mode=mode)  #
+    indices = np.take(numbers, indices, axis)  #
     indices = np.unravel_index(indices, x_shape)  # along axis
     IndexUpdate(g, indices, x_shape)
     """
 )
-def _take_x(g: Any, indices: Any, axis: int | None, mode: str, x_shape: Shape) -> IndexUpdate:
+def _take_x(g: Any, indices: Any, axis: int | None, x_shape: Shape) -> IndexUpdate:
     if axis is None:
-        n = math.prod(x_shape)
-        places = _within(integers(array_of(indices)), n, mode) % n
+        places = integers(array_of(indices)) % max(math.prod(x_shape), 1)
         return IndexUpdate(g, np.unravel_index(places, x_shape), x_shape)
     axis %= len(x_shape)
-    places = index_of(indices) if mode == "raise" else integers(array_of(indices))
-    places = _within(places, x_shape[axis], mode)
-    return IndexUpdate(g, (slice(None),) * axis + (places,), x_shape)
+    return IndexUpdate(g, (slice(None),) * axis + (index_of(indices),), x_shape)
 
 
 def open_grid(indices: Any, axis: int, shape: Shape) -> tuple[np.ndarray, ...]:
@@ -110,15 +93,7 @@ def open_grid(indices: Any, axis: int, shape: Shape) -> tuple[np.ndarray, ...]:
 
 @primitive(arrays=2, explain_error=_out_of_range, axes=("axis",))
 def _take_along_axis(x: Any, indices: Any, axis: int | None) -> Any:
-    return _along_axis(x, indices, axis)
-
-
-def _along_axis(x: np.ndarray, indices: np.ndarray, axis: int | None) -> Any:
     if axis is None:
-        if indices.ndim != 1:
-            raise ValueError(
-                f"without an axis, indices with one axis expected, got shape {indices.shape}"
-            )
         return x.take(integers(indices))
     axis = normalize_axis_index(axis, x.ndim)
     if indices.ndim != x.ndim:
@@ -165,34 +140,8 @@ def take_along_axis(x: Any, indices: Any, axis: int | None = -1) -> Tensor:
 )
 def _take_along_axis_x(g: Any, indices: Any, axis: int | None, x_shape: Shape) -> IndexUpdate:
     if axis is None:
-        return _take_x(g, indices, None, "raise", x_shape)
+        return _take_x(g, indices, None, x_shape)
     return IndexUpdate(g, open_grid(indices, axis, x_shape), x_shape)
-
-
-def put_along_axis(x: Any, indices: Any, values: Any, axis: int | None) -> None:
-    """Write elements along an axis, in place; arguments and errors as in `take_along_axis`.
-
-    The values broadcast. Where an element is written several times, the last one counts, for values
-    and for gradients.
-
-    Example:
-        >>> import minigrad
-        >>> x = minigrad.zeros((2, 3))
-        >>> minigrad.put_along_axis(x, [[0], [2]], 5.0, axis=1)
-        >>> x.tolist()
-        [[5.0, 0.0, 0.0], [0.0, 0.0, 5.0]]
-    """
-    if not isinstance(x, Variable):
-        kind = type(x).__name__
-        raise TypeError(f"put_along_axis: x must be a Tensor, it is written to; got {kind}")
-    indices = np.asarray(array_of(indices))
-    numbers = np.arange(x._data.size).reshape(x._data.shape)
-    try:
-        places = np.unravel_index(_along_axis(numbers, indices, axis), numbers.shape)
-        x[places] = values  # type: ignore[index]
-    except (IndexError, TypeError, ValueError) as error:
-        problem = _out_of_range(numbers, indices, axis) or error
-        raise type(error)(located(f"put_along_axis: {problem}")) from None
 
 
 def _need_room(index: np.ndarray, other: Any, name: str, but: int | None = None) -> None:

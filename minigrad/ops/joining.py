@@ -16,7 +16,7 @@ from minigrad.ops.indexing import getitem
 from minigrad.ops.shapes import atleast_1d, atleast_2d, atleast_3d, reshape
 
 __all__ = [
-    "array_split", "chunk", "column_stack", "concatenate", "dsplit", "dstack", "hsplit", "hstack",
+    "array_split", "column_stack", "concatenate", "dsplit", "dstack", "hsplit", "hstack",
     "split", "stack", "unbind", "vsplit", "vstack",
 ]  # fmt: skip
 
@@ -154,7 +154,7 @@ def array_split(
     return _split("array_split", x, indices_or_sections, axis, equal=False)
 
 
-def hsplit(x: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
+def hsplit(input: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Split as `split` does, along the second axis, or the only one.
 
     Example:
@@ -162,11 +162,11 @@ def hsplit(x: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ..
         >>> [part.tolist() for part in minigrad.hsplit(minigrad.arange(4), 2)]
         [[0, 1], [2, 3]]
     """
-    x = as_tensor(x)
+    x = as_tensor(input)
     return _split("hsplit", x, indices_or_sections, int(x.ndim > 1), equal=True)
 
 
-def vsplit(x: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
+def vsplit(input: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Split as `split` does, along the first axis of at least two.
 
     Example:
@@ -174,11 +174,11 @@ def vsplit(x: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ..
         >>> [part.shape for part in minigrad.vsplit(minigrad.ones((4, 3)), 2)]
         [minigrad.Size([2, 3]), minigrad.Size([2, 3])]
     """
-    x, _, _ = along("vsplit", x, 1)
+    x, _, _ = along("vsplit", input, 1)
     return _split("vsplit", x, indices_or_sections, 0, equal=True)
 
 
-def dsplit(x: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
+def dsplit(input: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Split as `split` does, along the third axis.
 
     Example:
@@ -186,31 +186,7 @@ def dsplit(x: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ..
         >>> [part.shape for part in minigrad.dsplit(minigrad.ones((2, 3, 4)), 2)]
         [minigrad.Size([2, 3, 2]), minigrad.Size([2, 3, 2])]
     """
-    return _split("dsplit", x, indices_or_sections, 2, equal=True)
-
-
-def chunk(x: Any, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
-    """Split along an axis into views of equal length; the last may be shorter.
-
-    Args:
-        x: Tensor or array.
-        chunks: The maximum number of parts: 5 elements make two of length 2 and one of length 1 for
-            `chunks` of 3, and the same for 4.
-        axis: The axis to cut.
-
-    Raises:
-        ValueError: The axis does not exist, or `chunks` is less than 1.
-
-    Example:
-        >>> import minigrad
-        >>> [part.tolist() for part in minigrad.chunk(minigrad.arange(5), 4)]
-        [[0, 1], [2, 3], [4]]
-    """
-    x, axis, n = along("chunk", x, axis)
-    if chunks < 1:
-        raise value_error(f"chunk: chunks must be at least 1, got {chunks}")
-    size = -(-n // chunks)
-    return _pieces(x, range(size, n, size) if n else [0] * (chunks - 1), axis)
+    return _split("dsplit", input, indices_or_sections, 2, equal=True)
 
 
 def unbind(x: Any, axis: int = 0) -> tuple[Tensor, ...]:

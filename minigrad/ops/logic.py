@@ -1,4 +1,4 @@
-"""Logic: bools and bits combined elementwise, and bools reduced over axes.
+"""Logic: comparisons, bools and bits combined elementwise, and bools reduced over axes.
 
 None of these is differentiable.
 """
@@ -9,58 +9,154 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.primitives import OpFunction, primitive
+from minigrad.autograd.primitives import primitive
 from minigrad.ops._numerics import Axis
-from minigrad.ops._ufuncs import binary, unary
 
 __all__ = [
-    "all", "any", "bitwise_and", "bitwise_or", "bitwise_xor", "count_nonzero", "invert",
-    "left_shift", "logical_and", "logical_not", "logical_or", "logical_xor", "right_shift",
+    "all", "allclose", "any", "bitwise_and", "bitwise_or", "bitwise_xor", "count_nonzero", "equal",
+    "greater", "greater_equal", "invert", "isclose", "isfinite", "isinf", "isnan", "left_shift",
+    "less", "less_equal", "logical_and", "logical_not", "logical_or", "logical_xor", "not_equal",
+    "right_shift",
 ]  # fmt: skip
 
 
-def _connective(function: Any, meaning: str, result: str) -> OpFunction[[Any]]:
-    logical = function.__name__.startswith("logical")
-    description = f"{meaning}, element by element."
-    more = "Not differentiable." if logical else "Floats are a TypeError. Not differentiable."
-    example = f"[True, False], True -> {result}"
-    return binary(function, description, example, more, compares=logical)
+@primitive(numpy=np.bitwise_and)
+def bitwise_and(a: Any, b: Any) -> Any:
+    """Compute the logical and (bitwise for integers), element by element.
+
+    Arguments and errors are as for `add`. Floats are a TypeError. Not differentiable.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.bitwise_and(minigrad.tensor([True, False]), True)
+        tensor([ True, False])
+    """
+    return np.bitwise_and(a, b)
 
 
-bitwise_and = _connective(
-    np.bitwise_and, "Compute the logical and (bitwise for integers)", "[ True, False]"
-)
-bitwise_or = _connective(
-    np.bitwise_or, "Compute the logical or (bitwise for integers)", "[True, True]"
-)
-bitwise_xor = _connective(
-    np.bitwise_xor, "Compute the exclusive or (bitwise for integers)", "[False,  True]"
-)
-left_shift = binary(
-    np.left_shift, "Move the bits of integers to the left, ``a << b``: times ``2 ** b``.",
-    "[1, 5], 2 -> [ 4, 20]", "Floats are a TypeError. Not differentiable.",
-)  # fmt: skip
-right_shift = binary(
-    np.right_shift, "Move the bits of integers to the right, ``a >> b``: ``a // 2 ** b``.",
-    "[4, 21], 2 -> [1, 5]", "Floats are a TypeError. Not differentiable.",
-)  # fmt: skip
-logical_and = _connective(np.logical_and, "Test whether both are nonzero", "[ True, False]")
-logical_or = _connective(np.logical_or, "Test whether either is nonzero", "[True, True]")
-logical_xor = _connective(
-    np.logical_xor, "Test whether one of the two is nonzero", "[False,  True]"
-)
-invert = unary(
-    np.invert,
-    "Compute the logical not of bools and the bitwise not of integers. Not differentiable.\n\n"
-    "Raises:\n    TypeError: They are floats.",
-    "[True, False] -> [False,  True]", float_inputs=False,
-)  # fmt: skip
-logical_not = unary(
-    np.logical_not,
-    "Test which elements are 0. Not differentiable.",
-    "[0.0, 2.0] -> [ True, False]",
-    float_inputs=False,
-)
+@primitive(numpy=np.bitwise_or)
+def bitwise_or(a: Any, b: Any) -> Any:
+    """Compute the logical or (bitwise for integers), element by element.
+
+    Arguments and errors are as for `add`. Floats are a TypeError. Not differentiable.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.bitwise_or(minigrad.tensor([True, False]), True)
+        tensor([True, True])
+    """
+    return np.bitwise_or(a, b)
+
+
+@primitive(numpy=np.bitwise_xor)
+def bitwise_xor(a: Any, b: Any) -> Any:
+    """Compute the exclusive or (bitwise for integers), element by element.
+
+    Arguments and errors are as for `add`. Floats are a TypeError. Not differentiable.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.bitwise_xor(minigrad.tensor([True, False]), True)
+        tensor([False,  True])
+    """
+    return np.bitwise_xor(a, b)
+
+
+@primitive(numpy=np.left_shift)
+def left_shift(a: Any, b: Any) -> Any:
+    """Move the bits of integers to the left, ``a << b``: times ``2 ** b``.
+
+    Arguments and errors are as for `add`. Floats are a TypeError. Not differentiable.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.left_shift(minigrad.tensor([1, 5]), 2)
+        tensor([ 4, 20])
+    """
+    return np.left_shift(a, b)
+
+
+@primitive(numpy=np.right_shift)
+def right_shift(a: Any, b: Any) -> Any:
+    """Move the bits of integers to the right, ``a >> b``: ``a // 2 ** b``.
+
+    Arguments and errors are as for `add`. Floats are a TypeError. Not differentiable.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.right_shift(minigrad.tensor([4, 21]), 2)
+        tensor([1, 5])
+    """
+    return np.right_shift(a, b)
+
+
+@primitive(numpy=np.logical_and, compares=True)
+def logical_and(a: Any, b: Any) -> Any:
+    """Test whether both are nonzero, element by element.
+
+    Arguments and errors are as for `add`. Not differentiable.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.logical_and(minigrad.tensor([True, False]), True)
+        tensor([ True, False])
+    """
+    return np.logical_and(a, b)
+
+
+@primitive(numpy=np.logical_or, compares=True)
+def logical_or(a: Any, b: Any) -> Any:
+    """Test whether either is nonzero, element by element.
+
+    Arguments and errors are as for `add`. Not differentiable.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.logical_or(minigrad.tensor([True, False]), True)
+        tensor([True, True])
+    """
+    return np.logical_or(a, b)
+
+
+@primitive(numpy=np.logical_xor, compares=True)
+def logical_xor(a: Any, b: Any) -> Any:
+    """Test whether one of the two is nonzero, element by element.
+
+    Arguments and errors are as for `add`. Not differentiable.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.logical_xor(minigrad.tensor([True, False]), True)
+        tensor([False,  True])
+    """
+    return np.logical_xor(a, b)
+
+
+@primitive(numpy=np.invert)
+def invert(x: Any) -> Any:
+    """Compute the logical not of bools and the bitwise not of integers. Not differentiable.
+
+    Raises:
+        TypeError: They are floats.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.invert(minigrad.tensor([True, False]))
+        tensor([False,  True])
+    """
+    return np.invert(x)
+
+
+@primitive(numpy=np.logical_not)
+def logical_not(x: Any) -> Any:
+    """Test which elements are 0. Not differentiable.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.logical_not(minigrad.tensor([0.0, 2.0]))
+        tensor([ True, False])
+    """
+    return np.logical_not(x)
 
 
 @primitive(numpy=np.any, arrays=1, axes=("axis",))
@@ -103,3 +199,150 @@ def count_nonzero(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
         tensor([1, 2])
     """
     return np.count_nonzero(x, axis=axis, keepdims=keepdims)
+
+
+@primitive(numpy=np.equal, compares=True)
+def equal(a: Any, b: Any) -> Any:
+    """Compare element by element: ``a == b``. Not differentiable.
+
+    Arguments and errors are as for `add`. The result holds bools.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.eq(minigrad.tensor([1.0, 2.0, 3.0]), 2)
+        tensor([False,  True, False])
+    """
+    return np.equal(a, b)
+
+
+@primitive(numpy=np.not_equal, compares=True)
+def not_equal(a: Any, b: Any) -> Any:
+    """Compare element by element: ``a != b``. Not differentiable.
+
+    Arguments and errors are as for `add`. The result holds bools.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.not_equal(minigrad.tensor([1.0, 2.0, 3.0]), 2)
+        tensor([ True, False,  True])
+    """
+    return np.not_equal(a, b)
+
+
+@primitive(numpy=np.less, compares=True)
+def less(a: Any, b: Any) -> Any:
+    """Compare element by element: ``a < b``. Not differentiable.
+
+    Arguments and errors are as for `add`. The result holds bools.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.less(minigrad.tensor([1.0, 2.0, 3.0]), 2)
+        tensor([ True, False, False])
+    """
+    return np.less(a, b)
+
+
+@primitive(numpy=np.less_equal, compares=True)
+def less_equal(a: Any, b: Any) -> Any:
+    """Compare element by element: ``a <= b``. Not differentiable.
+
+    Arguments and errors are as for `add`. The result holds bools.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.less_equal(minigrad.tensor([1.0, 2.0, 3.0]), 2)
+        tensor([ True,  True, False])
+    """
+    return np.less_equal(a, b)
+
+
+@primitive(numpy=np.greater, compares=True)
+def greater(a: Any, b: Any) -> Any:
+    """Compare element by element: ``a > b``. Not differentiable.
+
+    Arguments and errors are as for `add`. The result holds bools.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.greater(minigrad.tensor([1.0, 2.0, 3.0]), 2)
+        tensor([False, False,  True])
+    """
+    return np.greater(a, b)
+
+
+@primitive(numpy=np.greater_equal, compares=True)
+def greater_equal(a: Any, b: Any) -> Any:
+    """Compare element by element: ``a >= b``. Not differentiable.
+
+    Arguments and errors are as for `add`. The result holds bools.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.greater_equal(minigrad.tensor([1.0, 2.0, 3.0]), 2)
+        tensor([False,  True,  True])
+    """
+    return np.greater_equal(a, b)
+
+
+@primitive(numpy=np.isclose, arrays=2, promote=("a", "b"), compares=True)
+def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
+    """Test which elements are close: ``|a - b| <= atol + rtol * |b|``. Not differentiable.
+
+    With `equal_nan`, NaN is close to NaN. Arguments and errors are as for `add`.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.isclose(minigrad.tensor([1.0, 2.0]), [1.0, 2.1])
+        tensor([ True, False])
+    """
+    return np.isclose(a, b, rtol, atol, equal_nan)
+
+
+def allclose(
+    input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> bool:
+    """Test whether all elements are close, as in `isclose`; True of nothing.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.allclose(minigrad.tensor([1.0, 2.0]), [1.0, 2.1])
+        False
+    """
+    return bool(isclose(input, other, rtol, atol, equal_nan).all())
+
+
+@primitive(numpy=np.isnan)
+def isnan(x: Any) -> Any:
+    """Test which elements are NaN. Not differentiable.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.isnan(minigrad.tensor([1.0, float("nan"), float("-inf")]))
+        tensor([False,  True, False])
+    """
+    return np.isnan(x)
+
+
+@primitive(numpy=np.isinf)
+def isinf(x: Any) -> Any:
+    """Test which elements are infinite, of either sign. Not differentiable.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.isinf(minigrad.tensor([1.0, float("nan"), float("-inf")]))
+        tensor([False, False,  True])
+    """
+    return np.isinf(x)
+
+
+@primitive(numpy=np.isfinite)
+def isfinite(x: Any) -> Any:
+    """Test which elements are finite: neither infinite nor NaN. Not differentiable.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.isfinite(minigrad.tensor([1.0, float("nan"), float("-inf")]))
+        tensor([ True, False, False])
+    """
+    return np.isfinite(x)

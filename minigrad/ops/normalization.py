@@ -37,10 +37,10 @@ of NumPy are shorter there, so that more of them are needed.
 def _cannot_normalize(x: Any, weight: Any, bias: Any, ndim: int) -> str | None:
     if x.ndim < ndim:
         return f"the input has shape {x.shape}, at least {ndim} axes are normalized"
-    return misfit(x, x.shape[x.ndim - ndim :], weight=weight, bias=bias)
+    return wrong_shape(x, x.shape[x.ndim - ndim :], weight=weight, bias=bias)
 
 
-def misfit(x: Any, wanted: tuple[int, ...], **parameters: Any) -> str | None:
+def wrong_shape(x: Any, wanted: tuple[int, ...], **parameters: Any) -> str | None:
     """The message if a parameter has another shape than is wanted for the input `x`."""
     for name, array in parameters.items():
         if array is not None and array.shape != wanted:
@@ -362,7 +362,7 @@ def group_norm(
         raise ArgumentError(
             f"an input of shape (N, C, ...) expected, with C divisible by {groups}, got {x.shape}"
         )
-    if reason := misfit(x, x.shape[1:2], weight=weight, bias=bias):
+    if reason := wrong_shape(x, x.shape[1:2], weight=weight, bias=bias):
         raise ArgumentError(reason)
     parts = _as_groups(x, groups)
     out = np.empty(parts.shape, x.dtype)

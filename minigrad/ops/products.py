@@ -196,22 +196,16 @@ def dot(a: Any, b: Any) -> Tensor:
     left, right = shape_of(a), shape_of(b)
     if not left or not right:
         return multiply(a, b)
-    length, which = right[max(len(right) - 2, 0)], "second-last" if len(right) > 1 else "only"
-    if left[-1] != length:
-        raise ValueError(
-            f"dot: shapes {left} and {right}: the last axis of a ({left[-1]}) and the {which} of b "
-            f"({length}) must match"
-        )
     if len(left) == 1 or len(right) <= 2:
         return matmul(a, b)
     return tensordot(a, b, ((-1,), (-2,)))
 
 
-def inner(a: Any, b: Any) -> Tensor:
+def inner(input: Any, other: Any) -> Tensor:
     """Sum products over the last axes, as in NumPy; with a number, multiply element by element.
 
     Returns:
-        The leading axes of `a`, then those of `b`.
+        The leading axes of `input`, then those of `other`.
 
     Raises:
         ValueError: The last axes differ in length.
@@ -221,15 +215,9 @@ def inner(a: Any, b: Any) -> Tensor:
         >>> minigrad.inner(minigrad.ones((2, 3)), minigrad.ones((4, 3))).shape
         minigrad.Size([2, 4])
     """
-    left, right = shape_of(a), shape_of(b)
-    if not left or not right:
-        return multiply(a, b)
-    if left[-1] != right[-1]:
-        raise ValueError(
-            f"inner: shapes {left} and {right}: the last axes ({left[-1]} and {right[-1]}) must "
-            f"match"
-        )
-    return tensordot(a, b, ((-1,), (-1,)))
+    if not shape_of(input) or not shape_of(other):
+        return multiply(input, other)
+    return tensordot(input, other, ((-1,), (-1,)))
 
 
 def outer(a: Any, b: Any) -> Tensor:
@@ -245,7 +233,7 @@ def outer(a: Any, b: Any) -> Tensor:
     )
 
 
-def vdot(a: Any, b: Any) -> Tensor:
+def vdot(input: Any, other: Any) -> Tensor:
     """Sum the products of all corresponding elements, as in NumPy; both tensors are flattened.
 
     Raises:
@@ -256,27 +244,10 @@ def vdot(a: Any, b: Any) -> Tensor:
         >>> minigrad.vdot(minigrad.ones((2, 3)), minigrad.ones((3, 2)))
         tensor(6.)
     """
-    left, right = shape_of(a), shape_of(b)
-    if math.prod(left) != math.prod(right):
-        raise ValueError(
-            f"vdot: shapes {left} and {right} have {math.prod(left)} and {math.prod(right)} "
-            f"elements, and as many are needed"
-        )
-    return matmul(reshape(a, -1), reshape(b, -1))
+    return matmul(reshape(input, -1), reshape(other, -1))
 
 
-def _cannot_pair(a: Any, b: Any) -> str | None:
-    if not np.ndim(a) or not np.ndim(b):
-        return f"shapes {np.shape(a)} and {np.shape(b)}: both need at least one axis"
-    if np.shape(a)[-1] != np.shape(b)[-1]:
-        return (
-            f"vectors of lengths {np.shape(a)[-1]} and {np.shape(b)[-1]}, in shapes {np.shape(a)} "
-            f"and {np.shape(b)} (the axis of the vectors moved to the end)"
-        )
-    return None
-
-
-@primitive(explain_error=_cannot_pair)
+@primitive
 def _vecdot(a: Any, b: Any) -> Any:
     return np.vecdot(a, b)
 
@@ -300,7 +271,7 @@ def vecdot(a: Any, b: Any, axis: int = -1) -> Tensor:
         >>> minigrad.vecdot(minigrad.ones((4, 3)), minigrad.ones(3)).tolist()
         [3.0, 3.0, 3.0, 3.0]
     """
-    return _vecdot(*_along_last("vecdot", a, b, axis))
+    return _vecdot(*_along_last(a, b, axis))
 
 
 @primitive
@@ -326,36 +297,31 @@ def cross(a: Any, b: Any, *, axis: int = -1) -> Tensor:
         >>> minigrad.cross(minigrad.tensor([1.0, 0.0, 0.0]), minigrad.tensor([0.0, 1.0, 0.0]))
         tensor([0., 0., 1.])
     """
-    out = _cross(*_along_last("cross", a, b, axis))
+    out = _cross(*_along_last(a, b, axis))
     return out if axis == -1 else moveaxis(out, -1, axis)
 
 
-def _along_last(name: str, a: Any, b: Any, axis: int) -> tuple[Any, Any]:
+def _along_last(a: Any, b: Any, axis: int) -> tuple[Any, Any]:
     """Both operands with the vectors along the last axis."""
-    if axis == -1:
-        return a, b
-    for shape in (shape_of(a), shape_of(b)):
-        if not -len(shape) <= axis < len(shape):
-            raise ValueError(f"{name}: axis {axis} does not exist in shape {shape}")
-    return moveaxis(a, axis, -1), moveaxis(b, axis, -1)
+    return (a, b) if axis == -1 else (moveaxis(a, axis, -1), moveaxis(b, axis, -1))
 
 
-def kron(a: Any, b: Any) -> Tensor:
-    """Compute the Kronecker product, as in NumPy: blocks of each element of `a` times all of `b`.
+def kron(input: Any, other: Any) -> Tensor:
+    """Compute the Kronecker product, as in NumPy: each element of `input` times all of `other`.
 
-    Its shape is (a.shape[0] * b.shape[0], ...); the shorter one gets leading axes of length 1.
+    Its shape is (input.shape[0] * other.shape[0], ...); the shorter one gets leading axes.
 
     Example:
         >>> import minigrad
         >>> minigrad.kron(minigrad.tensor([1.0, 10.0]), minigrad.tensor([1.0, 2.0])).tolist()
         [1.0, 2.0, 10.0, 20.0]
     """
-    left, right = shape_of(a), shape_of(b)
+    left, right = shape_of(input), shape_of(other)
     ndim = max(len(left), len(right))
     left = (1,) * (ndim - len(left)) + left
     right = (1,) * (ndim - len(right)) + right
-    blocks = reshape(a, tuple(length for n in left for length in (n, 1)))  # (n0, 1, n1, 1, ...)
-    block = reshape(b, tuple(length for n in right for length in (1, n)))  # (1, m0, 1, m1, ...)
+    blocks = reshape(input, tuple(length for n in left for length in (n, 1)))  # (n0, 1, n1, 1, ...)
+    block = reshape(other, tuple(length for n in right for length in (1, n)))  # (1, m0, 1, m1, ...)
     shape = tuple(n * m for n, m in zip(left, right, strict=True))
     return reshape(multiply(blocks, block), shape)
 

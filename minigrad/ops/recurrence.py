@@ -22,26 +22,6 @@ from minigrad.ops.joining import stack
 __all__ = ["gru", "lstm", "rnn"]
 
 
-def _cannot_step(count: int, gates: Any, weight: Any, bias: Any, **states: Any) -> str | None:
-    """The message for shapes that do not fit, for an op with `count` gates."""
-    width = weight.shape[-1]
-    if weight.ndim != 2 or weight.shape[0] != count * width:
-        return f"the weight must have shape ({count}·H, H), got {weight.shape}"
-    if gates.ndim != 3 or gates.shape[2] != count * width:
-        return (
-            f"gates of shape {gates.shape} do not fit a weight of shape {weight.shape}: "
-            f"(L, N, {count * width}) expected"
-        )
-    if not gates.shape[0]:
-        return f"at least one step expected: gates of shape {gates.shape}"
-    if bias is not None and bias.shape != (count * width,):
-        return f"the bias must have shape ({count * width},), got {bias.shape}"
-    for name, state in states.items():
-        if state.shape != (gates.shape[1], width):
-            return f"{name} must have shape {(gates.shape[1], width)}, got {state.shape}"
-    return None
-
-
 def _before(out: np.ndarray, first: np.ndarray) -> np.ndarray:
     """The state before each step."""
     return np.concatenate([first[None], out])[:-1]
@@ -103,8 +83,6 @@ def lstm(gates: Any, weight: Any, h0: Any, c0: Any) -> Any:
         >>> minigrad.ops.lstm(minigrad.ones((5, 2, 12)), minigrad.ones((12, 3)), state, state).shape
         minigrad.Size([2, 5, 2, 3])
     """
-    if reason := _cannot_step(4, gates, weight, None, h0=h0, c0=c0):
-        raise ArgumentError(reason)
     steps, batch, _ = gates.shape
     width = weight.shape[1]
     # One tanh for all four gates: sigmoid(a) = (1 + tanh(a / 2)) / 2.
@@ -212,11 +190,9 @@ lstm.defformula(
 
 
 @primitive(
-    arrays=4,
-    residuals=("opened", "recalled"),
-    float_inputs=True,
+    arrays=4, residuals=("opened", "recalled"), float_inputs=True,
     promote=("gates", "weight", "bias", "h0"),
-)
+)  # fmt: skip
 def gru(gates: Any, weight: Any, bias: Any, h0: Any) -> Any:
     r"""Gated recurrent units over all steps of a sequence.
 
@@ -246,8 +222,6 @@ def gru(gates: Any, weight: Any, bias: Any, h0: Any) -> Any:
         >>> minigrad.ops.gru(gates, minigrad.ones((9, 3)), None, h0).shape
         minigrad.Size([5, 2, 3])
     """
-    if reason := _cannot_step(3, gates, weight, bias, h0=h0):
-        raise ArgumentError(reason)
     steps, batch, _ = gates.shape
     width = weight.shape[1]
     opened = gates.copy()  # r, z and n
@@ -343,12 +317,6 @@ gru.defformula(
 # The plain recurrence -----------------------------------------------------------------------------
 
 
-def _cannot_rnn(gates: Any, weight: Any, h0: Any, nonlinearity: str) -> str | None:
-    if nonlinearity not in ("tanh", "relu"):
-        return f'nonlinearity must be "tanh" or "relu", got {nonlinearity!r}'
-    return _cannot_step(1, gates, weight, None, h0=h0)
-
-
 @primitive(arrays=3, float_inputs=True, promote=("gates", "weight", "h0"))
 def rnn(gates: Any, weight: Any, h0: Any, nonlinearity: Literal["tanh", "relu"] = "tanh") -> Any:
     r"""The plain recurrence :math:`h_t = \tanh(a_t + h_{t-1} W^\top)` over all steps.
@@ -374,8 +342,8 @@ def rnn(gates: Any, weight: Any, h0: Any, nonlinearity: Literal["tanh", "relu"] 
         >>> minigrad.ops.rnn(minigrad.ones((3, 1, 1)), one, one, "relu").ravel().tolist()
         [2.0, 3.0, 4.0]
     """
-    if reason := _cannot_rnn(gates, weight, h0, nonlinearity):
-        raise ArgumentError(reason)
+    if nonlinearity not in ("tanh", "relu"):
+        raise ArgumentError(f'nonlinearity must be "tanh" or "relu", got {nonlinearity!r}')
     out = gates.copy()
     h = h0
     for now in out:

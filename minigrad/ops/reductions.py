@@ -1,4 +1,4 @@
-"""Reductions over axes: sum, nansum, prod, max, min, norm, logsumexp, argmax, argmin."""
+"""Reductions over axes: sum, prod, max, min, norm, logsumexp, argmax and their kin; distances."""
 
 import math
 from contextlib import nullcontext
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.autograd.errors import value_error
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import (
@@ -28,11 +29,13 @@ from minigrad.ops._numerics import (
     zero_safe,
     zeroed,
 )
-from minigrad.ops.comparisons import isnan
+from minigrad.ops.casting import floating
+from minigrad.ops.logic import isnan
 from minigrad.ops.scans import products_before
 from minigrad.ops.selection import where
+from minigrad.ops.shapes import expand_dims
 
-__all__ = ["argmax", "argmin", "logsumexp", "max", "min", "nansum", "norm", "prod", "sum"]
+__all__ = ["argmax", "argmin", "cdist", "logsumexp", "max", "min", "nansum", "norm", "prod", "sum"]
 
 
 @primitive(numpy=np.sum, arrays=1, casts=True, axes=("axis",))
@@ -278,6 +281,39 @@ def _logsumexp_x(g: Any, x: Any, out: Any, axis: Axis) -> Any:
     top = out.reshape(kept_shape(x.shape, axis))
     top = np.where(constant(top) == -np.inf, 0, top)
     return undo_reduction(g, x.shape, axis) * np.exp(x - top)
+
+
+def cdist(a: Any, b: Any, p: float = 2.0) -> Tensor:
+    """Compute the distance between each point of one set and each of another.
+
+    The differences are taken one by one, so it needs the memory of (..., n, m, d) numbers.
+
+    Args:
+        a: Points, shape (..., n, d).
+        b: Points, shape (..., m, d). The leading axes broadcast.
+        p: The order of the norm, at least 0; inf for the greatest difference.
+
+    Returns:
+        Shape (..., n, m). Equal points have distance 0, with gradient 0 for `p` of at least 1.
+
+    Raises:
+        ValueError: The shapes do not fit, or `p` is negative.
+
+    Example:
+        >>> import minigrad
+        >>> a = minigrad.tensor([[0.0, 0.0], [3.0, 0.0]])
+        >>> minigrad.cdist(a, minigrad.tensor([[0.0, 4.0]])).tolist()
+        [[4.0], [5.0]]
+    """
+    a, b = floating(a), floating(b)
+    if a.ndim < 2 or b.ndim < 2 or a.shape[-1] != b.shape[-1]:
+        raise value_error(
+            f"cdist: points of shapes (..., n, d) and (..., m, d) expected, got {a.shape} and "
+            f"{b.shape}"
+        )
+    if not p >= 0:
+        raise value_error(f"cdist: p must be at least 0, got {p}")
+    return norm(expand_dims(a, -2) - expand_dims(b, -3), p, -1)
 
 
 sum.defvjp(x=lambda g, x_shape, axis: undo_reduction(g, x_shape, axis))

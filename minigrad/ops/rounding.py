@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.primitives import OpFunction, primitive
+from minigrad.autograd.primitives import primitive
 from minigrad.ops._numerics import stopped, zero_gradient, zero_safe
-from minigrad.ops._ufuncs import binary, unary
 
 __all__ = [
     "ceil", "copysign", "floor", "floor_divide", "fmod", "nextafter", "remainder", "round", "sign",
@@ -18,16 +17,40 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _rounding(function: Any, direction: str, example: str) -> OpFunction[[]]:
-    text = (
-        f"Round each element {direction} to an integer, in the dtype of `x`; the derivative is 0."
-    )
-    return unary(function, text, example, float_inputs=False, floats_only=True)
+@primitive(numpy=np.floor)
+def floor(x: Any) -> Any:
+    """Round each element down to an integer, in the dtype of `x`; the derivative is 0.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.floor(minigrad.tensor([1.7, -1.2]))
+        tensor([ 1., -2.])
+    """
+    return np.floor(x) if x.dtype.kind == "f" else x.copy()
 
 
-floor = _rounding(np.floor, "down", "[1.7, -1.2] -> [ 1., -2.]")
-ceil = _rounding(np.ceil, "up", "[1.2, -1.7] -> [ 2., -1.]")
-trunc = _rounding(np.trunc, "towards 0", "[1.7, -1.7] -> [ 1., -1.]")
+@primitive(numpy=np.ceil)
+def ceil(x: Any) -> Any:
+    """Round each element up to an integer, in the dtype of `x`; the derivative is 0.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.ceil(minigrad.tensor([1.2, -1.7]))
+        tensor([ 2., -1.])
+    """
+    return np.ceil(x) if x.dtype.kind == "f" else x.copy()
+
+
+@primitive(numpy=np.trunc)
+def trunc(x: Any) -> Any:
+    """Round each element towards 0 to an integer, in the dtype of `x`; the derivative is 0.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.trunc(minigrad.tensor([1.7, -1.7]))
+        tensor([ 1., -1.])
+    """
+    return np.trunc(x) if x.dtype.kind == "f" else x.copy()
 
 
 @primitive(numpy=(np.round, np.around, np.rint), arrays=1)
@@ -62,37 +85,89 @@ def sign(x: Any) -> Any:
     return np.sign(x)
 
 
-signbit = unary(
-    np.signbit, "Test which elements have a minus sign, as -0.0 has. Not differentiable.",
-    "[1.0, -0.0, -2.0] -> [False,  True,  True]", float_inputs=False,
-)  # fmt: skip
-nextafter = binary(
-    np.nextafter, "Find the number of the dtype that is next to `a` in the direction of `b`.",
-    "[0.0, 2.0], 3 -> [1.4013e-45, 2.0000e+00]",
-    "The derivative with respect to `a` is 1. Integers become floats.",
-    float_inputs=True,
-)  # fmt: skip
-copysign = binary(
-    np.copysign, "Compute the absolute value of `a` with the sign of `b`.",
-    "[1.0, -2.0], -3 -> [-1., -2.]",
-    "The derivative with respect to `a` is 0 at 0; -0.0 counts as negative in `b`. Integers "
-    "become floats.",
-    float_inputs=True,
-)  # fmt: skip
-floor_divide = binary(
-    np.floor_divide, "Divide and round down, ``a // b``.", "[7.0, -7.0], 2 -> [ 3., -4.]",
-    "The derivative is 0. Integers stay integers.",
-)  # fmt: skip
-remainder = binary(
-    np.remainder, "Compute the remainder of floor division, ``a % b``.",
-    "[7.0, -7.0], 3 -> [1., 2.]",
-    "It is ``a - b * floor(a / b)``, so its derivatives are 1 and ``-floor(a / b)``. It has the "
-    "sign of `b`, as in Python; integers stay integers.",
-)  # fmt: skip
-fmod = binary(
-    np.fmod, "Compute the remainder of division rounded towards 0, as in C, with the sign of `a`.",
-    "[7.0, -7.0], 3 -> [ 1., -1.]", "It is ``a - b * trunc(a / b)``; integers stay integers.",
-)  # fmt: skip
+@primitive(numpy=np.signbit)
+def signbit(x: Any) -> Any:
+    """Test which elements have a minus sign, as -0.0 has. Not differentiable.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.signbit(minigrad.tensor([1.0, -0.0, -2.0]))
+        tensor([False,  True,  True])
+    """
+    return np.signbit(x)
+
+
+@primitive(numpy=np.nextafter, float_inputs=True)
+def nextafter(a: Any, b: Any) -> Any:
+    """Find the number of the dtype that is next to `a` in the direction of `b`.
+
+    Arguments and errors are as for `add`. The derivative with respect to `a` is 1. Integers become
+    floats.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.nextafter(minigrad.tensor([0.0, 2.0]), 3)
+        tensor([1.4013e-45, 2.0000e+00])
+    """
+    return np.nextafter(a, b)
+
+
+@primitive(numpy=np.copysign, float_inputs=True)
+def copysign(a: Any, b: Any) -> Any:
+    """Compute the absolute value of `a` with the sign of `b`.
+
+    Arguments and errors are as for `add`. The derivative with respect to `a` is 0 at 0; -0.0 counts
+    as negative in `b`. Integers become floats.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.copysign(minigrad.tensor([1.0, -2.0]), -3)
+        tensor([-1., -2.])
+    """
+    return np.copysign(a, b)
+
+
+@primitive(numpy=np.floor_divide)
+def floor_divide(a: Any, b: Any) -> Any:
+    """Divide and round down, ``a // b``.
+
+    Arguments and errors are as for `add`. The derivative is 0. Integers stay integers.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.floor_divide(minigrad.tensor([7.0, -7.0]), 2)
+        tensor([ 3., -4.])
+    """
+    return np.floor_divide(a, b)
+
+
+@primitive(numpy=np.remainder)
+def remainder(a: Any, b: Any) -> Any:
+    """Compute the remainder of floor division, ``a % b``.
+
+    Arguments and errors are as for `add`. It is ``a - b * floor(a / b)``, so its derivatives are 1
+    and ``-floor(a / b)``. It has the sign of `b`, as in Python; integers stay integers.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.remainder(minigrad.tensor([7.0, -7.0]), 3)
+        tensor([1., 2.])
+    """
+    return np.remainder(a, b)
+
+
+@primitive(numpy=np.fmod)
+def fmod(a: Any, b: Any) -> Any:
+    """Compute the remainder of division rounded towards 0, as in C, with the sign of `a`.
+
+    Arguments and errors are as for `add`. It is ``a - b * trunc(a / b)``; integers stay integers.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.fmod(minigrad.tensor([7.0, -7.0]), 3)
+        tensor([ 1., -1.])
+    """
+    return np.fmod(a, b)
 
 
 # The table.

@@ -11,10 +11,10 @@ from minigrad.autograd.errors import value_error
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import constant, formula, widened, within_rule, zero_safe
-from minigrad.ops.comparisons import not_equal
 from minigrad.ops.elementwise import add, subtract
 from minigrad.ops.gathering import take_along_axis
 from minigrad.ops.joining import along
+from minigrad.ops.logic import not_equal
 from minigrad.ops.sorting import ValuesAndIndices
 
 __all__ = ["cummax", "cummin", "cumprod", "cumsum", "diff", "logcumsumexp"]

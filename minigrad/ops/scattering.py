@@ -47,7 +47,7 @@ def index_fill(x: Any, axis: int, index: Any, value: Any) -> Tensor:
     if np.ndim(value):
         raise value_error(
             f"index_fill: a value without axes expected, got shape {np.shape(value)}; for several "
-            f"values see put_along_axis and scatter"
+            f"values see scatter"
         )
     shape = np.shape(x)
     x, axis, _ = along("index_fill", as_tensor(x).reshape(shape or (1,)), axis)
@@ -147,16 +147,9 @@ def _scatter_extreme(
 
 @_scatter_extreme.defjoint("x", "src")
 def _scatter_extreme_rule(
-    g: Any,
-    needed: Any,
-    x: Any,
-    src: Any,
-    out: Any,
-    index: Any,
-    axis: int,
-    include_self: bool,
+    g: Any, needed: Any, x: Any, src: Any, out: Any, index: Any, axis: int, include_self: bool,
     src_shape: Shape,
-) -> list[Any]:
+) -> list[Any]:  # fmt: skip
     """Divide the cotangent of each place evenly among the extremes there."""
     grid, corner = open_grid(index, axis, index.shape), _corner(index.shape)
     x, values, best = array_of(x), array_of(src)[corner], array_of(out)

@@ -140,7 +140,7 @@ def _unique(x: Any, axis: int | None, equal_nan: bool) -> Any:
 
 def unique(
     x: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
-    axis: int | None = None, *, equal_nan: bool = True, sorted: bool = True,  # noqa: A002
+    axis: int | None = None, *, equal_nan: bool = True, sorted: bool = True,
 ) -> Any:  # fmt: skip
     """Find the unique elements, sorted.
 

@@ -6,16 +6,15 @@ from typing import Any, overload
 
 import numpy as np
 
-from minigrad.autograd.errors import type_error, value_error
+from minigrad.autograd.errors import type_error
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import constant, formula, values_of, zeroed
-from minigrad.ops._ufuncs import binary
-from minigrad.ops.broadcasting import broadcast_to
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import getitem
 from minigrad.ops.searching import nonzero
+from minigrad.ops.shapes import broadcast_shape, broadcast_to
 from minigrad.support.checks import fitted
 
 __all__ = [
@@ -24,26 +23,60 @@ __all__ = [
 ]  # fmt: skip
 
 
-maximum = binary(
-    np.maximum, "Compute the elementwise maximum, NaN where either is NaN.",
-    "[1.0, 5.0], 3 -> [3., 5.]",
-    "Equal elements share the gradient evenly.",
-)  # fmt: skip
-minimum = binary(
-    np.minimum, "Compute the elementwise minimum, NaN where either is NaN.",
-    "[1.0, 5.0], 3 -> [1., 3.]",
-    "Equal elements share the gradient evenly.",
-)  # fmt: skip
-fmax = binary(
-    np.fmax, "Compute the elementwise maximum, where NaN counts as missing.",
-    '[1.0, float("nan")], 3 -> [3., 3.]',
-    "Of equal elements, `a` receives the gradient.",
-)  # fmt: skip
-fmin = binary(
-    np.fmin, "Compute the elementwise minimum, where NaN counts as missing.",
-    '[1.0, float("nan")], 3 -> [1., 3.]',
-    "Of equal elements, `a` receives the gradient.",
-)  # fmt: skip
+@primitive(numpy=np.maximum)
+def maximum(a: Any, b: Any) -> Any:
+    """Compute the elementwise maximum, NaN where either is NaN.
+
+    Arguments and errors are as for `add`. Equal elements share the gradient evenly.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.maximum(minigrad.tensor([1.0, 5.0]), 3)
+        tensor([3., 5.])
+    """
+    return np.maximum(a, b)
+
+
+@primitive(numpy=np.minimum)
+def minimum(a: Any, b: Any) -> Any:
+    """Compute the elementwise minimum, NaN where either is NaN.
+
+    Arguments and errors are as for `add`. Equal elements share the gradient evenly.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.minimum(minigrad.tensor([1.0, 5.0]), 3)
+        tensor([1., 3.])
+    """
+    return np.minimum(a, b)
+
+
+@primitive(numpy=np.fmax)
+def fmax(a: Any, b: Any) -> Any:
+    """Compute the elementwise maximum, where NaN counts as missing.
+
+    Arguments and errors are as for `add`. Of equal elements, `a` receives the gradient.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.fmax(minigrad.tensor([1.0, float("nan")]), 3)
+        tensor([3., 3.])
+    """
+    return np.fmax(a, b)
+
+
+@primitive(numpy=np.fmin)
+def fmin(a: Any, b: Any) -> Any:
+    """Compute the elementwise minimum, where NaN counts as missing.
+
+    Arguments and errors are as for `add`. Of equal elements, `a` receives the gradient.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.fmin(minigrad.tensor([1.0, float("nan")]), 3)
+        tensor([1., 3.])
+    """
+    return np.fmin(a, b)
 
 
 @primitive(numpy=np.nan_to_num, arrays=1)
@@ -82,7 +115,7 @@ def _clip(x: Any, low: Any = None, high: Any = None) -> Any:
     return x.copy() if low is None and high is None else np.clip(x, low, high)
 
 
-def clip(x: Any, min: Any = None, max: Any = None) -> Tensor:  # noqa: A002
+def clip(input: Any, min: Any = None, max: Any = None) -> Tensor:
     """Limit each element to the range from `min` to `max`; the slope at the bounds is 1.
 
     None means no bound. Arguments and errors are as for `add`.
@@ -92,7 +125,7 @@ def clip(x: Any, min: Any = None, max: Any = None) -> Tensor:  # noqa: A002
         >>> minigrad.clip(minigrad.tensor([-1.0, 0.5, 7.0]), 0, 1)
         tensor([0.0000, 0.5000, 1.0000])
     """
-    return _clip(x, min, max)
+    return _clip(input, min, max)
 
 
 @primitive(promote=("a", "b"))
@@ -106,18 +139,18 @@ def _where(condition: Any, a: Any, b: Any) -> Any:
 @overload
 def where(condition: Any) -> tuple[Tensor, ...]: ...
 @overload
-def where(condition: Any, a: Any, b: Any) -> Tensor: ...
-def where(condition: Any, a: Any = None, b: Any = None) -> Any:
-    """Take from `a` where the condition holds, from `b` elsewhere.
+def where(condition: Any, input: Any, other: Any) -> Tensor: ...
+def where(condition: Any, input: Any = None, other: Any = None) -> Any:
+    """Take from `input` where the condition holds, from `other` elsewhere.
 
     Args:
         condition: Bools.
-        a: Tensor, array or number.
-        b: The same; the three shapes broadcast together. Without `a` and `b`, returns the indices
+        input: Tensor, array or number.
+        other: The same; the three shapes broadcast together. Without both, returns the indices
             where the condition holds, as `nonzero`.
 
     Raises:
-        TypeError: Only one of `a` and `b` is given.
+        TypeError: Only one of the two is given.
         ValueError: The shapes do not broadcast.
 
     Example:
@@ -126,11 +159,11 @@ def where(condition: Any, a: Any = None, b: Any = None) -> Any:
         >>> minigrad.where(x > 0, x, 10 * x)
         tensor([-10.,   2.])
     """
-    if a is None and b is None:
+    if input is None and other is None:
         return nonzero(condition)
-    if a is None or b is None:
-        raise type_error("where: both a and b expected, or neither, got one of them")
-    return _where(condition, a, b)
+    if input is None or other is None:
+        raise type_error("where: both input and other expected, or neither, got one of them")
+    return _where(condition, input, other)
 
 
 @primitive(arrays=3)
@@ -143,12 +176,12 @@ def _masked_fill(x: Any, mask: Any, value: Any) -> Any:
     return np.where(mask, fitted(np.asarray(value), x.dtype, "masked_fill").reshape(()), x)
 
 
-def masked_fill(x: Any, mask: Any, value: Any) -> Tensor:
-    """Replace elements by a value where the mask is True, in the dtype of `x`.
+def masked_fill(input: Any, mask: Any, value: Any) -> Tensor:
+    """Replace elements by a value where the mask is True, in the dtype of `input`.
 
     Args:
-        x: Tensor, array or number.
-        mask: Bools of a shape that broadcasts with `x`.
+        input: Tensor, array or number.
+        mask: Bools of a shape that broadcasts with `input`.
         value: A number, or a tensor with one element.
 
     Raises:
@@ -160,18 +193,18 @@ def masked_fill(x: Any, mask: Any, value: Any) -> Tensor:
         >>> minigrad.masked_fill(minigrad.ones(3), minigrad.tensor([True, False, True]), -1)
         tensor([-1.,  1., -1.])
     """
-    x = as_tensor(x)
+    x = as_tensor(input)
     if isinstance(value, float) or (isinstance(value, int) and x.dtype.kind == "f"):
         value = np.float64(value)  # a Python number has no dtype: take that of `x`
     return _masked_fill(x, mask, value)
 
 
-def masked_select(x: Any, mask: Any) -> Tensor:
+def masked_select(input: Any, mask: Any) -> Tensor:
     """Return the elements where the mask is True, in a row: shape (n,).
 
     Args:
-        x: Tensor or array.
-        mask: Bools of a shape that broadcasts with `x`.
+        input: Tensor or array.
+        mask: Bools of a shape that broadcasts with `input`.
 
     Raises:
         TypeError: The mask does not hold bools.
@@ -182,18 +215,12 @@ def masked_select(x: Any, mask: Any) -> Tensor:
         >>> minigrad.masked_select(minigrad.tensor([1.0, 2.0, 3.0]), [True, False, True])
         tensor([1., 3.])
     """
-    x, where_true = as_tensor(x), np.asarray(values_of(mask))
+    x, where_true = as_tensor(input), np.asarray(values_of(mask))
     if where_true.dtype != np.bool_:
         raise type_error(
             f"masked_select: the mask must hold bools, got {where_true.dtype}; write mask != 0"
         )
-    try:
-        shape = np.broadcast_shapes(x.shape, where_true.shape)
-    except ValueError:
-        raise value_error(
-            f"masked_select: shapes {tuple(x.shape)} and {where_true.shape} do not broadcast "
-            "together"
-        ) from None
+    shape = broadcast_shape("masked_select", x.shape, where_true.shape)
     wide = x if x.shape == shape else broadcast_to(x, shape)
     return getitem(wide, np.broadcast_to(where_true, shape))
 

@@ -133,11 +133,7 @@ def _less(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def topk(
-    x: Any,
-    k: int,
-    axis: int = -1,
-    largest: bool = True,
-    sorted: bool = True,  # noqa: A002
+    x: Any, k: int, axis: int = -1, largest: bool = True, sorted: bool = True
 ) -> ValuesAndIndices:
     """Find the k largest elements along an axis, and their indices.
 

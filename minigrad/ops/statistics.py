@@ -157,11 +157,6 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
         [1, 0, 2]
     """
     places = integers(x, "the input")
-    if places.ndim != 1 or (weights is not None and weights.shape != places.shape):
-        shown = "" if weights is None else f" and weights of shape {weights.shape}"
-        raise ValueError(f"one axis expected, of x and of weights alike, got {x.shape}{shown}")
-    if (places < 0).any():
-        raise ValueError(f"integers of at least 0 expected, got {places.min()}")
     if weights is None:
         return np.bincount(places, minlength=minlength)
     dtype = weights.dtype if weights.dtype.kind == "f" else get_default_dtype()
@@ -169,12 +164,9 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
 
 
 def histogram(
-    x: Any,
-    bins: Any = 10,
-    range: tuple[float, float] | None = None,  # noqa: A002
-    density: bool | None = None,
+    x: Any, bins: Any = 10, range: tuple[float, float] | None = None, density: bool | None = None,
     weights: Any = None,
-) -> tuple[Tensor, Tensor]:
+) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Count the elements that fall into each of a row of intervals. Not differentiable in `x`.
 
     Args:

@@ -1,9 +1,11 @@
-"""Adagrad, Adadelta and RMSprop: steps scaled by the size of past gradients."""
+"""Adagrad, RMSprop, Adadelta and Rprop: steps that depend on the past gradients of an element."""
+
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
-from minigrad.optim.averages import average, average_square
-from minigrad.optim.optimizer import Optimizer, Params, State, options_of
+from minigrad.optim.optimizer import Optimizer, Params, State, average, average_square, options_of
 
 
 class Adagrad(Optimizer):
@@ -29,7 +31,7 @@ class Adagrad(Optimizer):
         0.75
     """
 
-    _required = _kept = ("step", "sum")
+    _required = ("step", "sum")
     _at_least_0 = ("lr", "lr_decay", "weight_decay", "initial_accumulator_value", "eps")
     _elementwise = True
 
@@ -44,16 +46,13 @@ class Adagrad(Optimizer):
         return not group["weight_decay"]
 
     def _begin(self, data: np.ndarray, state: State, group: State) -> None:
-        begin = float(group["initial_accumulator_value"])
-        state.update(step=0, sum=np.full_like(data, begin))
+        super()._begin(data, state, group)
+        state["sum"] += float(group["initial_accumulator_value"])
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
-        if not state:
-            self._begin(data, state, group)
-        state["step"] += 1
         work = self._buffer(1, data)
 
-        grad = self._with_penalty(data, grad, group)
+        grad = self._with_decay(data, grad, group)
         state["sum"] += np.multiply(grad, grad, out=work)
         np.sqrt(state["sum"], out=work)
         work += float(group["eps"])
@@ -89,7 +88,7 @@ class RMSprop(Optimizer):
     """
 
     _required = ("step", "square_avg")
-    _kept = (*_required, "momentum_buffer", "grad_avg")
+    _optional = ("momentum_buffer", "grad_avg")
     _at_least_0 = ("lr", "eps", "weight_decay", "momentum")
     _below_1 = ("alpha",)
     _elementwise = True
@@ -104,16 +103,13 @@ class RMSprop(Optimizer):
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         alpha, momentum = float(group["alpha"]), float(group["momentum"])
-        if not state:
-            state.update(step=0, square_avg=np.zeros_like(data))
         if momentum and "momentum_buffer" not in state:
             state["momentum_buffer"] = np.zeros_like(data)
         if group["centered"] and "grad_avg" not in state:
             state["grad_avg"] = np.zeros_like(data)
-        state["step"] += 1
         square, work = state["square_avg"], self._buffer(1, data)
 
-        grad = self._with_penalty(data, grad, group)
+        grad = self._with_decay(data, grad, group)
         average_square(square, grad, alpha, work)
         if group["centered"]:
             mean = state["grad_avg"]
@@ -155,7 +151,7 @@ class Adadelta(Optimizer):
         0.8
     """
 
-    _required = _kept = ("step", "square_avg", "acc_delta")
+    _required = ("step", "square_avg", "acc_delta")
     _at_least_0 = ("lr", "eps", "weight_decay")
     _below_1 = ("rho",)
     _elementwise = True
@@ -169,13 +165,10 @@ class Adadelta(Optimizer):
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         rho, eps = float(group["rho"]), float(group["eps"])
-        if not state:
-            state.update(step=0, square_avg=np.zeros_like(data), acc_delta=np.zeros_like(data))
-        state["step"] += 1
         square, moved = state["square_avg"], state["acc_delta"]
         work, move = self._buffer(1, data), self._buffer(2, data)
 
-        grad = self._with_penalty(data, grad, group)
+        grad = self._with_decay(data, grad, group)
         average_square(square, grad, rho, work)
         np.add(square, eps, out=work)
         np.divide(np.add(moved, eps, out=move), work, out=move)
@@ -183,3 +176,71 @@ class Adadelta(Optimizer):
         move *= grad
         average_square(moved, move, rho, work)
         data -= np.multiply(move, float(group["lr"]), out=work)
+
+
+class Rprop(Optimizer):
+    r"""Resilient backpropagation: an element's step grows while its gradient keeps its sign.
+
+    Where the gradient kept its sign, the step is multiplied by the second of `etas`. Where the sign
+    changed, it is multiplied by the first, and the element is not moved in this step. Then θ ← θ -
+    step · sign(g). The method is for gradients of the whole data, not of batches.
+
+    Source: Riedmiller and Braun, "A direct adaptive method for faster backpropagation learning: the
+    RPROP algorithm", 1993; as in PyTorch.
+
+    Args:
+        lr: The first step.
+        etas: The factors by which a step shrinks (below 1) and grows (above 1).
+        step_sizes: The smallest and the largest step.
+        capturable: This, `foreach`, `maximize` and `differentiable` are as in `SGD`.
+
+    Example:
+        >>> from minigrad import optim, tensor
+        >>> x = tensor([1.0, -4.0], requires_grad=True)
+        >>> optimizer = optim.Rprop([x], lr=0.25)
+        >>> (x * x).sum().backward()
+        >>> optimizer.step()
+        >>> x.tolist()
+        [0.75, -3.75]
+    """
+
+    _required = ("step", "prev", "step_size")
+    _at_least_0 = ("lr",)
+    _elementwise = True
+
+    def __init__(
+        self, params: Params, lr: float = 1e-2, etas: tuple[float, float] = (0.5, 1.2),
+        step_sizes: tuple[float, float] = (1e-6, 50.0), *, capturable: bool = False,
+        foreach: bool | None = None, maximize: bool = False, differentiable: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(params, options_of(locals()))
+
+    def _check_options(self, options: Mapping[str, Any]) -> None:
+        super()._check_options(options)
+        for name in ("etas", "step_sizes"):
+            self._check_pair(name, options[name])
+        if not 0 < options["etas"][0] < 1 < options["etas"][1]:
+            raise ValueError(
+                f"Rprop: etas must be one factor between 0 and 1 and one above 1, "
+                f"got {options['etas']}"
+            )
+        if not options["step_sizes"][0] <= options["step_sizes"][1]:
+            raise ValueError(f"Rprop: step_sizes must rise, got {options['step_sizes']}")
+
+    def _begin(self, data: np.ndarray, state: State, group: State) -> None:
+        super()._begin(data, state, group)
+        state["step_size"] += float(group["lr"])
+
+    def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
+        shrink, grow = (float(eta) for eta in group["etas"])
+        least, greatest = (float(size) for size in group["step_sizes"])
+        before, size, work = state["prev"], state["step_size"], self._buffer(1, data)
+
+        agreement = np.multiply(grad, before, out=work)
+        turned = agreement < 0
+        size[agreement > 0] *= grow
+        size[turned] *= shrink
+        np.clip(size, least, greatest, out=size)
+        np.copyto(before, grad)
+        before[turned] = 0
+        data -= np.multiply(np.sign(before, out=work), size, out=work)

@@ -8,13 +8,40 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.optim.averages import average, average_square
 from minigrad.optim.blocks import Part
-from minigrad.optim.optimizer import Optimizer, Params, State, options_of
+from minigrad.optim.optimizer import Optimizer, Params, State, average, average_square, options_of
 from minigrad.tensors.tensor import Tensor
 
 
-class Adam(Optimizer):
+class _Moments(Optimizer):
+    """What Adam and its variants share: running means of the gradient and of its square."""
+
+    _required: tuple[str, ...] = ("step", "exp_avg", "exp_avg_sq")
+    _at_least_0: tuple[str, ...] = ("lr", "eps", "weight_decay")
+    _elementwise = True
+
+    def _moments(
+        self, grad: np.ndarray, state: State, beta1: float, beta2: float
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The new means, and a scratch array."""
+        mean, square, work = state["exp_avg"], state["exp_avg_sq"], self._buffer(1, grad)
+        average(mean, grad, beta1, work)
+        average_square(square, grad, beta2, work)
+        return mean, square, work
+
+    def _move(
+        self, data: np.ndarray, mean: np.ndarray, square: np.ndarray, rate: float, eps: float,
+        work: np.ndarray,
+    ) -> None:  # fmt: skip
+        """Update a parameter in place: θ ← θ - rate · m / (√v + eps)."""
+        np.sqrt(square, out=work)
+        work += eps
+        np.divide(mean, work, out=work)
+        work *= rate
+        data -= work
+
+
+class Adam(_Moments):
     r"""Adaptive moment estimation: each element has its own step size.
 
     With the bias-corrected running means m of the gradient and v of its square, the parameter moves
@@ -42,10 +69,7 @@ class Adam(Optimizer):
         0.75
     """
 
-    _required = ("step", "exp_avg", "exp_avg_sq")
-    _kept = (*_required, "max_exp_avg_sq")
-    _at_least_0 = ("lr", "eps", "weight_decay")
-    _elementwise = True
+    _optional = ("max_exp_avg_sq",)
 
     def __init__(
         self, params: Params, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
@@ -57,37 +81,17 @@ class Adam(Optimizer):
         super().__init__(params, options_of(locals()))
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
-        lr, eps = float(group["lr"]), float(group["eps"])
-        beta1, beta2 = (float(beta) for beta in group["betas"])
-        if not state:
-            state.update(step=0, exp_avg=np.zeros_like(data), exp_avg_sq=np.zeros_like(data))
-        if group["amsgrad"] and "max_exp_avg_sq" not in state:
-            state["max_exp_avg_sq"] = np.zeros_like(data)
-        state["step"] += 1
-        mean, square, work = state["exp_avg"], state["exp_avg_sq"], self._buffer(1, data)
-
-        grad = self._with_decay(data, grad, group, group["decoupled_weight_decay"])
-        average(mean, grad, beta1, work)
-        average_square(square, grad, beta2, work)
+        beta1, beta2 = map(float, group["betas"])
+        grad = self._with_decay(data, grad, group)
+        mean, square, work = self._moments(grad, state, beta1, beta2)
         if group["amsgrad"]:
+            if "max_exp_avg_sq" not in state:
+                state["max_exp_avg_sq"] = np.zeros_like(data)
             square = np.maximum(state["max_exp_avg_sq"], square, out=state["max_exp_avg_sq"])
-
         # Bias correction: m / (1 - β₁ᵗ) and √(v / (1 - β₂ᵗ)), since both means start at zero.
         scale = math.sqrt(1.0 - beta2 ** state["step"])
-        rate = lr * scale / (1.0 - beta1 ** state["step"])
-        _move(data, mean, square, rate, eps * scale, work)
-
-
-def _move(
-    data: np.ndarray, mean: np.ndarray, square: np.ndarray, rate: float, eps: float,
-    work: np.ndarray,
-) -> None:  # fmt: skip
-    """Update a parameter in place: θ ← θ - rate · m / (√v + eps)."""
-    np.sqrt(square, out=work)
-    work += eps
-    np.divide(mean, work, out=work)
-    work *= rate
-    data -= work
+        rate = float(group["lr"]) * scale / (1.0 - beta1 ** state["step"])
+        self._move(data, mean, square, rate, float(group["eps"]) * scale, work)
 
 
 class AdamW(Adam):
@@ -124,7 +128,7 @@ class AdamW(Adam):
             group["decoupled_weight_decay"] = True  # also if it was saved by Adam
 
 
-class SparseAdam(Optimizer):
+class SparseAdam(_Moments):
     """Adam for sparse gradients: the rows that a gradient does not have keep their means.
 
     With ``sparse=True``, `nn.Embedding` has such gradients. The means m and v of the other rows do
@@ -141,7 +145,6 @@ class SparseAdam(Optimizer):
         >>> optimizer.step()
     """
 
-    _required = _kept = ("step", "exp_avg", "exp_avg_sq")
     _at_least_0 = ("lr", "eps")
 
     def __init__(
@@ -153,9 +156,6 @@ class SparseAdam(Optimizer):
     def _moves_only_rows(self, group: State) -> bool:  # noqa: ARG002
         return True
 
-    def _begin(self, data: np.ndarray, state: State, group: State) -> None:  # noqa: ARG002
-        state.update(step=0, exp_avg=np.zeros_like(data), exp_avg_sq=np.zeros_like(data))
-
     def _part(self, param: Tensor) -> Part:
         raise ValueError(
             f"SparseAdam: the gradient of a parameter of shape {param._data.shape} is dense; use "
@@ -164,15 +164,11 @@ class SparseAdam(Optimizer):
         )
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
-        beta1, beta2 = (float(beta) for beta in group["betas"])
-        state["step"] += 1
-        mean, square, work = state["exp_avg"], state["exp_avg_sq"], self._buffer(1, data)
-
-        average(mean, grad, beta1, work)
-        average_square(square, grad, beta2, work)
+        beta1, beta2 = map(float, group["betas"])
+        mean, square, work = self._moments(grad, state, beta1, beta2)
         scale = math.sqrt(1.0 - beta2 ** state["step"])
         rate = float(group["lr"]) * scale / (1.0 - beta1 ** state["step"])
-        _move(data, mean, square, rate, float(group["eps"]), work)
+        self._move(data, mean, square, rate, float(group["eps"]), work)
 
 
 class Adamax(Optimizer):
@@ -194,7 +190,7 @@ class Adamax(Optimizer):
         0.75
     """
 
-    _required = _kept = ("step", "exp_avg", "exp_inf")
+    _required = ("step", "exp_avg", "exp_inf")
     _at_least_0 = ("lr", "eps", "weight_decay")
     _elementwise = True
 
@@ -207,12 +203,9 @@ class Adamax(Optimizer):
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         beta1, beta2 = (float(beta) for beta in group["betas"])
-        if not state:
-            state.update(step=0, exp_avg=np.zeros_like(data), exp_inf=np.zeros_like(data))
-        state["step"] += 1
         mean, largest, work = state["exp_avg"], state["exp_inf"], self._buffer(1, data)
 
-        grad = self._with_penalty(data, grad, group)
+        grad = self._with_decay(data, grad, group)
         average(mean, grad, beta1, work)
         largest *= beta2
         np.abs(grad, out=work)
@@ -223,7 +216,7 @@ class Adamax(Optimizer):
         data -= work
 
 
-class NAdam(Optimizer):
+class NAdam(_Moments):
     r"""Adam with Nesterov momentum.
 
     With the means m and v of Adam, the factors μₜ = β₁ (1 - 0.96^(t · momentum_decay) / 2) and
@@ -247,10 +240,9 @@ class NAdam(Optimizer):
         True
     """
 
-    _required = _kept = ("step", "mu_product", "exp_avg", "exp_avg_sq")
+    _required = ("step", "mu_product", "exp_avg", "exp_avg_sq")
     _numbers: Mapping[str, type] = {"step": int, "mu_product": float}
     _at_least_0 = ("lr", "eps", "weight_decay", "momentum_decay")
-    _elementwise = True
 
     def __init__(
         self, params: Params, lr: float = 2e-3, betas: tuple[float, float] = (0.9, 0.999),
@@ -260,25 +252,21 @@ class NAdam(Optimizer):
     ) -> None:  # fmt: skip
         super().__init__(params, options_of(locals()))
 
+    def _begin(self, data: np.ndarray, state: State, group: State) -> None:
+        super()._begin(data, state, group)
+        state["mu_product"] = 1.0
+
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         lr, warming = float(group["lr"]), float(group["momentum_decay"])
         beta1, beta2 = (float(beta) for beta in group["betas"])
-        if not state:
-            state.update(step=0, mu_product=1.0)
-            state.update(exp_avg=np.zeros_like(data), exp_avg_sq=np.zeros_like(data))
-        state["step"] += 1
         now, ahead = (
             beta1 * (1.0 - 0.5 * 0.96 ** (t * warming)) for t in (state["step"], state["step"] + 1)
         )
         state["mu_product"] *= now
-        product = state["mu_product"]
-        mean, square = state["exp_avg"], state["exp_avg_sq"]
-        work, move = self._buffer(1, data), self._buffer(2, data)
+        product, move = state["mu_product"], self._buffer(2, data)
 
-        grad = self._with_decay(data, grad, group, group["decoupled_weight_decay"])
-        average(mean, grad, beta1, work)
-        average_square(square, grad, beta2, work)
-
+        grad = self._with_decay(data, grad, group)
+        mean, square, work = self._moments(grad, state, beta1, beta2)
         np.multiply(mean, lr * ahead / (1.0 - product * ahead), out=move)
         move += np.multiply(grad, lr * (1.0 - now) / (1.0 - product), out=work)
         np.divide(square, 1.0 - beta2 ** state["step"], out=work)
@@ -288,7 +276,7 @@ class NAdam(Optimizer):
         data -= move
 
 
-class RAdam(Optimizer):
+class RAdam(_Moments):
     r"""Rectified Adam: ignores the mean square until its variance is small enough.
 
     With the corrected means m and v of Adam, ρ = 2 / (1 - β₂) - 1 and
@@ -312,10 +300,6 @@ class RAdam(Optimizer):
         0.5
     """
 
-    _required = _kept = ("step", "exp_avg", "exp_avg_sq")
-    _at_least_0 = ("lr", "eps", "weight_decay")
-    _elementwise = True
-
     def __init__(
         self, params: Params, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8, weight_decay: float = 0.0, decoupled_weight_decay: bool = False, *,
@@ -325,19 +309,12 @@ class RAdam(Optimizer):
         super().__init__(params, options_of(locals()))
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
-        lr = float(group["lr"])
         beta1, beta2 = (float(beta) for beta in group["betas"])
-        if not state:
-            state.update(step=0, exp_avg=np.zeros_like(data), exp_avg_sq=np.zeros_like(data))
-        state["step"] += 1
-        step, mean, square = state["step"], state["exp_avg"], state["exp_avg_sq"]
-        work = self._buffer(1, data)
+        grad = self._with_decay(data, grad, group)
+        mean, square, work = self._moments(grad, state, beta1, beta2)
 
-        grad = self._with_decay(data, grad, group, group["decoupled_weight_decay"])
-        average(mean, grad, beta1, work)
-        average_square(square, grad, beta2, work)
-
-        rate = lr / (1.0 - beta1**step)
+        step = state["step"]
+        rate = float(group["lr"]) / (1.0 - beta1**step)
         rest = 1.0 - beta2**step
         most = 2.0 / (1.0 - beta2) - 1.0
         seen = most - 2.0 * step * (1.0 - rest) / rest

@@ -1,19 +1,22 @@
 """L-BFGS: a quasi-Newton method for losses of the whole data."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from minigrad.autograd.events import effect
 from minigrad.autograd.grad_mode import enable_grad
 from minigrad.optim.optimizer import Optimizer, Params, State, options_of
-from minigrad.optim.wolfe import Point, search
 from minigrad.support.checks import check_size
 from minigrad.tensors.inplace import assign
 from minigrad.tensors.tensor import Tensor
+
+_VECTORS = ("d", "prev_flat_grad", "old_dirs", "old_stps")
+_NUMBERS = ("t", "ro", "H_diag")
 
 
 class LBFGS(Optimizer):
@@ -212,26 +215,116 @@ class LBFGS(Optimizer):
             )
         size = sum(param._data.size for param in self._params)
 
-        def vector(name: str, value: Any) -> np.ndarray:
+        def restored(name: str, value: Any) -> Any:
+            if isinstance(value, (list, tuple)):
+                return [restored(name, entry) for entry in value]
+            if name not in _VECTORS:
+                return int(value) if name in counts else float(value)
             array = np.asarray(value).astype(self._dtype)
-            if array.shape == (size,):
-                return array
-            raise ValueError(
-                f"LBFGS: {name} has shape {array.shape}, the parameters together ({size},)"
-            )
+            if array.shape != (size,):
+                raise ValueError(
+                    f"LBFGS: {name} has shape {array.shape}, the parameters together ({size},)"
+                )
+            return array
 
-        state: State = {}
-        for name, value in saved.items():
-            kind = int if name in counts else float
-            convert = partial(vector, name) if name in _VECTORS else kind
-            if name in every:
-                listed = isinstance(value, (list, tuple))
-                state[name] = [convert(v) for v in value] if listed else convert(value)
-        lengths = {len(state[name]) for name in ("old_dirs", "old_stps", "ro") if name in state}
-        if len(lengths) > 1:
+        state = {name: restored(name, saved[name]) for name in saved if name in given}
+        if len({len(state[name]) for name in ("old_dirs", "old_stps", "ro") if name in state}) > 1:
             raise ValueError("LBFGS: old_dirs, old_stps and ro of a state have different lengths")
         return state
 
 
-_VECTORS = ("d", "prev_flat_grad", "old_dirs", "old_stps")
-_NUMBERS = ("t", "ro", "H_diag")
+# A line search for a step size that satisfies the strong Wolfe conditions.
+#
+# Source: Nocedal and Wright, "Numerical optimization", 2006, chapter 3.5; the interpolation and its
+# safeguards as in minFunc (Schmidt, 2005) and PyTorch.
+
+DECREASE = 1e-4
+"""Sufficient decrease: the loss falls by at least this fraction of the linear prediction."""
+CURVATURE = 0.9
+"""Curvature: the slope shrinks to at most this fraction of the first slope."""
+
+
+class Point(NamedTuple):
+    """A point on the line: the step size, the loss, its gradient, and its slope along the line."""
+
+    t: float
+    loss: float
+    grad: np.ndarray
+    slope: float
+
+
+def search(
+    at: Callable[[float], Point], start: Point, t: float, scale: float, least_change: float,
+    most_tries: int,
+) -> tuple[Point, int]:  # fmt: skip
+    """Find a step size from a point of negative slope; `t` is the first to try.
+
+    It stops after `most_tries` points, or if no parameter would change by more than `least_change`;
+    `scale` is the largest element of the direction. It returns the point, and the number of points
+    evaluated. If no point satisfies the conditions, it is the lower end of the last interval.
+    """
+
+    def too_high(point: Point) -> bool:
+        return not point.loss <= start.loss + DECREASE * point.t * start.slope  # also for NaN
+
+    def is_flat(point: Point) -> bool:
+        return abs(point.slope) <= -CURVATURE * start.slope
+
+    # Increase the step size until a minimum lies between two points.
+    before, point, tries = start, at(t), 0
+    while tries < most_tries:
+        if too_high(point) or (tries > 1 and point.loss >= before.loss):
+            break
+        if is_flat(point):
+            return point, tries + 1
+        if point.slope >= 0:
+            break
+        bounds = point.t + 0.01 * (point.t - before.t), 10 * point.t
+        before, point = point, at(_lowest(before, point, bounds))
+        tries += 1
+    else:
+        before = start
+
+    # Shrink the interval.
+    low, high = _in_order(before, point)
+    cautious = False
+    while tries < most_tries and abs(high.t - low.t) * scale >= least_change:
+        left, right = sorted((low.t, high.t))
+        t, margin = _lowest(low, high, (left, right)), 0.1 * (right - left)
+        near = min(right - t, t - left) < margin
+        if near and (cautious or t >= right or t <= left):
+            t = right - margin if right - t < t - left else left + margin
+            near = False
+        cautious = near
+        new = at(t)
+        tries += 1
+        if too_high(new) or new.loss >= low.loss:
+            high = new
+            low, high = _in_order(low, high)
+        else:
+            if is_flat(new):
+                return new, tries + 1
+            if new.slope * (high.t - low.t) >= 0:
+                high = low
+            low = new
+    return low, tries + 1
+
+
+def _in_order(a: Point, b: Point) -> tuple[Point, Point]:
+    """The point with the smaller loss first; NaN counts as the largest."""
+    return (b, a) if b.loss < a.loss or a.loss != a.loss else (a, b)
+
+
+def _lowest(a: Point, b: Point, bounds: tuple[float, float]) -> float:
+    """The minimum, within bounds, of the cubic with the losses and slopes of two points."""
+    a, b = sorted((a, b), key=lambda point: point.t)
+    length = b.t - a.t
+    mean = a.slope + b.slope + 3 * (a.loss - b.loss) / length if length else math.nan
+    square = mean * mean - a.slope * b.slope
+    if square >= 0:
+        root = math.sqrt(square)
+        bend = b.slope - a.slope + 2 * root
+        t = b.t - length * (b.slope + root - mean) / bend if bend else math.nan
+        if math.isfinite(t):
+            return min(max(t, bounds[0]), bounds[1])
+    return (bounds[0] + bounds[1]) / 2

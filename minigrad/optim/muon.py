@@ -6,8 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from minigrad.optim.averages import average
-from minigrad.optim.optimizer import Optimizer, Params, State, options_of
+from minigrad.optim.optimizer import Optimizer, Params, State, average, options_of
 
 AdjustLR = Literal["original", "match_rms_adamw"]
 _ADJUSTMENTS = (None, "original", "match_rms_adamw")
@@ -50,7 +49,7 @@ class Muon(Optimizer):
     """
 
     _whole_only = True
-    _required = _kept = ("momentum_buffer",)
+    _required = ("momentum_buffer",)
     _at_least_0 = ("lr", "weight_decay", "momentum", "eps")
 
     def __init__(
@@ -85,8 +84,6 @@ class Muon(Optimizer):
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         lr, kept = float(group["lr"]), float(group["momentum"])
-        if not state:
-            state["momentum_buffer"] = np.zeros_like(data)
         mean, work = state["momentum_buffer"], self._buffer(1, data)
         average(mean, grad, kept, work)
         update = mean

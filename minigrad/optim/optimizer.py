@@ -61,10 +61,10 @@ class Optimizer:
         2.5
     """
 
-    _kept: tuple[str, ...] = ()
-    """The names of the entries in the state of a parameter, where `step` is the one of here."""
     _required: tuple[str, ...] = ()
-    """Those that exist from the first step on."""
+    """The entries in the state of a parameter from the first step on, where `step` is of here."""
+    _optional: tuple[str, ...] = ()
+    """Those that it may have."""
     _numbers: Mapping[str, type] = {"step": int}
     """Those that are not arrays."""
     _at_least_0: tuple[str, ...] = ()
@@ -133,16 +133,13 @@ class Optimizer:
 
     def _listed(self, params: Any) -> list[Any]:
         """Parameters or groups as a list; a model, a single tensor or a dict is an error."""
-        model = callable(getattr(params, "parameters", None))
-        if not model and isinstance(params, Iterable) and not isinstance(params, (Tensor, Mapping)):
-            return list(params)
-        remedy = "pass its parameters()" if model else "put it into a list"
-        if callable(params) and not model:
-            remedy = "call it"
-        raise TypeError(
-            f"{self._name}: an iterable of tensors or of dicts expected, got a single "
-            f"{type(params).__name__}; {remedy}"
-        )
+        single = isinstance(params, (Tensor, Mapping)) or hasattr(params, "parameters")
+        if single or not isinstance(params, Iterable):
+            raise TypeError(
+                f"{self._name}: an iterable of tensors or of dicts expected, got a single "
+                f"{type(params).__name__}; pass a list, or model.parameters()"
+            )
+        return list(params)
 
     def _check_param(self, i: int, param: Any) -> None:
         if not isinstance(param, Tensor):
@@ -233,7 +230,7 @@ class Optimizer:
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         """Update one parameter, `data`, in place; `grad`, of the same shape, is not to be changed.
 
-        `state` is empty before the first step; its arrays must be overwritten, not replaced.
+        `state` has at least the `_required` entries; its arrays must be overwritten, not replaced.
         If the class is `_elementwise`, this may be several small parameters as one flat array, or a
         part of a large one.
         """
@@ -241,14 +238,21 @@ class Optimizer:
 
     def _improve(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         """`_update` with the gradient of what is minimized; with `maximize`, that of -loss."""
+        if self._required:
+            if not state:
+                self._begin(data, state, group)
+            if "step" in state:
+                state["step"] += 1
         self._update(data, -grad if group.get("maximize") else grad, state, group)
 
     def _moves_only_rows(self, group: State) -> bool:  # noqa: ARG002  # subclasses read it
         """Whether a row without a gradient stays as it is, and its state too."""
         return False
 
-    def _begin(self, data: np.ndarray, state: State, group: State) -> None:
-        """Fill the empty state of a parameter, if `_moves_only_rows`."""
+    def _begin(self, data: np.ndarray, state: State, group: State) -> None:  # noqa: ARG002
+        """Fill the empty state of a parameter: with zeros, unless a class says otherwise."""
+        for name in self._required:
+            state[name] = self._numbers[name](0) if name in self._numbers else np.zeros_like(data)
 
     def _apart(self, params: list[Tensor], group: State) -> tuple[list[Tensor], list[Part]]:
         """The parameters of which only rows are updated, and the parts of the others.
@@ -304,25 +308,22 @@ class Optimizer:
             f"after replacing a parameter's data, compute a new gradient and make a new optimizer"
         )
 
-    def _with_penalty(self, data: np.ndarray, grad: np.ndarray, group: State) -> np.ndarray:
-        """The gradient plus the gradient of the L2 penalty: g + weight_decay · θ."""
+    def _with_decay(self, data: np.ndarray, grad: np.ndarray, group: State) -> np.ndarray:
+        """The gradient plus that of the L2 penalty, g + weight_decay · θ.
+
+        With the option `decoupled_weight_decay`, the parameter decays instead.
+        """
         decay = float(group["weight_decay"])
         if not decay:
+            return grad
+        if group.get("decoupled_weight_decay"):
+            data *= 1.0 - float(group["lr"]) * decay
             return grad
         out = np.multiply(data, decay, out=self._buffer(0, data))
         return np.add(grad, out, out=out)
 
-    def _with_decay(
-        self, data: np.ndarray, grad: np.ndarray, group: State, decoupled: bool
-    ) -> np.ndarray:
-        """The gradient with the L2 penalty; if `decoupled`, decays the parameter instead."""
-        if not decoupled:
-            return self._with_penalty(data, grad, group)
-        data *= 1.0 - float(group["lr"]) * float(group["weight_decay"])
-        return grad
-
     def _buffer(self, i: int, like: np.ndarray) -> np.ndarray:
-        """A scratch array like another; `_with_penalty` uses number 0."""
+        """A scratch array like another; `_with_decay` uses number 0."""
         key = i, like.dtype, get_ident()
         memory = self._scratch.get(key)
         if memory is None or memory.size < like.size:
@@ -358,7 +359,7 @@ class Optimizer:
 
     def _saved(self, name: str, value: Any) -> Any:
         """An entry of the state as in a state dict; PyTorch's numbers are tensors there."""
-        if name in self._kept and name in self._numbers:
+        if name in self._required and name in self._numbers:
             value = np.asarray(value, np.float32 if self._numbers[name] is int else np.float64)
         return _copied(value)
 
@@ -401,11 +402,11 @@ class Optimizer:
         """
         if type(self).step is not Optimizer.step:
             return {name: _copied(value) for name, value in saved.items()}
-        kept, required = set(self._kept), set(self._required)
-        if (saved.keys() - kept) | (required - saved.keys()):
+        required, optional = set(self._required), set(self._optional)
+        if not required <= saved.keys() <= required | optional:
             raise ValueError(
                 f"{self._name}: the state of parameter {number} has {sorted(saved)}, "
-                f"{sorted(required or kept)} expected"
+                f"{sorted(required or optional)} expected"
             )
         state: State = {}
         for name, value in saved.items():
@@ -452,3 +453,17 @@ def options_of(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The options among the arguments of a constructor: all but the parameters."""
     others = ("self", "params", "__class__")
     return {name: value for name, value in arguments.items() if name not in others}
+
+
+def average(mean: np.ndarray, new: np.ndarray, kept: float, work: np.ndarray) -> None:
+    """Update a running mean in place: mean ← kept · mean + (1 - kept) · new."""
+    mean *= kept
+    mean += np.multiply(new, 1.0 - kept, out=work)
+
+
+def average_square(mean: np.ndarray, new: np.ndarray, kept: float, work: np.ndarray) -> None:
+    """Update a running mean of squares in place: mean ← kept · mean + (1 - kept) · new²."""
+    mean *= kept
+    np.multiply(new, new, out=work)
+    work *= 1.0 - kept
+    mean += work

@@ -44,7 +44,7 @@ class SGD(Optimizer):
         0.5
     """
 
-    _kept = ("momentum_buffer",)
+    _optional = ("momentum_buffer",)
     _at_least_0 = ("lr", "momentum", "weight_decay", "dampening")
     _elementwise = True
 
@@ -72,7 +72,7 @@ class SGD(Optimizer):
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         lr, momentum = float(group["lr"]), float(group["momentum"])
-        grad = self._with_penalty(data, grad, group)
+        grad = self._with_decay(data, grad, group)
         step = self._buffer(1, data)
         if momentum:
             velocity = state.get("momentum_buffer")
@@ -116,7 +116,7 @@ class ASGD(Optimizer):
         (0.5, 0.5)
     """
 
-    _required = _kept = ("step", "eta", "mu", "ax")
+    _required = ("step", "eta", "mu", "ax")
     _numbers: Mapping[str, type] = {"step": int, "eta": float, "mu": float}
     _at_least_0 = ("lr", "lambd", "alpha", "t0", "weight_decay")
     _elementwise = True
@@ -128,14 +128,15 @@ class ASGD(Optimizer):
     ) -> None:  # fmt: skip
         super().__init__(params, options_of(locals()))
 
+    def _begin(self, data: np.ndarray, state: State, group: State) -> None:
+        super()._begin(data, state, group)
+        state.update(eta=float(group["lr"]), mu=1.0)
+
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         lr, lambd = float(group["lr"]), float(group["lambd"])
-        if not state:
-            state.update(step=0, eta=lr, mu=1.0, ax=np.zeros_like(data))
-        state["step"] += 1
         step, eta, mean, work = state["step"], state["eta"], state["ax"], self._buffer(1, data)
 
-        grad = self._with_penalty(data, grad, group)
+        grad = self._with_decay(data, grad, group)
         data *= 1.0 - lambd * eta
         data -= np.multiply(grad, eta, out=work)
         if state["mu"] == 1.0:

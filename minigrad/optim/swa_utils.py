@@ -16,7 +16,7 @@ from minigrad.autograd.events import effect
 from minigrad.autograd.grad_mode import no_grad
 from minigrad.nn import Module
 from minigrad.nn.layers.normalization import _BatchNorm
-from minigrad.optim.lr_scheduler.scheduler import LRScheduler
+from minigrad.optim.lr_scheduler import LRScheduler
 from minigrad.optim.optimizer import Optimizer
 from minigrad.support.checks import check_probability, on_cpu
 from minigrad.tensors.inplace import assign
@@ -79,12 +79,6 @@ class AveragedModel(Module):
         super().__init__()
         if not isinstance(model, Module):
             raise TypeError(f"AveragedModel: a module expected, got {type(model).__name__}")
-        for name, function in (("avg_fn", avg_fn), ("multi_avg_fn", multi_avg_fn)):
-            if function is not None and not callable(function):
-                raise TypeError(
-                    f"AveragedModel: {name} must be a function, got {function!r}; whether buffers "
-                    f"are averaged is use_buffers="
-                )
         if avg_fn is not None and multi_avg_fn is not None:
             raise ValueError("AveragedModel: avg_fn or multi_avg_fn expected, got both")
         on_cpu(device)
@@ -240,11 +234,9 @@ class SWALR(LRScheduler):
         self._take(optimizer)
         self.swa_lrs = self._per_group("swa_lr", swa_lr)
         self.anneal_epochs = self._check_count("anneal_epochs", anneal_epochs, 0)
-        if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(
-                f'SWALR: anneal_strategy must be "cos" or "linear", got {anneal_strategy!r}'
-            )
-        self.anneal_strategy = anneal_strategy
+        self.anneal_strategy = self._check_choice(
+            "anneal_strategy", anneal_strategy, "cos", "linear"
+        )
         super().__init__(optimizer, last_epoch)
 
     def _share(self, step: int) -> float:

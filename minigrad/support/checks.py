@@ -2,7 +2,7 @@
 
 import importlib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -61,10 +61,27 @@ def check_probability(owner: str, name: str, value: Any) -> float:
     return float(value)
 
 
-def check_flag(owner: str, name: str, value: Any) -> None:
+def check_flag(owner: str, name: str, value: Any) -> bool:
     """Return True or False; 1 and 0 count as them, but not the string "False", which is truthy."""
     if not isinstance(value, (bool, np.bool_, int)) or value not in (0, 1):
         raise TypeError(f"{owner}: {name} must be True or False, got {value!r}")
+    return bool(value)
+
+
+def check_divisible(owner: str, **sizes: int) -> None:
+    """Raise a ValueError if the first of two sizes is not divisible by the second."""
+    (whole, count), (part, size) = sizes.items()
+    if count % size:
+        raise ValueError(f"{owner}: {whole} must be divisible by {part}, got {count}, {size}")
+
+
+def check_choice(owner: str, name: str, value: Any, choices: Iterable[Any]) -> None:
+    """Raise a ValueError if a value is not one of those that there are."""
+    known = list(choices)
+    if value not in known:
+        *most, last = (f'"{each}"' for each in known)
+        listed = f"{', '.join(most)} or {last}" if most else last
+        raise ValueError(f"{owner}: {name} must be {listed}, got {value!r}")
 
 
 def fitted(array: np.ndarray, dtype: np.dtype[Any], name: str = "") -> np.ndarray:

@@ -19,10 +19,12 @@ _WITHOUT_EFFECT = {"layout", "pin_memory", "memory_format", "names", "out"}
 
 
 def signature_of(function: Callable[..., Any]) -> inspect.Signature:
-    """The signature of a function; that of any call where Python knows none.
+    """The signature of a function, of an op with its own names; that of any call if none is known.
 
-    It knows none of some builtins, and before NumPy 2.4 none of a ufunc.
+    Python knows none of some builtins, and before NumPy 2.4 none of a ufunc.
     """
+    if hasattr(function, "op"):
+        return function.op.signature
     try:
         return inspect.signature(function)
     except ValueError:
@@ -43,7 +45,7 @@ def call_error(name: str, function: Callable[..., Any], args: Any, kwargs: Any) 
     signature, op = inspect.signature(function), getattr(function, "op", None)
     if op is not None:
         new = op.spelling
-        parameters = signature.parameters.values()
+        parameters = op.signature.parameters.values()
         signature = inspect.Signature([p.replace(name=new.get(p.name, p.name)) for p in parameters])
         twice = [key for key in kwargs if new.get(key) in kwargs]
         if twice:

@@ -13,6 +13,7 @@ Source: the Python array API standard, version 2024.12.
 
 import math
 import sys
+from collections import namedtuple
 from collections.abc import Callable, Sequence
 from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
@@ -74,6 +75,7 @@ bitwise_left_shift, bitwise_right_shift = ops.left_shift, ops.right_shift
 acos, acosh, asin, asinh = ops.arccos, ops.arccosh, ops.arcsin, ops.arcsinh
 atan, atanh, atan2 = ops.arctan, ops.arctanh, ops.arctan2
 conj = positive = real = ops.clone
+clip, concat, permute_dims = ops.clip, ops.concatenate, ops.transpose
 imag = zeros_like
 
 
@@ -99,40 +101,25 @@ def __dir__() -> list[str]:
 # Dtypes ---------------------------------------------------------------------------------------
 
 
-class Info:
-    """The abilities of the library: the answer of ``__array_namespace_info__``."""
-
-    @staticmethod
-    def capabilities() -> dict[str, Any]:
-        """The abilities of indexing and shapes."""
-        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
-
-    @staticmethod
-    def default_device() -> str:
-        """The only device."""
-        return creation.CPU
-
-    @staticmethod
-    def devices() -> list[str]:
-        """All devices."""
-        return [creation.CPU]
-
-    @staticmethod
-    def default_dtypes(*, device: Any = None) -> dict[str, Any]:
-        """The dtypes of Python numbers and of indices."""
-        on_cpu(device)
-        return {"real floating": get_default_dtype(), "integral": int64, "indexing": int64}
-
-    @staticmethod
-    def dtypes(*, device: Any = None, kind: Any = None) -> dict[str, Any]:
-        """The dtypes of the standard by name, those of a kind or of several."""
-        on_cpu(device)
-        return {name: x for name, x in _DTYPES.items() if kind is None or isdtype(x, kind)}
+def _dtypes(*, device: Any = None, kind: Any = None) -> dict[str, Any]:
+    """The dtypes of the standard by name, those of a kind or of several."""
+    on_cpu(device)
+    return {name: x for name, x in _DTYPES.items() if kind is None or isdtype(x, kind)}
 
 
-def __array_namespace_info__() -> type[Info]:
+def _default_dtypes(*, device: Any = None) -> dict[str, Any]:
+    """The dtypes of Python numbers and of indices."""
+    on_cpu(device)
+    return {"real floating": get_default_dtype(), "integral": int64, "indexing": int64}
+
+
+def __array_namespace_info__() -> SimpleNamespace:
     """The abilities of the library."""
-    return Info
+    limits = {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
+    return SimpleNamespace(
+        capabilities=lambda: limits, default_device=lambda: creation.CPU,
+        devices=lambda: [creation.CPU], default_dtypes=_default_dtypes, dtypes=_dtypes,
+    )  # fmt: skip
 
 
 class FloatInfo(NamedTuple):
@@ -191,17 +178,14 @@ def _dtype_of(x: Any) -> Any:
 # Creation -------------------------------------------------------------------------------------
 
 
-def _of_shape(create: Callable[..., Any], name: str) -> Callable[..., Any]:
+def _of_shape(create: Callable[..., Any]) -> Callable[..., Any]:
     def call(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
         return create(shape, dtype=dtype, device=device)
 
-    call.__name__ = call.__qualname__ = name
     return call
 
 
-empty = _of_shape(creation.empty, "empty")
-ones = _of_shape(creation.ones, "ones")
-zeros = _of_shape(creation.zeros, "zeros")
+empty, ones, zeros = map(_of_shape, (creation.empty, creation.ones, creation.zeros))
 
 
 def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Variable:
@@ -271,27 +255,12 @@ def reshape(x: Any, /, shape: Sequence[int], *, copy: Any = None) -> Variable:
     return ops.clone(reshaped) if copy and shared else reshaped
 
 
-def permute_dims(x: Any, /, axes: Sequence[int]) -> Variable:
-    """Reorder the axes."""
-    return ops.transpose(x, tuple(axes))
-
-
 def matrix_transpose(x: Any, /) -> Variable:
     """Exchange the last two axes."""
     return ops.swapaxes(x, -1, -2)
 
 
-def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> Variable:
-    """Join along an existing axis."""
-    return ops.concatenate(arrays, axis)
-
-
 # Values ---------------------------------------------------------------------------------------
-
-
-def clip(x: Any, /, min: Any = None, max: Any = None) -> Variable:
-    """Limit each element to the range from `min` to `max`."""
-    return ops.clip(x, min, max)
 
 
 def var(x: Any, /, *, axis: Axis = None, correction: int = 0, keepdims: Any = False) -> Variable:
@@ -304,29 +273,25 @@ def std(x: Any, /, *, axis: Axis = None, correction: int = 0, keepdims: Any = Fa
     return ops.std(x, axis, correction, keepdims)
 
 
-def cumulative_sum(
-    x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: Any = False
-) -> Variable:
-    """Cumulative sums; `axis` may be omitted for one-dimensional tensors."""
-    return _cumulative("cumulative_sum", x, axis, dtype, include_initial)
+def _cumulative(scan: Callable[..., Any], initial: int) -> Callable[..., Any]:
+    """A scan along an axis, which may be omitted for one-dimensional tensors."""
+
+    def call(
+        x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: Any = False
+    ) -> Any:
+        if axis is None and x.ndim != 1:
+            raise ValueError(f"{scan.__name__}: axis must be given for shape {tuple(x.shape)}")
+        axis = 0 if axis is None else axis
+        out = scan(x, axis, dtype=dtype)
+        if not include_initial:
+            return out
+        shape = [1 if i == axis % x.ndim else n for i, n in enumerate(x.shape)]
+        return ops.concatenate([np.full(shape, initial, out.dtype), out], axis)
+
+    return call
 
 
-def cumulative_prod(
-    x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: Any = False
-) -> Variable:
-    """Cumulative products; `axis` may be omitted for one-dimensional tensors."""
-    return _cumulative("cumulative_prod", x, axis, dtype, include_initial)
-
-
-def _cumulative(name: str, x: Any, axis: int | None, dtype: Any, include_initial: Any) -> Variable:
-    if axis is None and x.ndim != 1:
-        raise ValueError(f"{name}: axis must be given for a tensor of shape {tuple(x.shape)}")
-    axis, product = 0 if axis is None else axis, name == "cumulative_prod"
-    out = (ops.cumprod if product else ops.cumsum)(x, axis, dtype=dtype)
-    if not include_initial:
-        return out
-    shape = [1 if i == axis % x.ndim else n for i, n in enumerate(x.shape)]
-    return ops.concatenate([np.full(shape, int(product), out.dtype), out], axis)
+cumulative_sum, cumulative_prod = _cumulative(ops.cumsum, 0), _cumulative(ops.cumprod, 1)
 
 
 def sort(x: Any, /, *, axis: int = -1, descending: Any = False, stable: Any = True) -> Variable:
@@ -339,27 +304,9 @@ def argsort(x: Any, /, *, axis: int = -1, descending: Any = False, stable: Any =
     return ops.argsort(x, axis, descending)
 
 
-class UniqueAll(NamedTuple):
-    """Unique elements, where they are first, where each element is among them, and how often."""
-
-    values: Variable
-    indices: Variable
-    inverse_indices: Variable
-    counts: Variable
-
-
-class UniqueCounts(NamedTuple):
-    """Unique elements, and how often each occurs."""
-
-    values: Variable
-    counts: Variable
-
-
-class UniqueInverse(NamedTuple):
-    """Unique elements, and where each element is among them."""
-
-    values: Variable
-    inverse_indices: Variable
+UniqueAll = namedtuple("UniqueAll", "values indices inverse_indices counts")
+UniqueCounts = namedtuple("UniqueCounts", "values counts")
+UniqueInverse = namedtuple("UniqueInverse", "values inverse_indices")
 
 
 def unique_all(x: Any, /) -> UniqueAll:

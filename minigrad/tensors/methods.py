@@ -15,10 +15,9 @@ __all__ = ["Methods"]
 class Methods(Variable):
     """The table; `Tensor` has the rest."""
 
-    abs = functions.abs
-    absolute = functions.absolute
-    acos = functions.acos
-    acosh = functions.acosh
+    abs = absolute = functions.abs
+    acos = arccos = functions.acos
+    acosh = arccosh = functions.acosh
     add = functions.add
     addbmm = functions.addbmm
     addcdiv = functions.addcdiv
@@ -33,22 +32,15 @@ class Methods(Variable):
     amin = functions.amin
     aminmax = functions.aminmax
     any = functions.any
-    arccos = functions.arccos
-    arccosh = functions.arccosh
-    arcsin = functions.arcsin
-    arcsinh = functions.arcsinh
-    arctan = functions.arctan
-    arctan2 = functions.arctan2
-    arctanh = functions.arctanh
+    arcsin = asin = functions.arcsin
+    arcsinh = asinh = functions.arcsinh
+    arctan = atan = functions.arctan
+    arctan2 = atan2 = functions.arctan2
+    arctanh = atanh = functions.arctanh
     argmax = functions.argmax
     argmin = functions.argmin
     argsort = functions.argsort
     argwhere = functions.argwhere
-    asin = functions.asin
-    asinh = functions.asinh
-    atan = functions.atan
-    atan2 = functions.atan2
-    atanh = functions.atanh
     baddbmm = functions.baddbmm
     bincount = functions.bincount
     bitwise_and = functions.bitwise_and
@@ -64,10 +56,9 @@ class Methods(Variable):
     cholesky_inverse = functions.cholesky_inverse
     cholesky_solve = functions.cholesky_solve
     chunk = functions.chunk
-    clamp = functions.clamp
+    clamp = clip = functions.clamp
     clamp_max = functions.clamp_max
     clamp_min = functions.clamp_min
-    clip = functions.clip
     clone = functions.clone
     copysign = functions.copysign
     corrcoef = functions.corrcoef
@@ -89,8 +80,7 @@ class Methods(Variable):
     diff = functions.diff
     digamma = functions.digamma
     dist = functions.dist
-    div = functions.div
-    divide = functions.divide
+    div = divide = functions.div
     dot = functions.dot
     dsplit = functions.dsplit
     eq = functions.eq
@@ -102,9 +92,9 @@ class Methods(Variable):
     exp2 = functions.exp2
     expand = shapes.expand
     expand_as = shapes.expand_as
-    expand_dims = ops.expand_dims
+    expand_dims = unsqueeze = ops.expand_dims
     expm1 = functions.expm1
-    fix = functions.fix
+    fix = trunc = functions.fix
     flatten = functions.flatten
     flip = functions.flip
     fliplr = functions.fliplr
@@ -119,13 +109,11 @@ class Methods(Variable):
     frexp = functions.frexp
     gather = functions.gather
     gcd = functions.gcd
-    ge = functions.ge
+    ge = greater_equal = functions.ge
     gelu = ops.gelu
-    ger = functions.ger
+    ger = outer = functions.ger
     get_device = functions.get_device
-    greater = functions.greater
-    greater_equal = functions.greater_equal
-    gt = functions.gt
+    greater = gt = functions.greater
     heaviside = functions.heaviside
     histc = functions.histc
     histogram = functions.histogram
@@ -157,10 +145,9 @@ class Methods(Variable):
     kthvalue = functions.kthvalue
     lcm = functions.lcm
     ldexp = functions.ldexp
-    le = functions.le
+    le = less_equal = functions.le
     lerp = functions.lerp
-    less = functions.less
-    less_equal = functions.less_equal
+    less = lt = functions.less
     lgamma = functions.lgamma
     log = functions.log
     log10 = functions.log10
@@ -177,7 +164,6 @@ class Methods(Variable):
     logical_xor = functions.logical_xor
     logit = functions.logit
     logsumexp = functions.logsumexp
-    lt = functions.lt
     masked_fill = functions.masked_fill
     masked_scatter = functions.masked_scatter
     masked_select = functions.masked_select
@@ -191,26 +177,21 @@ class Methods(Variable):
     minimum = functions.minimum
     mm = functions.mm
     mode = functions.mode
-    moveaxis = functions.moveaxis
-    movedim = functions.movedim
+    moveaxis = movedim = functions.moveaxis
     msort = functions.msort
-    mul = functions.mul
-    multiply = functions.multiply
+    mul = multiply = functions.mul
     mv = functions.mv
     mvlgamma = functions.mvlgamma
     nan_to_num = functions.nan_to_num
     nanmean = functions.nanmean
     nansum = functions.nansum
     narrow = functions.narrow
-    ne = functions.ne
-    neg = functions.neg
-    negative = functions.negative
+    ne = not_equal = functions.ne
+    neg = negative = functions.neg
     nextafter = functions.nextafter
     nonzero = functions.nonzero
     norm = functions.norm
-    not_equal = functions.not_equal
     numel = functions.numel
-    outer = functions.outer
     pad = ops.pad
     permute = functions.permute
     pinverse = functions.pinverse
@@ -230,7 +211,7 @@ class Methods(Variable):
     repeat = shapes.repeat
     repeat_interleave = functions.repeat_interleave
     reshape = functions.reshape
-    reshape_as = shapes.reshape_as
+    reshape_as = view_as = shapes.reshape_as
     resolve_conj = functions.resolve_conj
     resolve_neg = functions.resolve_neg
     roll = functions.roll
@@ -242,9 +223,8 @@ class Methods(Variable):
     scatter_reduce = functions.scatter_reduce
     select = functions.select
     select_scatter = functions.select_scatter
-    sgn = functions.sgn
+    sgn = sign = functions.sgn
     sigmoid = functions.sigmoid
-    sign = functions.sign
     signbit = functions.signbit
     silu = ops.silu
     sin = functions.sin
@@ -261,13 +241,12 @@ class Methods(Variable):
     square = functions.square
     squeeze = functions.squeeze
     std = functions.std
-    sub = functions.sub
-    subtract = functions.subtract
+    sub = subtract = functions.sub
     sum = functions.sum
     sum_to_size = shapes.sum_to_size
     svd = functions.svd
     swapaxes = functions.swapaxes
-    swapdims = functions.swapdims
+    swapdims = transpose = functions.swapdims
     t = functions.t
     take = functions.take
     take_along_axis = ops.take_along_axis
@@ -278,154 +257,70 @@ class Methods(Variable):
     tile = functions.tile
     topk = functions.topk
     trace = functions.trace
-    transpose = functions.transpose
     tril = functions.tril
     triu = functions.triu
     true_divide = functions.true_divide
-    trunc = functions.trunc
     unbind = functions.unbind
     unflatten = functions.unflatten
     unfold = shapes.unfold
     unique = functions.unique
     unique_consecutive = functions.unique_consecutive
-    unsqueeze = functions.unsqueeze
     var = functions.var
     vdot = functions.vdot
-    view_as = shapes.view_as
     vsplit = functions.vsplit
     xlogy = functions.xlogy
 
     # In place
 
     abs_ = inplace(functions.abs, "abs_")
-    absolute_ = inplace(functions.absolute, "absolute_")
-    acos_ = inplace(functions.acos, "acos_")
-    acosh_ = inplace(functions.acosh, "acosh_")
     add_ = inplace(functions.add, "add_")
-    addbmm_ = inplace(functions.addbmm, "addbmm_")
     addcdiv_ = inplace(functions.addcdiv, "addcdiv_")
     addcmul_ = inplace(functions.addcmul, "addcmul_")
     addmm_ = inplace(functions.addmm, "addmm_")
-    addmv_ = inplace(functions.addmv, "addmv_")
-    addr_ = inplace(functions.addr, "addr_")
-    arccos_ = inplace(functions.arccos, "arccos_")
-    arccosh_ = inplace(functions.arccosh, "arccosh_")
-    arcsin_ = inplace(functions.arcsin, "arcsin_")
-    arcsinh_ = inplace(functions.arcsinh, "arcsinh_")
-    arctan_ = inplace(functions.arctan, "arctan_")
-    arctan2_ = inplace(functions.arctan2, "arctan2_")
-    arctanh_ = inplace(functions.arctanh, "arctanh_")
-    asin_ = inplace(functions.asin, "asin_")
-    asinh_ = inplace(functions.asinh, "asinh_")
-    atan_ = inplace(functions.atan, "atan_")
-    atan2_ = inplace(functions.atan2, "atan2_")
-    atanh_ = inplace(functions.atanh, "atanh_")
-    baddbmm_ = inplace(functions.baddbmm, "baddbmm_")
-    bitwise_and_ = inplace(functions.bitwise_and, "bitwise_and_")
-    bitwise_left_shift_ = inplace(functions.bitwise_left_shift, "bitwise_left_shift_")
-    bitwise_not_ = inplace(functions.bitwise_not, "bitwise_not_")
-    bitwise_or_ = inplace(functions.bitwise_or, "bitwise_or_")
-    bitwise_right_shift_ = inplace(functions.bitwise_right_shift, "bitwise_right_shift_")
-    bitwise_xor_ = inplace(functions.bitwise_xor, "bitwise_xor_")
     ceil_ = inplace(functions.ceil, "ceil_")
     clamp_ = inplace(functions.clamp, "clamp_")
     clamp_max_ = inplace(functions.clamp_max, "clamp_max_")
     clamp_min_ = inplace(functions.clamp_min, "clamp_min_")
     clip_ = inplace(functions.clip, "clip_")
-    copysign_ = inplace(functions.copysign, "copysign_")
     cos_ = inplace(functions.cos, "cos_")
-    cosh_ = inplace(functions.cosh, "cosh_")
-    cumprod_ = inplace(functions.cumprod, "cumprod_")
     cumsum_ = inplace(functions.cumsum, "cumsum_")
-    deg2rad_ = inplace(functions.deg2rad, "deg2rad_")
-    digamma_ = inplace(functions.digamma, "digamma_")
     div_ = inplace(functions.div, "div_")
-    divide_ = inplace(functions.divide, "divide_")
-    eq_ = inplace(functions.eq, "eq_")
-    erf_ = inplace(functions.erf, "erf_")
-    erfc_ = inplace(functions.erfc, "erfc_")
     erfinv_ = inplace(functions.erfinv, "erfinv_")
     exp_ = inplace(functions.exp, "exp_")
-    exp2_ = inplace(functions.exp2, "exp2_")
-    expm1_ = inplace(functions.expm1, "expm1_")
     fill_ = inplace(functions.fill, "fill_")
-    fix_ = inplace(functions.fix, "fix_")
-    float_power_ = inplace(functions.float_power, "float_power_")
     floor_ = inplace(functions.floor, "floor_")
-    floor_divide_ = inplace(functions.floor_divide, "floor_divide_")
-    fmod_ = inplace(functions.fmod, "fmod_")
-    frac_ = inplace(functions.frac, "frac_")
-    gcd_ = inplace(functions.gcd, "gcd_")
-    ge_ = inplace(functions.ge, "ge_")
-    greater_ = inplace(functions.greater, "greater_")
-    greater_equal_ = inplace(functions.greater_equal, "greater_equal_")
-    gt_ = inplace(functions.gt, "gt_")
-    heaviside_ = inplace(functions.heaviside, "heaviside_")
-    hypot_ = inplace(functions.hypot, "hypot_")
     index_add_ = inplace(functions.index_add, "index_add_")
     index_copy_ = inplace(functions.index_copy, "index_copy_")
     index_fill_ = inplace(functions.index_fill, "index_fill_")
     index_put_ = inplace(functions.index_put, "index_put_")
-    lcm_ = inplace(functions.lcm, "lcm_")
-    ldexp_ = inplace(functions.ldexp, "ldexp_")
-    le_ = inplace(functions.le, "le_")
     lerp_ = inplace(functions.lerp, "lerp_")
-    less_ = inplace(functions.less, "less_")
-    less_equal_ = inplace(functions.less_equal, "less_equal_")
-    lgamma_ = inplace(functions.lgamma, "lgamma_")
     log_ = inplace(functions.log, "log_")
-    log10_ = inplace(functions.log10, "log10_")
-    log1p_ = inplace(functions.log1p, "log1p_")
-    log2_ = inplace(functions.log2, "log2_")
     logical_and_ = inplace(functions.logical_and, "logical_and_")
     logical_not_ = inplace(functions.logical_not, "logical_not_")
     logical_or_ = inplace(functions.logical_or, "logical_or_")
-    logical_xor_ = inplace(functions.logical_xor, "logical_xor_")
-    logit_ = inplace(functions.logit, "logit_")
-    lt_ = inplace(functions.lt, "lt_")
     masked_fill_ = inplace(functions.masked_fill, "masked_fill_")
     masked_scatter_ = inplace(functions.masked_scatter, "masked_scatter_")
-    maximum_ = inplace(functions.maximum, "maximum_")
-    minimum_ = inplace(functions.minimum, "minimum_")
     mul_ = inplace(functions.mul, "mul_")
-    multiply_ = inplace(functions.multiply, "multiply_")
-    mvlgamma_ = inplace(functions.mvlgamma, "mvlgamma_")
-    nan_to_num_ = inplace(functions.nan_to_num, "nan_to_num_")
-    ne_ = inplace(functions.ne, "ne_")
     neg_ = inplace(functions.neg, "neg_")
-    negative_ = inplace(functions.negative, "negative_")
-    nextafter_ = inplace(functions.nextafter, "nextafter_")
-    not_equal_ = inplace(functions.not_equal, "not_equal_")
     pow_ = inplace(functions.pow, "pow_")
     power_ = inplace(ops.power, "power_")
-    put_ = inplace(functions.put, "put_")
-    rad2deg_ = inplace(functions.rad2deg, "rad2deg_")
     reciprocal_ = inplace(functions.reciprocal, "reciprocal_")
     relu_ = inplace(functions.relu, "relu_")
     remainder_ = inplace(functions.remainder, "remainder_")
-    renorm_ = inplace(functions.renorm, "renorm_")
     round_ = inplace(functions.round, "round_")
     rsqrt_ = inplace(functions.rsqrt, "rsqrt_")
     scatter_ = inplace(functions.scatter, "scatter_")
     scatter_add_ = inplace(functions.scatter_add, "scatter_add_")
-    scatter_reduce_ = inplace(functions.scatter_reduce, "scatter_reduce_")
-    sgn_ = inplace(functions.sgn, "sgn_")
     sigmoid_ = inplace(functions.sigmoid, "sigmoid_")
     sign_ = inplace(functions.sign, "sign_")
     sin_ = inplace(functions.sin, "sin_")
-    sinc_ = inplace(functions.sinc, "sinc_")
-    sinh_ = inplace(functions.sinh, "sinh_")
     sqrt_ = inplace(functions.sqrt, "sqrt_")
     square_ = inplace(functions.square, "square_")
     sub_ = inplace(functions.sub, "sub_")
-    subtract_ = inplace(functions.subtract, "subtract_")
-    tan_ = inplace(functions.tan, "tan_")
     tanh_ = inplace(functions.tanh, "tanh_")
     tril_ = inplace(functions.tril, "tril_")
     triu_ = inplace(functions.triu, "triu_")
-    true_divide_ = inplace(functions.true_divide, "true_divide_")
     trunc_ = inplace(functions.trunc, "trunc_")
-    xlogy_ = inplace(functions.xlogy, "xlogy_")
 
     # Another shape for the tensor itself
 
@@ -447,3 +342,19 @@ class Methods(Variable):
     char = conversion("char", "int8")
     byte = conversion("byte", "uint8")
     bool = conversion("bool", "bool")
+
+
+# In place too, but met so seldom that no type checker needs to know of them.
+for _name in (
+    "absolute", "acos", "acosh", "addbmm", "addmv", "addr", "arccos", "arccosh", "arcsin",
+    "arcsinh", "arctan", "arctan2", "arctanh", "asin", "asinh", "atan", "atan2", "atanh", "baddbmm",
+    "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift",
+    "bitwise_xor", "copysign", "cosh", "cumprod", "deg2rad", "digamma", "divide", "eq", "erf",
+    "erfc", "exp2", "expm1", "fix", "float_power", "floor_divide", "fmod", "frac", "gcd", "ge",
+    "greater", "greater_equal", "gt", "heaviside", "hypot", "lcm", "ldexp", "le", "less",
+    "less_equal", "lgamma", "log10", "log1p", "log2", "logical_xor", "logit", "lt", "maximum",
+    "minimum", "multiply", "mvlgamma", "nan_to_num", "ne", "negative", "nextafter", "not_equal",
+    "put", "rad2deg", "renorm", "scatter_reduce", "sgn", "sinc", "sinh", "subtract", "tan",
+    "true_divide", "xlogy",
+):  # fmt: skip
+    setattr(Methods, f"{_name}_", inplace(getattr(functions, _name), f"{_name}_"))

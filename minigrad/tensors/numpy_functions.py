@@ -22,6 +22,7 @@ from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import by_numpy
 from minigrad.ops.casting import as_tensor, floating
+from minigrad.support.signatures import signature_of
 from minigrad.support.tree import leaves, mapped
 from minigrad.tensors import array_api
 
@@ -146,11 +147,11 @@ _OF_KINDS = frozenset({
     np.size, np.zeros_like,
 })  # fmt: skip
 
-# NumPy's parameter names where our ops use another.
+# NumPy's parameter names where our ops use another, which may have another again.
 _KEYWORDS = {"a": "x", "A": "x", "ar": "x", "arr": "x", "array": "x", "ary": "x", "m": "x",
              "v": "x", "val": "x", "x1": "a", "x2": "b", "arrays": "tensors", "tup": "tensors",
              "a_min": "min", "a_max": "max", "newshape": "shape",
-             "rcond": "rtol", "correction": "ddof"}  # fmt: skip
+             "rcond": "rtol", "correction": "ddof", "x": "input", "b": "other"}  # fmt: skip
 
 
 def refuse_loss() -> None:
@@ -185,7 +186,7 @@ def array_function(self: Any, func: Any, types: Any, args: Any, kwargs: Any) -> 
 @functools.cache
 def _parameters(op: Callable[..., Any]) -> tuple[str, ...]:
     """The parameter names of an op; empty if it takes any keyword."""
-    parameters = inspect.signature(op).parameters
+    parameters = signature_of(op).parameters
     anything = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters.values())
     return () if anything else tuple(parameters)
 
@@ -207,46 +208,31 @@ def _call(func: Any, name: str, args: Any, kwargs: dict[str, Any], op: Any) -> A
         if len(args) > 2 and _positional(func):  # `dtype` and `out` are not ours by position
             kwargs = {**dict(zip(_positional(func)[2:], args[2:], strict=False)), **kwargs}
             args = args[:2]
-        given = {
-            k: v
-            for k, v in kwargs.items()
-            if (v is not None or k == "axis") and v is not np._NoValue
-        }
+        given = {k: v for k, v in kwargs.items()
+                 if (v is not None or k == "axis") and v is not np._NoValue}  # fmt: skip
         parameters = _parameters(op)
         for key in list(given):
-            renamed = _KEYWORDS.get(key, key)
-            if key not in parameters and renamed in parameters:
+            renamed = key
+            while renamed not in parameters and renamed in _KEYWORDS:
+                renamed = _KEYWORDS[renamed]
+            if renamed in parameters:
                 given[renamed] = given.pop(key)
         unknown = sorted(set(given) - set(parameters)) if parameters else ()
         if not unknown:
             return op(*args, **given)
         why = f"minigrad's version does not take {', '.join(unknown)}"
-    if func not in _ABOUT and is_grad_enabled() and _has_history((args, kwargs)):
+    tensors = leaves((args, kwargs), Variable)
+    losing = func not in _ABOUT and is_grad_enabled()
+    if losing and any(history(tensor) is not None for tensor in tensors):
         raise TypeError(
             f"{name}: {why}, and the gradient that the tensor requires would be lost; pass "
             f".detach() or .numpy() for the values alone"
         )
-    read = _array if func in _OF_KINDS else _numbers
+    # Observers are told that values are looked at, not that shapes or dtypes are.
+    read: Any = (lambda x: x._data) if func in _OF_KINDS else (lambda x: x.numpy())
     try:
         return func(*mapped(read, args, Variable), **mapped(read, kwargs, Variable))
     except ValueError as error:
         if "read-only" not in str(error):
             raise
         raise ValueError(f"{name}: NumPy cannot write to a Tensor; use t[...] = values") from None
-
-
-def _has_history(value: Any) -> bool:
-    """Whether nested sequences and dictionaries hold a tensor that requires a gradient."""
-    return any(history(each) is not None for each in leaves(value, Variable))
-
-
-def _array(tensor: Any) -> np.ndarray:
-    """The array of a tensor, of which the shape or the dtype is read."""
-    array: np.ndarray = tensor._data
-    return array
-
-
-def _numbers(tensor: Any) -> np.ndarray:
-    """A read-only array of a tensor; observers are told that its values are looked at."""
-    array: np.ndarray = tensor.numpy()
-    return array

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from minigrad.autograd import dtype_class
-from minigrad.ops.table_rows import RowUpdate
+from minigrad.ops.indexing import RowUpdate
 from minigrad.tensors.size import Size
 from minigrad.tensors.tensor import Tensor
 

@@ -14,8 +14,9 @@ import numpy as np
 
 from minigrad import ops, random
 from minigrad.autograd import api as gradients
-from minigrad.autograd import dtype_class
 from minigrad.autograd.call import leaf_of
+from minigrad.autograd.dtype_class import DTYPES
+from minigrad.autograd.dtype_class import dtype as DType
 from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
 from minigrad.autograd.engine import detach, hooked, watch_of, watched
 from minigrad.autograd.events import effect, tell
@@ -200,8 +201,10 @@ class Tensor(Methods, Fills, Variable):
         return self._data.flags.c_contiguous
 
     def contiguous(self, memory_format: Any = None) -> Tensor:
-        """Return the tensor itself: no op asks for a layout."""
+        """Return the tensor itself: it is dense, on the CPU, and no op asks for a layout."""
         return self
+
+    cpu = pin_memory = to_dense = contiguous
 
     def data_ptr(self) -> int:
         """Return the address of the first element."""
@@ -209,7 +212,7 @@ class Tensor(Methods, Fills, Variable):
 
     def element_size(self) -> int:
         """Return the bytes of an element."""
-        return self._data.itemsize
+        return self.itemsize
 
     @property
     def itemsize(self) -> int:
@@ -227,9 +230,9 @@ class Tensor(Methods, Fills, Variable):
         return "torch.strided"
 
     @property
-    def dtype(self) -> dtype_class.dtype:
+    def dtype(self) -> DType:
         """The type of the elements."""
-        return dtype_class.DTYPES[self._data.dtype]
+        return DTYPES[self._data.dtype]
 
     @property
     def device(self) -> str:
@@ -729,29 +732,15 @@ class Tensor(Methods, Fills, Variable):
         """Convert to the dtype of another tensor."""
         return self.to(other)
 
-    def cpu(self) -> Tensor:
-        """Return the tensor itself: it is on the CPU."""
-        return self
-
     def cuda(self, device: Any = None, non_blocking: bool = False) -> NoReturn:
         """Raise an error: there is no GPU."""
         raise RuntimeError("cuda: minigrad runs on the CPU; ask torch.cuda.is_available() first")
 
-    def pin_memory(self) -> Tensor:
-        """Return the tensor itself."""
-        return self
-
     def is_pinned(self) -> bool:
-        """Return False."""
+        """Return False: no memory is pinned, and processes do not share tensors."""
         return False
 
-    def is_shared(self) -> bool:
-        """Return False: processes do not share tensors."""
-        return False
-
-    def to_dense(self) -> Tensor:
-        """Return the tensor itself: it is dense."""
-        return self
+    is_shared = is_pinned
 
     # Shapes -----------------------------------------------------------------------------------
 
@@ -761,7 +750,7 @@ class Tensor(Methods, Fills, Variable):
         Raises:
             NotImplementedError: A dtype is given: bytes are not read as another one.
         """
-        if len(shape) == 1 and isinstance(shape[0], (dtype_class.dtype, np.dtype, type)):
+        if len(shape) == 1 and isinstance(shape[0], (DType, np.dtype, type)):
             raise NotImplementedError(
                 "view: bytes are not read as another dtype here; .to(dtype) converts numbers"
             )

@@ -4,17 +4,11 @@ It is minigrad, with PyTorch's attention classes, its modules where minigrad has
 name, and stand-ins for what has no use here. A name that is not there is an error that says why.
 """
 
-import math as _math
 import sys as _sys
 from typing import Any as _Any
 
-import numpy as _np
-
+from minigrad import autograd as _autograd
 from minigrad.autograd import dtype_class as _dtypes
-from minigrad.autograd import get_default_dtype as get_default_dtype
-from minigrad.autograd import is_grad_enabled as is_grad_enabled
-from minigrad.autograd import set_default_dtype as set_default_dtype
-from minigrad.autograd.dtype_class import *
 from minigrad.autograd.dtype_class import dtype as dtype
 from minigrad.nn.functional import adaptive_avg_pool1d as adaptive_avg_pool1d
 from minigrad.nn.functional import adaptive_max_pool1d as adaptive_max_pool1d
@@ -44,34 +38,13 @@ from minigrad.nn.functional import rrelu as rrelu
 from minigrad.nn.functional import selu as selu
 from minigrad.nn.functional import selu_ as selu_
 from minigrad.nn.functional import threshold as threshold
-from minigrad.ops._parallel import get_num_threads as get_num_threads
-from minigrad.ops._parallel import set_num_threads as set_num_threads
 from minigrad.random import Generator as Generator
-from minigrad.random import bernoulli as bernoulli
 from minigrad.random import default_generator as default_generator
-from minigrad.random import get_rng_state as get_rng_state
-from minigrad.random import initial_seed as initial_seed
-from minigrad.random import manual_seed as manual_seed
-from minigrad.random import multinomial as multinomial
-from minigrad.random import normal as normal
-from minigrad.random import poisson as poisson
-from minigrad.random import rand as rand
-from minigrad.random import rand_like as rand_like
-from minigrad.random import randint as randint
-from minigrad.random import randint_like as randint_like
-from minigrad.random import randn as randn
-from minigrad.random import randn_like as randn_like
-from minigrad.random import randperm as randperm
-from minigrad.random import seed as seed
-from minigrad.random import set_rng_state as set_rng_state
-from minigrad.tensors.creation import *
+from minigrad.support.checks import on_cpu as _on_cpu
 from minigrad.tensors.creation import Device
-from minigrad.tensors.functions import *
-from minigrad.tensors.kinds import *
 from minigrad.tensors.methods import Methods as _Methods
-from minigrad.tensors.size import Size as Size
-from minigrad.tensors.tensor import Tensor as Tensor
-from minigrad.torch import accelerator as accelerator
+from minigrad.tensors.names import *
+from minigrad.tensors.names import Tensor as Tensor
 from minigrad.torch import amp as amp
 from minigrad.torch import autograd as autograd
 from minigrad.torch import backends as backends
@@ -85,7 +58,6 @@ from minigrad.torch import fx as fx
 from minigrad.torch import hub as hub
 from minigrad.torch import jit as jit
 from minigrad.torch import linalg as linalg
-from minigrad.torch import mps as mps
 from minigrad.torch import multiprocessing as multiprocessing
 from minigrad.torch import nn as nn
 from minigrad.torch import onnx as onnx
@@ -99,34 +71,54 @@ from minigrad.torch import torch_version as torch_version
 from minigrad.torch import types as types
 from minigrad.torch import utils as utils
 from minigrad.torch import version as version
-from minigrad.torch import xpu as xpu
 from minigrad.torch.amp import GradScaler as GradScaler
 from minigrad.torch.amp import autocast as autocast
-from minigrad.torch.autograd import enable_grad as enable_grad
-from minigrad.torch.autograd import inference_mode as inference_mode
-from minigrad.torch.autograd import no_grad as no_grad
-from minigrad.torch.autograd import set_grad_enabled as set_grad_enabled
+from minigrad.torch.answers import no as _no
+from minigrad.torch.answers import nothing as _nothing
+from minigrad.torch.answers import one as _one
+from minigrad.torch.answers import zero as _zero
 from minigrad.torch.compiler import compile as compile
 from minigrad.torch.func import vmap as vmap
 from minigrad.torch.modules import complete as _complete
 from minigrad.torch.serialization import load as load
 from minigrad.torch.serialization import save as save
-from minigrad.torch.settings import *
 from minigrad.torch.utils.dlpack import to_dlpack as to_dlpack
 from minigrad.torch.version import __version__ as __version__
 
 device = Device
+accelerator = mps = xpu = cuda
 
 detach, detach_, zero_ = Tensor.detach, Tensor.detach_, Tensor.zero_
 globals().update({k: v for k, v in vars(_Methods).items() if k.endswith("_") and k[0] != "_"})
 
 bool, float, int = _dtypes.bool_, _dtypes.float32, _dtypes.int32
-finfo, iinfo = _np.finfo, _np.iinfo
-inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None
 strided, contiguous_format, channels_last, preserve_format = (
     "torch.strided", "contiguous_format", "channels_last", "preserve_format",
 )  # fmt: skip
 layout = memory_format = str
+
+# Settings that have one value here, or none: every result is deterministic.
+are_deterministic_algorithms_enabled = is_deterministic_algorithms_warn_only_enabled = _no
+is_anomaly_enabled = is_autocast_enabled = is_inference_mode_enabled = is_warn_always_enabled = _no
+set_flush_denormal, get_deterministic_debug_mode = _no, _zero
+use_deterministic_algorithms = set_deterministic_debug_mode = set_warn_always = _nothing
+set_float32_matmul_precision = set_num_interop_threads = _nothing
+get_num_interop_threads = _one
+
+
+def get_default_device() -> Device:
+    """The CPU."""
+    return Device("cpu")
+
+
+def set_default_device(device: _Any) -> None:
+    """Accept the CPU, and no other device."""
+    _on_cpu(device)
+
+
+def get_float32_matmul_precision() -> str:
+    """Always "highest"."""
+    return "highest"
 
 
 def _assert(condition: _Any, message: str) -> None:
@@ -138,7 +130,7 @@ def _assert(condition: _Any, message: str) -> None:
 def set_default_tensor_type(t: _Any) -> None:
     """Set the default dtype by the name of a type of tensors, or by the type."""
     name = t if isinstance(t, str) else t.__name__
-    set_default_dtype(globals()[name.removeprefix("torch.")].dtype)
+    _autograd.set_default_dtype(globals()[name.removeprefix("torch.")].dtype)
 
 
 _complete(_sys.modules[__name__])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 
-__all__ = ["ABSENT", "UNKNOWN", "why_not"]
+__all__ = ["ABSENT", "CALLED", "UNKNOWN", "why_not"]
 
 ABSENT = {
     "there is no quantization": """
@@ -30,7 +30,7 @@ ABSENT = {
     "no view is made by strides: index the tensor": "as_strided* empty_strided diagonal_scatter",
     "a model runs in one process: minigrad.distributed is for several": """
         distributed multiprocessing nn.parallel utils.data.distributed futures monitor
-        is_distributed""",
+        is_distributed *DistributedDataParallel SyncBatchNorm""",
     "nothing is downloaded: load files with torch.load": "hub utils.model_zoo",
     "minigrad.onnx.export(model, args, path) writes ONNX files": "onnx",
     "minigrad.debugging.profile measures a block": """
@@ -41,6 +41,7 @@ ABSENT = {
         nn.utils.prune nn.utils.fus* nn.utils.init nn.utils.memory_format nn.utils.skip_init
         nn.utils.convert_conv*""",
     "attention has one implementation: F.scaled_dot_product_attention": "nn.attention",
+    "there is no TorchScript: save and load a state_dict": "jit.load jit.save",
     "there is no compiler of graphs; functions run as they are": """
         jit fx export library package compiler ops classes overrides return_types cond while_loop
         sym_* cpp parse_* merge_type* unify_type* import_ir* utils.hooks utils.backend_registration
@@ -59,6 +60,13 @@ ABSENT = {
 
 Names are meant wherever they are, after a point in `torch` alone; modules with all that is in them.
 """
+
+CALLED = """
+    nn.*[A-Z]*3d nn.*CTCLoss nn.*SyncBatchNorm nn.*DistributedDataParallel
+    distributed.all_* distributed.barrier distributed.broadcast distributed.get_rank
+    distributed.get_world_size distributed.*_process_group multiprocessing.spawn
+    hub.*load* hub.get_dir jit.load jit.save profiler.profile"""
+"""Those that programs import, or ask for in `isinstance`: they are an error when called."""
 
 UNKNOWN = "not written, or not a name of PyTorch's"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn, TypeVar, overload
+from typing import Any, TypeVar, overload
 
-__all__ = ["block", "no", "nothing", "refusing", "unchanged", "zero"]
+__all__ = ["block", "no", "nothing", "one", "unchanged", "zero"]
 
 T = TypeVar("T")
 
@@ -19,6 +19,11 @@ def no(*args: Any, **options: Any) -> bool:
 def zero(*args: Any, **options: Any) -> int:
     """0."""
     return 0
+
+
+def one(*args: Any, **options: Any) -> int:
+    """1."""
+    return 1
 
 
 def nothing(*args: Any, **options: Any) -> None:
@@ -38,12 +43,3 @@ def unchanged(function: T, *args: Any, **options: Any) -> T: ...
 def unchanged(function: Any = None, *args: Any, **options: Any) -> Any:
     """The function or module itself; without one, a decorator that leaves it as it is."""
     return unchanged if function is None else function
-
-
-def refusing(name: str, why: str) -> Callable[..., NoReturn]:
-    """A function that is there, and an error when it is called."""
-
-    def refuse(*args: Any, **options: Any) -> NoReturn:
-        raise NotImplementedError(f"torch.{name}: {why}")
-
-    return refuse

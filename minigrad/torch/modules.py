@@ -12,13 +12,14 @@ import importlib
 import sys
 from collections.abc import MutableSequence
 from dis import opmap
+from fnmatch import fnmatchcase
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pkgutil import walk_packages
-from types import ModuleType
-from typing import Any
+from types import FunctionType, ModuleType
+from typing import Any, NoReturn
 
-from minigrad.torch.absent import UNKNOWN, why_not
+from minigrad.torch.absent import CALLED, UNKNOWN, why_not
 
 __all__ = ["Module", "Views", "complete"]
 
@@ -29,7 +30,6 @@ PARTS = {
     "amp": "autocast_mode grad_scaler",
     "autograd": "anomaly_mode function grad_mode gradcheck variable",
     "cpu.amp": "autocast_mode grad_scaler",
-    "cuda": "random",
     "cuda.amp": "autocast_mode grad_scaler",
     "distributions": """
         bernoulli beta categorical dirichlet distribution exponential gamma kl laplace
@@ -52,6 +52,8 @@ VIEWS = {
     "_dynamo": "compiler", "_dynamo.config": "compiler.config", "_functorch": "func",
     "_inductor": "compiler", "_inductor.config": "compiler.config", "autograd.profiler": "profiler",
     "cpu.amp": "amp", "cuda.amp": "amp", "nn.utils.stateless": "func",
+    **dict.fromkeys(("accelerator", "mps", "xpu"), "cuda"),
+    **{f"backends.{name}": "backends.cudnn" for name in ("cuda", "mkl", "mkldnn", "mps", "openmp")},
     **{f"{module}.{part}".lstrip("."): module for module, s in PARTS.items() for part in s.split()},
 }  # fmt: skip
 """Modules without a file, and those whose names they have."""
@@ -71,7 +73,11 @@ class Module(ModuleType):
         except ModuleNotFoundError as error:
             if error.name != path:
                 raise
-        why = why_not(path.removeprefix(f"{ROOT}."))
+        short = path.removeprefix(f"{ROOT}.")
+        why = why_not(short)
+        if any(fnmatchcase(short, pattern) for pattern in CALLED.split()):
+            setattr(self, name, refusing(short, why))
+            return vars(self)[name]
         if why == UNKNOWN and (near := difflib.get_close_matches(name, dir(self))):
             why = f"{why}; did you mean {' or '.join(near)}?"
         told = f"{self.__name__} has no {name!r}: {why}"
@@ -80,12 +86,19 @@ class Module(ModuleType):
             raise ImportError(told)  # for an AttributeError, Python has a text without the reason
         raise AttributeError(told)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the function that the module is named after: importing it hides the function."""
-        function = vars(self).get(self.__name__.rpartition(".")[2])
-        if function is None:
-            raise TypeError(f"{self.__name__} is a module: it is not called")
-        return function(*args, **kwargs)
+    def __setattr__(self, name: str, value: Any) -> None:
+        hidden = isinstance(value, ModuleType) and isinstance(vars(self).get(name), FunctionType)
+        if not hidden:  # importing a module leaves the function of the same name where it is
+            super().__setattr__(name, value)
+
+
+def refusing(path: str, why: str) -> type:
+    """A class that is there, and an error when it is called."""
+
+    def refuse(*args: Any, **options: Any) -> NoReturn:
+        raise NotImplementedError(f"torch.{path}: {why}")
+
+    return type(path.rpartition(".")[2], (), {"__new__": refuse})
 
 
 class Views(MetaPathFinder, Loader):

@@ -2,9 +2,6 @@
 
 from multiprocessing import *
 
-from minigrad.torch.answers import nothing, refusing
+from minigrad.torch.answers import nothing
 
 set_sharing_strategy = nothing
-spawn = refusing(
-    "multiprocessing.spawn", "a model runs in one process: minigrad.distributed is for several"
-)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 import re
+from collections.abc import Callable
 from typing import Any
 
 
@@ -12,25 +14,14 @@ def _numbers(version: Any) -> tuple[int, ...]:
     return tuple(found + [0] * (4 - len(found)))
 
 
+def _by_numbers(compare: Callable[[Any, Any], bool]) -> Any:
+    return lambda self, other: compare(_numbers(self), _numbers(other))
+
+
 class TorchVersion(str):
     """A version that compares by its numbers, with text and with tuples of numbers."""
 
     __hash__ = str.__hash__
-
-    def __eq__(self, other: Any) -> bool:
-        return _numbers(self) == _numbers(other)
-
-    def __ne__(self, other: Any) -> bool:
-        return _numbers(self) != _numbers(other)
-
-    def __lt__(self, other: Any) -> bool:
-        return _numbers(self) < _numbers(other)
-
-    def __le__(self, other: Any) -> bool:
-        return _numbers(self) <= _numbers(other)
-
-    def __gt__(self, other: Any) -> bool:
-        return _numbers(self) > _numbers(other)
-
-    def __ge__(self, other: Any) -> bool:
-        return _numbers(self) >= _numbers(other)
+    __eq__, __ne__ = _by_numbers(operator.eq), _by_numbers(operator.ne)
+    __lt__, __le__ = _by_numbers(operator.lt), _by_numbers(operator.le)
+    __gt__, __ge__ = _by_numbers(operator.gt), _by_numbers(operator.ge)

@@ -11,40 +11,13 @@ import weakref
 from types import FrameType
 from typing import Any
 
-from minigrad.autograd.events import Call, Observer
-from minigrad.autograd.mutation import history
-from minigrad.autograd.node import Node, Variable, node_of
+from minigrad.autograd.node import Node
 
 lines_of_nodes: weakref.WeakKeyDictionary[Node, str] = weakref.WeakKeyDictionary()
 """The line of each node that an observer saw."""
 
 
 _LIBRARIES = {"contextlib", "copy", "minigrad", "numpy", "pickle"}
-
-
-class Lines(Observer):
-    """Remembers the line of each node that is made."""
-
-    def ran(self, call: Call) -> None:
-        """Remember the line of the op."""
-        if call.node is not None:
-            lines_of_nodes[call.node] = user_line()
-
-
-class Conversions(Observer):
-    """Remembers the lines where values with a history became numbers or NumPy arrays.
-
-    Attributes:
-        conversions: By line, a weak reference to the node or leaf of the latest such tensor.
-    """
-
-    def __init__(self) -> None:
-        self.conversions: dict[str, weakref.ref[Any]] = {}
-
-    def left(self, tensor: Variable, door: str) -> None:  # noqa: ARG002
-        """Remember the line."""
-        if history(tensor) is not None:
-            self.conversions[user_line()] = weakref.ref(node_of(history(tensor)))
 
 
 def user_frame() -> FrameType:

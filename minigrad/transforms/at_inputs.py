@@ -17,14 +17,12 @@ import numpy as np
 from minigrad.autograd.grad_mode import set_grad_enabled
 from minigrad.autograd.mutation import history
 from minigrad.transforms import derivatives
-from minigrad.transforms.evaluation import Evaluation, directions, pulled
+from minigrad.transforms.evaluation import Evaluation, Table, directions, pulled
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
 Function = Callable[..., Any]
 Strategy = Literal["reverse-mode", "forward-mode"]
-Table = Sequence[Sequence[Any]]
-"""For each output and each input the gradient, or None."""
 
 
 def jacobian(
@@ -111,8 +109,8 @@ def vjp(
     Raises:
         RuntimeError: `v` is missing; with `strict`, no output depends on an input, or a derivative
             is constant although `create_graph` is set.
-        TypeError: An input or output does not hold floats, or `v` is of another structure or dtype.
-        ValueError: `v` has another shape.
+        TypeError: An input or output does not hold floats, or `v` is of another dtype.
+        ValueError: `v` has another shape or structure.
 
     Example:
         >>> import minigrad
@@ -124,9 +122,7 @@ def vjp(
         call = _call("vjp", func, inputs)
         given = _vector("vjp", "output", call.output, call.outputs, v)
         if strict:
-            table = _table(call.outputs, call.variables)
-            _check_all("vjp", table)
-            _check_inputs("vjp", table, create_graph and not any(map(history, given)))
+            _check("vjp", call.table(), by_input=create_graph and not any(map(history, given)))
         product = pulled(call.outputs, call.variables, given, call.records(given))
         return call.value, call.structured(product)
 
@@ -151,9 +147,7 @@ def jvp(
         call = _call("jvp", func, inputs)
         given = _vector("jvp", "inputs", call.structured(call.variables), call.variables, v)
         if strict:
-            table = _table(call.outputs, call.variables)
-            _check_inputs("jvp", table, False)
-            _check_all("jvp", table, create_graph and not any(map(history, given)))
+            _check("jvp", call.table(), by_output=create_graph and not any(map(history, given)))
         product = derivatives.along(call, *derivatives.transposed(call), given)
         return call.value, product
 
@@ -215,9 +209,9 @@ def _jacobian(
     with set_grad_enabled(create_graph):
         call = _call(name, func, inputs)
         if strict:
-            for i, row in enumerate(_table(call.outputs, call.variables)):
+            for i, row in enumerate(call.table()):
                 for j, gradient in enumerate(row):
-                    _check(name, f"output {i}", f"input {j}", [gradient], create_graph)
+                    _refuse(name, f"output {i}", f"input {j}", [gradient], create_graph)
         by_rows = strategy == "reverse-mode"
         return derivatives.by_rows(call) if by_rows else derivatives.by_columns(call)
 
@@ -231,9 +225,8 @@ def _second(
         given = _vector(name, "inputs", call.structured(call.variables), call.variables, v)
         slopes = call.gradient(create=True)
         if strict:
-            table = _table(slopes, call.variables)
-            _check_all(name, table)
-            _check_inputs(name, table, create_graph and not any(map(history, given)))
+            constant = create_graph and not any(map(history, given))
+            _check(name, call.table(slopes), by_input=constant)
         product = pulled(slopes, call.variables, given, call.records(given))
         return call.value, call.structured(product)
 
@@ -248,28 +241,18 @@ def _vector(name: str, path: str, like: Any, tensors: Sequence[Any], v: Any) -> 
     return directions(name, tensors[0], tensors, np.ones_like(tensors[0]._data), path, "v")
 
 
-def _table(outputs: Sequence[Any], inputs: Sequence[Any]) -> Table:
-    """The gradient of each output by each input, recorded; None where it does not depend on it."""
-    with set_grad_enabled(True):
-        return [
-            pulled([output], inputs, [np.ones_like(output._data)], create=True, fill=False)
-            for output in outputs
-        ]
+def _check(name: str, table: Table, by_input: bool = False, by_output: bool = False) -> None:
+    """Check that each output depends on an input, and an output on each input.
 
-
-def _check_all(name: str, table: Table, constant: bool = False) -> None:
-    """Check that each output depends on an input."""
+    With `by_input`, or `by_output`, these derivatives must also have a history.
+    """
     for i, row in enumerate(table):
-        _check(name, f"output {i}", "any input", row, constant)
-
-
-def _check_inputs(name: str, table: Table, constant: bool) -> None:
-    """Check that an output depends on each input."""
+        _refuse(name, f"output {i}", "any input", row, by_output)
     for j, column in enumerate(zip(*table, strict=True)):
-        _check(name, "the output", f"input {j}", column, constant)
+        _refuse(name, "the output", f"input {j}", column, by_input)
 
 
-def _check(name: str, output: str, by: str, gradients: Sequence[Any], constant: bool) -> None:
+def _refuse(name: str, output: str, by: str, gradients: Sequence[Any], constant: bool) -> None:
     """A RuntimeError if all gradients are missing; if `constant`, also if none has a history."""
     known = [gradient for gradient in gradients if gradient is not None]
     if not known:

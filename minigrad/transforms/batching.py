@@ -1,15 +1,15 @@
 """Batching rules: how an op runs once for all samples, a rule for each family of ops.
 
-A rule gets the arguments of an op for one sample, in which a `Mapped` tensor represents those that
-differ from sample to sample: its first axis counts the samples. It returns the result with that
-axis first. `RULES` says for every op its rule, or why it has none.
+A rule gets the arguments of an op for one sample, in which `Samples` represent those that differ
+from sample to sample. It returns the result with the axis of the samples first, or NotImplemented
+for arguments that it does not cover. What has no rule runs by its decomposition, or in a loop.
 """
 
 from __future__ import annotations
 
-import math
 import string
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,20 +17,24 @@ import numpy as np
 from minigrad import ops
 from minigrad.autograd.call import call_path
 from minigrad.autograd.engine import COPY, DETACH
+from minigrad.autograd.events import Call, Observer
 from minigrad.autograd.node import Variable
-from minigrad.autograd.primitives import Primitive, registry
+from minigrad.autograd.primitives import Primitive, by_numpy, registry
 from minigrad.ops import _numerics
 from minigrad.ops import linalg as linalg  # its ops are in the registry
 from minigrad.ops.indexing import normalized
+from minigrad.support import tree
+from minigrad.tracing import Value
 
-__all__ = ["RULES", "Batch", "CannotMap", "Mapped", "batching_rule", "rule_of", "whole"]
+__all__ = ["RULES", "Batch", "CannotMap", "Samples", "batching_rule", "one_by_one", "whole"]
 
 
 class CannotMap(NotImplementedError):
     """A function of one sample cannot run for many at once."""
 
 
-class Mapped(NamedTuple):
+@dataclass(frozen=True, eq=False, slots=True)
+class Samples:
     """A tensor whose first axis counts the samples."""
 
     tensor: Any
@@ -48,14 +52,21 @@ class Batch(NamedTuple):
     Attributes:
         op: The op.
         size: The number of samples.
-        shape: The shape of the first result for one sample.
+        outputs: What it made of the first sample.
         same: Whether random numbers are the same for all samples.
     """
 
     op: Primitive
     size: int
-    shape: tuple[int, ...]
+    outputs: Sequence[Value | None]
     same: bool = False
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the first result for one sample."""
+        first = self.outputs[0]
+        assert first is not None
+        return first.shape
 
     def run(self, *values: Any) -> Any:
         """Run the op on tensors, arrays and static values."""
@@ -63,8 +74,8 @@ class Batch(NamedTuple):
 
 
 Rule = Callable[..., Any]
-RULES: dict[Primitive, Rule | str] = {}
-"""For an op its batching rule, or why it has none."""
+RULES: dict[Primitive, Rule] = {}
+"""The batching rules of ops."""
 _OP = {**registry, "detach": DETACH, "copy": COPY}
 _FUNCTIONS: dict[Primitive, Callable[..., Any]] = {}
 
@@ -76,7 +87,7 @@ def _function(op: Primitive) -> Callable[..., Any]:
 
 
 def batching_rule(*ops_: Any) -> Callable[[Rule], Rule]:
-    """Define the batching rule of ops (a decorator).
+    """Define the batching rule of ops (a decorator), which then need no loop over the samples.
 
     Args:
         *ops_: The ops, or the names of minigrad's own.
@@ -95,28 +106,61 @@ def batching_rule(*ops_: Any) -> Callable[[Rule], Rule]:
     """
 
     def define(rule: Rule) -> Rule:
-        RULES.update(dict.fromkeys(map(_record, ops_), rule))
+        RULES.update({_OP[op] if isinstance(op, str) else op.op: rule for op in ops_})
         return rule
 
     return define
 
 
-def _record(op: Any) -> Primitive:
-    record: Primitive = _OP[op] if isinstance(op, str) else op.op
-    return record
+# The loop --------------------------------------------------------------------------------------
 
 
-def rule_of(op: Primitive) -> Rule:
-    """The batching rule of an op, or an error that says why it has none."""
-    rule = RULES.get(op)
-    if callable(rule):
-        return rule
-    effects = "it does more than give a result, such as an exchange with other ranks"
-    reason = rule or (effects if op.side_effects else "batching_rule defines one for your own op")
-    raise CannotMap(
-        f"vmap: {op.name} has no batching rule: {reason}; write a loop over the samples, "
-        f"minigrad.stack([f(x) for x in xs])"
-    )
+class _Results(Observer):
+    """What the last op returned, its residuals too."""
+
+    found: Sequence[Any] = ()
+
+    def ran(self, call: Call) -> None:
+        self.found = *call.outputs, *call.residuals
+
+
+def one_by_one(batch: Batch, *values: Any) -> Any:
+    """Run the op in a loop over the samples."""
+    op = batch.op
+    if op.side_effects or (op.random_keys and not batch.same):
+        raise CannotMap(
+            f"vmap: {op.name} depends on more than its arguments, or does more than give a result: "
+            f"write a loop over the samples, minigrad.stack([f(x) for x in xs])"
+        )
+    rows = []
+    for i in range(batch.size):
+        with _Results() as results:
+            one = [of_sample(value, i) for value in values]
+            batch.run(*one[: op.arrays], *map(static, one[op.arrays :]))
+        rows.append(results.found)
+        for first, found in zip(batch.outputs, results.found, strict=True):
+            if first is not None and first.shape != np.shape(found):
+                raise CannotMap(
+                    f"vmap: {op.name}: the shape of its result depends on the values: "
+                    f"{first.shape} for the first sample, {np.shape(found)} for sample {i}"
+                )
+    columns = zip(batch.outputs, *rows, strict=True)
+    return [None if value is None else ops.stack(column) for value, *column in columns]
+
+
+def of_sample(thing: Any, sample: int, read: Callable[[Any, int], Any] = ops.getitem) -> Any:
+    """An argument for one sample."""
+    return tree.mapped(lambda one: read(one.tensor, sample), thing, Samples)
+
+
+def static(thing: Any) -> Any:
+    """A static argument, with arrays in the place of tensors."""
+
+    def value(tensor: Any) -> Any:
+        array = tensor._data if tensor._data.dtype.kind == "f" else normalized(tensor)
+        return array if array.ndim else array.item()
+
+    return tree.mapped(value, thing, Variable)
 
 
 # Shapes ----------------------------------------------------------------------------------------
@@ -124,30 +168,32 @@ def rule_of(op: Primitive) -> Rule:
 
 def shape_of(x: Any) -> tuple[int, ...]:
     """The shape of one sample."""
-    return x.shape if isinstance(x, Mapped) else _numerics.shape_of(x)
+    return x.shape if isinstance(x, Samples) else _numerics.shape_of(x)
 
 
 def whole(x: Any, size: int) -> Any:
     """A tensor with the axis of samples, repeated for each if it is the same for all."""
-    if isinstance(x, Mapped):
+    if isinstance(x, Samples):
         return x.tensor
     return ops.broadcast_to(x, (size, *shape_of(x)))
 
 
 def aligned(*xs: Any) -> list[Any]:
-    """Operands that broadcast as those of one sample do: mapped ones get axes of length 1."""
+    """Operands that broadcast as those of one sample do: samples get axes of length 1."""
     rank = max([len(shape_of(x)) for x in xs if x is not None])
-    return [_with_rank(x, rank) if isinstance(x, Mapped) else x for x in xs]
+    return [_with_rank(x, rank) if isinstance(x, Samples) else x for x in xs]
 
 
-def _with_rank(x: Mapped, rank: int) -> Any:
-    shape = x.tensor._data.shape
-    if len(shape) == rank + 1:
+def _with_rank(x: Samples, rank: int) -> Any:
+    """The tensor with axes of length 1 before those of a sample, or without them."""
+    size, *shape = x.tensor._data.shape
+    if len(shape) == rank:
         return x.tensor
-    return ops.reshape(x.tensor, (shape[0], *(1,) * (rank + 1 - len(shape)), *shape[1:]))
+    more = len(shape) - rank
+    return ops.reshape(x.tensor, (size, *(1,) * -more, *shape[max(more, 0) :]))
 
 
-def _fitted(batch: Batch, result: Any) -> Any:
+def _in_shape(batch: Batch, result: Any) -> Any:
     """A result, in the shape that it has for each sample."""
     wanted = (batch.size, *batch.shape)
     return result if result._data.shape == wanted else ops.reshape(result, wanted)
@@ -162,31 +208,27 @@ def _moved(axis: Any, rank: int) -> Any:
     return axis % max(rank, 1) + 1
 
 
-INDEXED = {_OP[name] for name in ("getitem", "setitem", "scatter_extreme", "scatter_index")}
-"""The ops with an index that is not an operand, and may differ from sample to sample."""
-
-
 # Families --------------------------------------------------------------------------------------
 
+_UFUNCS = [
+    op for function, op in by_numpy.items()
+    if isinstance(function, np.ufunc) and function.signature is None
+]  # fmt: skip
 _ONE_AXIS = {
-    _OP[name] for name in ("argmax", "argmin", "argsort", "cumprod", "cumsum", "median", "sort")
-}
+    _OP[name]
+    for name in (
+        "argmax", "argmin", "argsort", "cumprod", "cumsum", "median", "repeat", "roll", "sort",
+        "take",
+    )
+}  # fmt: skip
 """Where no axis means that of the flattened sample."""
 
 
 @batching_rule(
-    "abs", "add", "alias", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh",
-    "astype", "bitwise_and", "bitwise_or", "bitwise_xor", "cbrt", "ceil", "clamped_log", "clip",
-    "clone", "copysign", "cos", "cosh", "deg2rad", "digamma", "divide", "entr", "equal", "erf",
-    "erfc", "erfinv", "exp", "exp2", "expm1", "floor", "floor_divide", "fmax", "fmin", "fmod",
-    "gelu", "greater", "greater_equal", "hardtanh", "hypot", "identity", "invert", "isclose",
-    "isfinite", "isinf", "isnan", "left_shift", "less", "less_equal", "lgamma", "log", "log10",
-    "log1p", "log2", "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor",
-    "logit", "maximum", "minimum", "multiply", "nan_to_num", "negative", "nextafter", "not_equal",
-    "polygamma", "power", "rad2deg", "reciprocal", "relu", "remainder", "right_shift", "round",
-    "rsqrt", "sigmoid", "sign", "signbit", "silu", "sin", "sinc", "sinh", "softplus", "sqrt",
-    "square", "subtract", "tan", "tanh", "to_integer", "trunc", "where", "xlog1py", "xlogy",
-    "detach", "copy",
+    *_UFUNCS, "alias", "astype", "clamped_log", "clip", "copy", "detach", "digamma", "entr", "erf",
+    "erfc", "erfinv", "gelu", "hardtanh", "identity", "isclose", "lgamma", "logit", "nan_to_num",
+    "polygamma", "relu", "rsqrt", "sigmoid", "silu", "sinc", "softplus", "to_integer", "where",
+    "xlog1py", "xlogy",
 )  # fmt: skip
 def elementwise(batch: Batch, *values: Any) -> Any:
     """Operands broadcast: those with fewer axes get axes of length 1 after that of the samples."""
@@ -194,54 +236,50 @@ def elementwise(batch: Batch, *values: Any) -> Any:
     return batch.run(*aligned(*values[:count]), *values[count:])
 
 
+@batching_rule("masked_fill")
+def _masked_fill(batch: Batch, x: Any, mask: Any, value: Any) -> Any:
+    x, mask, value = aligned(x, mask, value)
+    return _in_shape(batch, ops.where(mask, ops.astype(value, x.dtype), x))
+
+
 @batching_rule(
     "all", "any", "argmax", "argmin", "argsort", "count_nonzero", "cumprod", "cumsum", "flip",
     "log_softmax", "logcumsumexp", "logsumexp", "max", "mean", "median", "min", "nanmean", "norm",
-    "prod", "running_places", "softmax", "sort", "std", "sum", "topk", "var",
+    "prod", "repeat", "roll", "running_places", "softmax", "sort", "std", "sum", "topk", "var",
 )  # fmt: skip
-def along_axes(batch: Batch, x: Mapped, *static: Any) -> Any:
+def along_axes(batch: Batch, x: Samples, *static: Any) -> Any:
     """An axis is counted after that of the samples; no axis means all of the sample."""
+    if any(isinstance(each, Samples) for each in static):
+        return NotImplemented
     (place,) = batch.op.axes
     axis, rest = static[place - 1], list(static)
     rank, tensor = len(x.shape), x.tensor
-    one_axis = batch.op in _ONE_AXIS
-    if not rank or (axis is None and one_axis):
+    if not rank or (axis is None and batch.op in _ONE_AXIS):
         tensor, rank, axis = ops.reshape(tensor, (batch.size, -1)), 1, 0 if axis != () else axis
     rest[place - 1] = _moved(axis, rank)
-    found = batch.run(tensor, *rest)
-    if batch.op.multiple_outputs:
-        return tuple(found)
-    return _fitted(batch, found)
+    return _in_shape(batch, batch.run(tensor, *rest))
 
 
 @batching_rule("expand_dims", "flatten", "ravel", "reshape", "squeeze")
-def reshaped(batch: Batch, x: Mapped, *static: Any) -> Any:
+def in_another_shape(batch: Batch, x: Samples, *static: Any) -> Any:
     """The same elements in another shape."""
     return ops.reshape(x.tensor, (batch.size, *batch.shape))
 
 
 @batching_rule("broadcast_to", "expand")
-def broadcast(batch: Batch, x: Mapped, *static: Any) -> Any:
+def broadcast(batch: Batch, x: Samples, *static: Any) -> Any:
     """Axes of length 1 come between that of the samples and the others."""
     return ops.broadcast_to(_with_rank(x, len(batch.shape)), (batch.size, *batch.shape))
 
 
-@batching_rule("masked_fill")
-def _masked_fill(batch: Batch, x: Any, mask: Any, value: Any) -> Any:
-    x, mask, value = aligned(x, mask, value)
-    found = ops.where(mask, ops.astype(value, x.dtype), x)
-    return _fitted(batch, found)
-
-
 @batching_rule("transpose")
-def _transpose(batch: Batch, x: Mapped, axes: Any) -> Any:
-    rank = len(x.shape)
-    order = range(rank)[::-1] if axes is None else axes
-    return ops.transpose(x.tensor, (0, *(axis % rank + 1 for axis in order)))
+def _transpose(batch: Batch, x: Samples, axes: Any) -> Any:
+    order = range(len(x.shape))[::-1] if axes is None else axes
+    return ops.transpose(x.tensor, (0, *_moved(order, len(x.shape))))
 
 
-@batching_rule("swapaxes", "moveaxis", "rot90", "trace", "diagonal", "scatter_diagonal")
-def axes_named(batch: Batch, x: Mapped, *static: Any) -> Any:
+@batching_rule("diagonal", "moveaxis", "rot90", "scatter_diagonal", "swapaxes", "trace")
+def axes_named(batch: Batch, x: Samples, *static: Any) -> Any:
     """The parameters that name axes are counted after that of the samples."""
     rank = len(batch.shape if batch.op is _OP["scatter_diagonal"] else x.shape)
     moved = []
@@ -254,55 +292,10 @@ def axes_named(batch: Batch, x: Mapped, *static: Any) -> Any:
     return batch.run(x.tensor, *moved)
 
 
-@batching_rule("tril", "triu")
-def _triangle(batch: Batch, x: Mapped, k: int) -> Any:
-    return batch.run(x.tensor, k)
-
-
-@batching_rule("pad")
-def _pad(batch: Batch, x: Mapped, pad_width: Any, mode: str, constant_values: Any) -> Any:
-    if not x.shape:
-        return x.tensor
-
-    def of_all(pairs: Any) -> Any:
-        each = np.broadcast_to(np.asarray(pairs), (len(x.shape), 2)).tolist()
-        return ((0, 0), *map(tuple, each))
-
-    return batch.run(x.tensor, of_all(pad_width), mode, of_all(constant_values))
-
-
-@batching_rule("tile")
-def _tile(batch: Batch, x: Mapped, reps: Any) -> Any:
-    reps = (reps,) if isinstance(reps, int) else tuple(reps)
-    rank = max(len(reps), len(x.shape))
-    reps = (1,) * (rank - len(reps)) + reps
-    return batch.run(_with_rank(x, rank), (1, *reps))
-
-
-@batching_rule("roll", "repeat")
-def _roll(batch: Batch, x: Any, amount: Any, axis: Any) -> Any:
-    if isinstance(amount, Mapped):
-        raise CannotMap(
-            f"vmap: {batch.op.name}: how far, or how often, must be the same for all samples"
-        )
-    if axis is None or not x.shape:
-        flat = ops.reshape(x.tensor, (batch.size, -1))
-        return _fitted(batch, batch.run(flat, amount, 1))
-    return batch.run(x.tensor, amount, _moved(axis, len(x.shape)))
-
-
-@batching_rule("quantile")
-def _quantile(batch: Batch, x: Any, q: Any, axis: Any, keepdims: bool, method: str) -> Any:
-    rank = len(x.shape)
-    found = batch.run(x.tensor, q, _moved(axis, rank), keepdims, method)
-    return ops.moveaxis(found, np.ndim(q), 0)
-
-
 @batching_rule("concatenate", "stack")
 def joined(batch: Batch, tensors: Sequence[Any], axis: int) -> Any:
     """Repeat for each sample a value that is the same for all."""
-    rank = len(batch.shape)
-    return batch.run([whole(x, batch.size) for x in tensors], axis % max(rank, 1) + 1)
+    return batch.run([whole(x, batch.size) for x in tensors], _moved(axis, len(batch.shape)))
 
 
 # Products --------------------------------------------------------------------------------------
@@ -311,69 +304,46 @@ def joined(batch: Batch, tensors: Sequence[Any], axis: int) -> Any:
 @batching_rule("matmul")
 def _matmul(batch: Batch, a: Any, b: Any) -> Any:
     left, right = len(shape_of(a)), len(shape_of(b))
-    if isinstance(a, Mapped) and not isinstance(b, Mapped) and right <= 2:
+    if isinstance(a, Samples) and not isinstance(b, Samples) and right <= 2:
         return ops.matmul(a.tensor, b)  # of vectors: (samples, k) @ (k, m)
     if left == 1:
-        a = Mapped(ops.expand_dims(a.tensor, 1)) if isinstance(a, Mapped) else ops.expand_dims(a, 0)
+        a = Samples(ops.expand_dims(whole(a, batch.size), 1))
     if right == 1:
-        b = Mapped(ops.expand_dims(b.tensor, 2)) if isinstance(b, Mapped) else ops.expand_dims(b, 1)
-    return _fitted(batch, ops.matmul(*aligned(a, b)))
+        b = Samples(ops.expand_dims(whole(b, batch.size), 2))
+    return _in_shape(batch, ops.matmul(*aligned(a, b)))
 
 
 @batching_rule("linear")
 def _linear(batch: Batch, x: Any, weight: Any, bias: Any) -> Any:
-    if not isinstance(weight, Mapped) and not isinstance(bias, Mapped):
+    if not isinstance(weight, Samples) and not isinstance(bias, Samples):
         return batch.run(x.tensor, weight, bias)
-    turned = (
-        Mapped(ops.swapaxes(weight.tensor, 1, 2)) if isinstance(weight, Mapped)
-        else ops.swapaxes(weight, 0, 1)
-    )  # fmt: skip
-    if not isinstance(x, Mapped) and not isinstance(weight, Mapped):
-        return ops.add(*aligned(ops.matmul(x, turned), bias))
-    product = Mapped(_matmul(batch, x, turned))
+    turned = Samples(ops.swapaxes(whole(weight, batch.size), 1, 2))
+    product = Samples(_matmul(batch, x, turned))
     return product.tensor if bias is None else ops.add(*aligned(product, bias))
 
 
-@batching_rule("vecdot", "cross", "solve_triangular")
-def _vectors(batch: Batch, a: Any, b: Any, *static: Any) -> Any:
-    return batch.run(*aligned(a, b), *static)
+@batching_rule("cross", "rotate_pairs", "solve_triangular", "vecdot")
+def _vectors(batch: Batch, *values: Any) -> Any:
+    count = batch.op.arrays
+    return batch.run(*aligned(*values[:count]), *values[count:])
 
 
 @batching_rule("solve")
 def _solve(batch: Batch, a: Any, b: Any) -> Any:
-    if len(shape_of(b)) == 1:
-        b = Mapped(ops.expand_dims(whole(b, batch.size), 2))
-        return ops.squeeze(batch.run(*aligned(a, b)), -1)
-    return batch.run(*aligned(a, b))
-
-
-@batching_rule("tensordot")
-def _tensordot(batch: Batch, a: Any, b: Any, axes: Any) -> Any:
-    left, right = len(shape_of(a)), len(shape_of(b))
-    if isinstance(axes, int):
-        axes = (range(left - axes, left), range(axes))
-    of_a, of_b = (np.atleast_1d(each).tolist() for each in axes)
-    pairs = [(i % left, j % right) for i, j in zip(of_a, of_b, strict=True)]
-    names = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXY"
-    first, second = list(names[:left]), list(names[left : left + right])
-    for i, j in pairs:
-        second[j] = first[i]
-    kept = [n for i, n in enumerate(first) if i not in [p for p, _ in pairs]]
-    kept += [n for j, n in enumerate(second) if j not in [q for _, q in pairs]]
-    operands = [x.tensor if isinstance(x, Mapped) else x for x in (a, b)]
-    marks = ["Z" * isinstance(x, Mapped) for x in (a, b)]
-    equation = f"{marks[0]}{''.join(first)},{marks[1]}{''.join(second)}->Z{''.join(kept)}"
-    return ops.einsum(equation, *operands)
+    if len(shape_of(b)) > 1:
+        return batch.run(*aligned(a, b))
+    column = Samples(ops.expand_dims(whole(b, batch.size), 2))
+    return ops.squeeze(batch.run(*aligned(a, column)), -1)
 
 
 @batching_rule("einsum")
 def _einsum(batch: Batch, operands: Sequence[Any], inputs: Any, output: Any) -> Any:
     label = _unused(inputs)
     labelled = [
-        _prefixed(label, terms) if isinstance(x, Mapped) else terms
+        _prefixed(label, terms) if isinstance(x, Samples) else terms
         for x, terms in zip(operands, inputs, strict=True)
     ]
-    tensors = [x.tensor if isinstance(x, Mapped) else x for x in operands]
+    tensors = [x.tensor if isinstance(x, Samples) else x for x in operands]
     return batch.run(tensors, type(inputs)(labelled), _prefixed(label, output))
 
 
@@ -389,272 +359,144 @@ def _prefixed(label: Any, terms: Any) -> Any:
 
 
 @batching_rule(
-    "cholesky", "det", "eigh", "eigvalsh", "inv", "matrix_rank", "pinv", "qr", "qr_complete", "svd",
-    "svd_complete", "svdvals",
+    "cholesky", "det", "eigh", "eigvalsh", "inv", "matrix_rank", "pinv", "qr", "svd", "svdvals",
+    "tril", "triu",
 )  # fmt: skip
-def matrices(batch: Batch, x: Mapped, *static: Any) -> Any:
+def matrices(batch: Batch, x: Samples, *static: Any) -> Any:
     """Functions of matrices run on stacks of them."""
     return batch.run(x.tensor, *static)
 
 
-@batching_rule("slogdet")
-def _slogdet(batch: Batch, x: Mapped) -> Any:
-    sign, logarithm = batch.run(x.tensor)
-    return sign, logarithm, sign
-
-
 # Indices ---------------------------------------------------------------------------------------
 
+INDEXED = {_OP[name] for name in ("getitem", "scatter_extreme", "scatter_index", "setitem")}
+"""The ops with an index that is not an operand, and may differ from sample to sample."""
 
-class _Places(NamedTuple):
-    """An index of all samples, where the axes of what it reads go, and the shape of one sample."""
+
+class _Index(NamedTuple):
+    """An index of all samples.
+
+    Attributes:
+        parts: The index itself.
+        order: The axes of what it reads, in the order in which the index of a sample has them.
+    """
 
     parts: tuple[Any, ...]
     order: tuple[int, ...]
-    shape: tuple[int, ...]
+
+    def read(self, x: Any) -> Any:
+        """Read a part of all samples."""
+        return self._ordered(ops.getitem(x, self.parts), self.order)
+
+    def fit(self, value: Any, size: int) -> Any:
+        """A value for that part, with its axes as the index has them."""
+        value = _with_rank(Samples(whole(value, size)), len(self.order) - 1)
+        return self._ordered(value, tuple(np.argsort(self.order).tolist()))
+
+    def _ordered(self, x: Any, order: tuple[int, ...]) -> Any:
+        return x if order == tuple(range(len(order))) else ops.transpose(x, order)
 
 
-def _places(size: int, index: Any, shape: tuple[int, ...], mapped: bool) -> _Places:
-    """An index of a sample of `shape` as one of all samples; `mapped` says whether they differ."""
-    several = isinstance(index, tuple) and not isinstance(index, Mapped)
+def _index(size: int, index: Any, shape: tuple[int, ...], own: bool = True) -> _Index:
+    """An index of a sample of `shape` as one of all samples; `own` says whether they differ."""
+    several = isinstance(index, tuple) and not isinstance(index, Samples)
     parts = list(index) if several else [index]
-    if any(isinstance(part, Mapped) and part.tensor.dtype == bool for part in parts):
+    if any(isinstance(part, Samples) and part.tensor.dtype == bool for part in parts):
         raise CannotMap(
             "vmap: an index by a mask that differs from sample to sample reads another number of "
             "elements in each: use where(mask, x, 0)"
         )
-    used = sum(map(_axes_used, parts))
-    rest = [slice(None)] * (len(shape) - used)
-    at = next((i for i, part in enumerate(parts) if part is Ellipsis), len(parts))
-    parts[at : at + 1] = rest
-    arrays = any(isinstance(part, (Mapped, Variable, np.ndarray)) for part in parts)
-    chosen = [
-        i for i, part in enumerate(parts)
-        if isinstance(part, (Mapped, Variable, np.ndarray)) or (arrays and isinstance(part, int))
-    ]  # fmt: skip
-    logical = tuple([
-        np.zeros(part.shape, np.intp) if isinstance(part, Mapped)
-        else part._data if isinstance(part, Variable) else part
-        for part in parts
-    ])  # fmt: skip
-    found = np.broadcast_to(np.False_, shape)[logical].shape
-    together = chosen == list(range(chosen[0], chosen[-1] + 1)) if chosen else True
-    each = any(isinstance(part, Mapped) for part in parts)
-    before = sum(not isinstance(part, int) for part in parts[: chosen[0]]) if chosen else 0
-    rank = max([_index_rank(parts[i]) for i in chosen], default=0)
-    if not each:
-        # Where arrays are apart, their axes come first, before that of the samples.
-        first = 0 if together else rank
-        others = [axis for axis in range(len(found) + 1) if axis != first]
-        return _Places((slice(None), *parts), (first, *others), found)
-    for i in chosen:
-        part = parts[i]
-        parts[i] = _with_rank(part, rank) if isinstance(part, Mapped) else part
-    # The result has the axis of the samples and then those of the arrays, from `first` on.
-    wanted = before if together else 0
-    first = 0 if mapped else wanted
-    numbers = [np.arange(size).reshape(size, *(1,) * rank)] * mapped
-    others = [axis for axis in range(len(found) + 1) if not first <= axis <= first + rank]
-    block = range(first + 1, first + 1 + rank)
-    order = (first, *others[:wanted], *block, *others[wanted:])
-    return _Places((*numbers, *parts), order, found)
+    if any(part is Ellipsis for part in parts):
+        at = next(i for i, part in enumerate(parts) if part is Ellipsis)
+        used = sum(part.ndim if _is_mask(part) else part is not None for part in parts) - 1
+        parts[at : at + 1] = [slice(None)] * (len(shape) - used)
+    logical = tuple([np.zeros(x.shape, np.intp) if isinstance(x, Samples) else x for x in parts])
+    rank = np.broadcast_to(np.False_, shape)[logical].ndim
+    arrays = [i for i, part in enumerate(logical) if isinstance(part, np.ndarray)]
+    numbers = [i for i, part in enumerate(logical) if isinstance(part, int)]
+    if not arrays or (len(arrays) + len(numbers) == 1 and parts[arrays[0]] is logical[arrays[0]]):
+        return _Index((slice(None), *parts), tuple(range(rank + 1)))
+    # The arrays come first in what is read, behind the numbers of the samples; in the order of the
+    # sample, their axes come where they stand if they stand side by side.
+    chosen = sorted(arrays + numbers)
+    before = chosen[0] if chosen[-1] - chosen[0] < len(chosen) else 0
+    inner = max([1 if _is_mask(logical[i]) else logical[i].ndim for i in arrays])
+    samples = np.arange(size).reshape(size, *(1,) * inner) * own
+    every = [_with_rank(x, inner)._data if isinstance(x, Samples) else x for x in parts]
+    axes, end = [*range(1, rank + 1)], inner + before
+    return _Index((samples, *every), (0, *axes[inner:end], *axes[:inner], *axes[end:]))
 
 
-def _axes_used(part: Any) -> int:
-    if part is None or part is Ellipsis:
-        return 0
-    array = part._data if isinstance(part, Variable) else part
-    return array.ndim if isinstance(array, np.ndarray) and array.dtype == bool else 1
-
-
-def _index_rank(part: Any) -> int:
-    array = part._data if isinstance(part, Variable) else part
-    if isinstance(array, np.ndarray) and array.dtype == bool:
-        return 1
-    return len(part.shape) if isinstance(part, Mapped) else np.ndim(array)
+def _is_mask(part: Any) -> bool:
+    return isinstance(part, np.ndarray) and part.dtype == np.bool_
 
 
 @batching_rule("getitem")
 def _getitem(batch: Batch, x: Any, index: Any) -> Any:
-    mapped = isinstance(x, Mapped)
-    places = _places(batch.size, index, shape_of(x), mapped)
-    return _ordered(ops.getitem(x.tensor if mapped else x, places.parts), places.order)
-
-
-def _ordered(x: Any, order: tuple[int, ...]) -> Any:
-    return x if order == tuple(range(len(order))) else ops.transpose(x, order)
-
-
-def _unordered(value: Any, places: _Places, size: int) -> Any:
-    """A value for the elements of an index, in the order in which the index has them."""
-    if len(shape_of(value)) > len(places.shape):  # leading axes of length 1
-        shape = shape_of(value)[len(shape_of(value)) - len(places.shape) :]
-        value = (
-            Mapped(ops.reshape(value.tensor, (size, *shape))) if isinstance(value, Mapped)
-            else ops.reshape(value, shape)
-        )  # fmt: skip
-    spread = aligned(value, np.empty(places.shape))[0]
-    spread = ops.broadcast_to(spread, (size, *places.shape))
-    return _ordered(spread, tuple(np.argsort(places.order).tolist()))
+    own = isinstance(x, Samples)
+    every = _index(batch.size, index, shape_of(x), own)
+    return every.read(x.tensor if own else ops.expand_dims(x, 0))
 
 
 @batching_rule("setitem")
 def _setitem(batch: Batch, x: Any, value: Any, index: Any, in_place: bool = False) -> Any:
-    places = _places(batch.size, index, shape_of(x), True)
-    return ops.setitem(whole(x, batch.size), places.parts, _unordered(value, places, batch.size))
+    every = _index(batch.size, index, shape_of(x))
+    return ops.setitem(whole(x, batch.size), every.parts, every.fit(value, batch.size))
 
 
 @batching_rule("scatter_index")
 def _scatter_index(batch: Batch, value: Any, index: Any, shape: Any) -> Any:
-    places = _places(batch.size, index, tuple(shape), True)
-    given = _unordered(value, places, batch.size)
-    return batch.run(given, normalized(places.parts), (batch.size, *shape))
+    every = _index(batch.size, index, tuple(shape))
+    return batch.run(every.fit(value, batch.size), normalized(every.parts), (batch.size, *shape))
 
 
 @batching_rule("take")
-def _take(batch: Batch, x: Any, indices: Any, axis: Any, mode: str) -> Any:
-    if isinstance(indices, Mapped):
-        length = math.prod(shape_of(x)) if axis is None else shape_of(x)[axis]
-        if mode == "wrap":
-            indices = Mapped(ops.remainder(indices.tensor, max(length, 1)))
-        elif mode == "clip":
-            indices = Mapped(ops.clip(indices.tensor, 0, max(length - 1, 0)))
-        if axis is None:
-            return _getitem(batch, _flat(x), indices)
-        along = (slice(None),) * (axis % len(shape_of(x)))
-        return _getitem(batch, x, (*along, indices))
-    if axis is None or not x.shape:
-        return batch.run(ops.reshape(x.tensor, (batch.size, -1)), indices, 1, mode)
-    return batch.run(x.tensor, indices, axis % len(x.shape) + 1, mode)
-
-
-def _flat(x: Any) -> Any:
-    if not isinstance(x, Mapped):
-        return ops.ravel(x)
-    return Mapped(ops.reshape(x.tensor, (len(x.tensor), math.prod(x.shape))))
-
-
-@batching_rule(
-    "gather", "index_add", "scatter", "scatter_add", "scatter_extreme", "take_along_axis"
-)
-def by_places(batch: Batch, *values: Any) -> Any:
-    """The axis is counted after that of the samples, whose own places are their numbers."""
-    places = batch.op.places
-    axis, arrays = values[places["axis"]], list(values)
-    names = [name for name in ("x", "index", "indices", "src", "source") if name in places]
-    rank = len(shape_of(values[0]))
-    shared = batch.op is _OP["index_add"]
-    if shared and isinstance(values[places["index"]], Mapped) and rank:
-        return _index_add(batch, *values)
-    if axis is None and batch.op is _OP["take_along_axis"]:
-        arrays[0], axis, rank = _flat(values[0]), 0, 1
-    if axis is None or not rank:
-        raise CannotMap(
-            f"vmap: {batch.op.name} without an axis has no batching rule; use take_along_axis or "
-            f"gather"
-        )
-    for name in ("src", "source"):
-        if name in places and not shape_of(values[places[name]]) and not shared:
-            given = values[places[name]]  # one number for all places
-            shape = shape_of(values[places["index"]])
-            arrays[places[name]] = Mapped(
-                ops.broadcast_to(_with_rank(Mapped(whole(given, batch.size)), len(shape)),
-                                 (batch.size, *shape))
-            )  # fmt: skip
-    for name in names:
-        if not (shared and name == "index"):
-            arrays[places[name]] = whole(arrays[places[name]], batch.size)
-    arrays[places["axis"]] = axis % rank + 1
-    return batch.run(*arrays)
-
-
-def _index_add(batch: Batch, x: Any, index: Any, source: Any, axis: int, alpha: Any) -> Any:
-    """By indices that differ: as many of them as the source has elements."""
-    rank, added = len(shape_of(x)), whole(source, batch.size)
-    column = [1] * rank
-    column[axis] = -1
-    spread = ops.broadcast_to(
-        ops.reshape(index.tensor, (batch.size, *column)), tuple(added._data.shape)
-    )
-    return ops.scatter_add(whole(x, batch.size), axis % rank + 1, spread, added * alpha)
-
-
-@batching_rule("isin")
-def _isin(batch: Batch, element: Any, others: Any, invert: bool) -> Any:
-    if not isinstance(others, Mapped):
-        return batch.run(element.tensor, others, invert)
-    rank = len(shape_of(element))
-    among = ops.reshape(others.tensor, (batch.size, *(1,) * rank, -1))
-    found = ops.any(ops.expand_dims(whole(element, batch.size), -1) == among, -1)
-    return ops.logical_not(found) if invert else found
-
-
-@batching_rule("searchsorted")
-def _searchsorted(batch: Batch, a: Any, v: Any, side: str) -> Any:
-    if not isinstance(a, Mapped):
-        return batch.run(a, v.tensor, side)
-    rank = len(shape_of(v))  # how many elements are smaller; NaN is the largest
-    sequence = ops.reshape(a.tensor, (batch.size, *(1,) * rank, -1))
-    value = ops.expand_dims(whole(v, batch.size), -1)
-    last = ops.isnan(value)
-    smaller = (
-        (sequence < value) | (last & ~ops.isnan(sequence)) if side == "left"
-        else (sequence <= value) | last
-    )  # fmt: skip
-    return ops.count_nonzero(smaller, -1)
+def _take(batch: Batch, x: Any, indices: Any, axis: Any) -> Any:
+    if not isinstance(indices, Samples):
+        return along_axes(batch, x, indices, axis)
+    if axis is None:
+        return NotImplemented
+    return _getitem(batch, x, (*[slice(None)] * (axis % len(shape_of(x))), indices))
 
 
 @batching_rule("embedding")
-def _embedding(batch: Batch, ids: Any, weight: Any, padding_idx: Any, sparse: Any) -> Any:
-    if not isinstance(weight, Mapped):
-        return batch.run(ids.tensor, weight, padding_idx, sparse)
-    if isinstance(ids, Mapped):
-        return _getitem(batch, weight, ids)
-    return ops.take(weight.tensor, ids, 1)
+def _embedding(batch: Batch, ids: Any, weight: Any, *options: Any) -> Any:
+    if not isinstance(weight, Samples):
+        return batch.run(ids.tensor, weight, *options)
+    if not isinstance(ids, Samples):
+        return ops.take(weight.tensor, ids, 1)
+    return _getitem(batch, weight, ids)
+
+
+@batching_rule("gather", "scatter", "scatter_add", "scatter_extreme", "take_along_axis")
+def by_places(batch: Batch, *values: Any) -> Any:
+    """The axis is counted after that of the samples, and what is the same for all is repeated."""
+    place = batch.op.places["axis"]
+    arrays, axis, rest = values[:place], values[place], values[place + 1 :]
+    if axis is None or any(not shape_of(x) for x in arrays):
+        return NotImplemented
+    axis = _moved(axis, len(shape_of(arrays[0])))
+    return batch.run(*[whole(x, batch.size) for x in arrays], axis, *rest)
 
 
 # Layers ----------------------------------------------------------------------------------------
 
 
-def _merged(x: Any, size: int) -> Any:
-    """The axis of the samples and the first one as one axis."""
+def _images(x: Any, size: int) -> Any:
+    """The axis of the samples and that of the images as one axis."""
     tensor = whole(x, size)
-    shape = tensor._data.shape
-    return ops.reshape(tensor, (size * shape[1], *shape[2:]))
+    return ops.reshape(tensor, (-1, *tensor._data.shape[2:]))
 
 
-@batching_rule("max_pool", "max_pool_places", "sum_pool", "sum_pool_transpose")
-def images(batch: Batch, x: Mapped, *static: Any) -> Any:
+@batching_rule(
+    "convolution", "convolution_transpose", "max_pool", "max_pool_places", "sum_pool",
+    "sum_pool_transpose",
+)  # fmt: skip
+def images(batch: Batch, x: Any, *others: Any) -> Any:
     """The samples go into the axis of the images."""
-    return _fitted(batch, batch.run(_merged(x, batch.size), *static))
-
-
-@batching_rule("convolution", "convolution_transpose")
-def _convolution(batch: Batch, x: Any, weight: Any, *static: Any) -> Any:
-    biased = batch.op is _OP["convolution"]  # the transposed one has no bias
-    bias, *rest = static if biased else (None, *static)
-    without: tuple[Any, ...] = (None,) if biased else ()
-    if not isinstance(weight, Mapped):
-        given = without if not biased or isinstance(bias, Mapped) else (bias,)
-        out = batch.run(_merged(x, batch.size), weight, *given, *rest)
-    else:  # each sample is a group of its own
-        groups = rest[-1] * batch.size
-        tensor = ops.swapaxes(whole(x, batch.size), 0, 1)
-        count, _, channels, *lengths = tensor._data.shape
-        tensor = ops.reshape(tensor, (count, batch.size * channels, *lengths))
-        out = batch.run(tensor, _merged(weight, batch.size), *without, *rest[:-1], groups)
-        shape = out._data.shape
-        out = ops.reshape(out, (count, batch.size, shape[1] // batch.size, *shape[2:]))
-        out = ops.swapaxes(out, 0, 1)
-    out = _fitted(batch, out)
-    if bias is None or (not isinstance(weight, Mapped) and not isinstance(bias, Mapped)):
-        return out
-    places = (len(batch.shape) - 2) * (1,)
-    turned = (
-        Mapped(ops.reshape(bias.tensor, (batch.size, -1, *places))) if isinstance(bias, Mapped)
-        else ops.reshape(bias, (-1, *places))
-    )  # fmt: skip
-    return ops.add(*aligned(Mapped(out), turned))
+    if any(isinstance(each, Samples) for each in others):
+        return NotImplemented
+    return _in_shape(batch, batch.run(_images(x, batch.size), *others))
 
 
 @batching_rule("convolution_weight")
@@ -667,70 +509,18 @@ def _convolution_weight(batch: Batch, x: Any, y: Any, *static: Any) -> Any:
         )
         for each in (x, y)
     ]  # fmt: skip
-    return _fitted(batch, batch.run(images, signals, *rest, groups * batch.size))
-
-
-@batching_rule("sum_parts")
-def _sum_parts(batch: Batch, x: Mapped, axis: int, count: int) -> Any:
-    return batch.run(x.tensor, axis % len(x.shape) + 1, count)
+    return _in_shape(batch, batch.run(images, signals, *rest, groups * batch.size))
 
 
 @batching_rule("layer_norm", "rms_norm")
-def _of_last_axes(batch: Batch, x: Any, weight: Any, *static: Any) -> Any:
-    bias, rest = (static[0], static[1:]) if batch.op is _OP["layer_norm"] else (None, static)
-    if not any(isinstance(each, Mapped) for each in (weight, bias)):
-        return batch.run(x.tensor, weight, *static)
-    plain = (None, None) if batch.op is _OP["layer_norm"] else (None,)
-    out = batch.run(whole(x, batch.size), *plain, *rest)
-    out = out if weight is None else ops.multiply(*aligned(Mapped(out), weight))
-    return out if bias is None else ops.add(*aligned(Mapped(out), bias))
-
-
-@batching_rule("batch_norm")
-def _batch_norm(batch: Batch, x: Any, weight: Any, bias: Any, eps: float) -> Any:
-    tensor = whole(x, batch.size)
-    axes = (1, *range(3, tensor._data.ndim))
-    some = 0 not in tensor._data.shape[1:]  # else the mean and the variance are 0
-    zero = np.zeros((batch.size, 1, *tensor._data.shape[2:]), tensor.dtype)
-    centre = ops.mean(tensor, axes, True) if some else ops.sum(zero, axes, True)
-    variance = ops.var(tensor, axes, 0, True) if some else centre
-    spread = ops.sqrt(variance + eps)
-    out = Mapped((tensor - centre) / spread)
-    column = (-1, *(1,) * (len(batch.shape) - 2))
-    for operator, each in ((ops.multiply, weight), (ops.add, bias)):
-        if isinstance(each, Mapped):
-            each = Mapped(ops.reshape(each.tensor, (batch.size, *column)))
-            out = Mapped(operator(*aligned(out, each)))
-        elif each is not None:
-            out = Mapped(operator(out.tensor, ops.reshape(each, column)))
-    flat = (batch.size, tensor._data.shape[2])
-    mean, std = ops.reshape(centre, flat), ops.reshape(spread, flat)
-    return out.tensor, mean, ops.reshape(variance, flat), mean, std
-
-
-@batching_rule("rotate_pairs")
-def _rotate_pairs(batch: Batch, x: Any, cos: Any, sin: Any, interleaved: bool) -> Any:
-    return batch.run(*aligned(x, cos, sin), interleaved)
+def _of_last_axes(batch: Batch, x: Any, *others: Any) -> Any:
+    if any(isinstance(each, Samples) for each in others):
+        return NotImplemented
+    return batch.run(x.tensor, *others)
 
 
 @batching_rule("dropout")
 def _dropout(batch: Batch, x: Any, p: float, key: Any) -> Any:
     if not batch.same:
         return batch.run(whole(x, batch.size), p, key)
-    kept = batch.run(np.ones(x.shape, x.tensor.dtype), p, key)
-    return ops.multiply(x.tensor, kept)
-
-
-# No rule ---------------------------------------------------------------------------------------
-
-RULES |= dict.fromkeys(
-    map(_record, ("argwhere", "bincount", "flatnonzero", "nonzero", "unique")),
-    "the shape of its result depends on the values",
-)
-
-
-def without_rule() -> Iterator[str]:
-    """The ops of minigrad that have neither a rule nor a decomposition, which would serve."""
-    for name, op in registry.items():
-        if op not in RULES and op.decomposition is None and not op.side_effects:
-            yield name
+    return ops.multiply(x.tensor, batch.run(np.ones(x.shape, x.tensor.dtype), p, key))

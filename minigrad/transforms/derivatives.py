@@ -25,8 +25,8 @@ from minigrad import ops
 from minigrad.autograd.call import wrap
 from minigrad.autograd.grad_mode import enable_grad
 from minigrad.transforms.evaluation import Evaluation, directions, pulled
-from minigrad.transforms.mapped import CannotMap, Randomness, check_randomness, vmap
 from minigrad.transforms.structure import rebuilt
+from minigrad.transforms.vectorization import CannotMap, Randomness, check_randomness, vmap
 
 __all__ = [
     "grad", "grad_and_value", "hessian", "hvp", "jacfwd", "jacrev", "jvp", "linearize",
@@ -88,12 +88,7 @@ def value_and_grad(func: Function, argnums: Argnums = 0, has_aux: bool = False) 
         >>> value_and_grad(lambda x: (x * x).sum())(minigrad.tensor([1.0, 2.0]))
         (tensor(5.), tensor([2., 4.]))
     """
-
-    def both(call: Evaluation) -> Any:
-        gradient = call.structured(call.gradient(call.recorded))
-        return call.returned(call.value), gradient
-
-    return _derived("value_and_grad", func, argnums, has_aux, both)
+    return _derived("value_and_grad", func, argnums, has_aux, _value_and_gradient)
 
 
 def grad_and_value(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
@@ -107,12 +102,8 @@ def grad_and_value(func: Function, argnums: Argnums = 0, has_aux: bool = False) 
         >>> grad_and_value(lambda x: (x * x).sum())(minigrad.tensor([1.0, 2.0]))
         (tensor([2., 4.]), tensor(5.))
     """
-
-    def both(call: Evaluation) -> Any:
-        gradient = call.structured(call.gradient(call.recorded))
-        return gradient, call.returned(call.value)
-
-    return _derived("grad_and_value", func, argnums, has_aux, both)
+    reverse = lambda call: _value_and_gradient(call)[::-1]
+    return _derived("grad_and_value", func, argnums, has_aux, reverse)
 
 
 def vjp(func: Function, *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
@@ -180,9 +171,8 @@ def jvp(
 
     Raises:
         RuntimeError: With `strict`, an output depends on no argument.
-        TypeError: An input or output does not hold floats, or `tangents` has another structure or
-            dtype.
-        ValueError: A tangent has another shape, or other keys.
+        TypeError: An input or output does not hold floats, or a tangent has another dtype.
+        ValueError: A tangent has another shape, or `tangents` another structure.
 
     Source: J. Townsend, "A new trick for calculating Jacobian vector products", 2017.
 
@@ -195,8 +185,8 @@ def jvp(
     """
     call = _at("jvp", func, primals, has_aux)
     given = directions("jvp", primals, call.variables, tangents, "primals", "tangents")
-    for i, output in enumerate(call.outputs):
-        if strict and not call.depends(output):
+    for i, row in enumerate(call.table() if strict else ()):
+        if set(row) == {None}:
             raise RuntimeError(
                 f"jvp: output {i} of the function depends on no argument, and strict is set; with "
                 f"strict=False its derivative is 0"
@@ -221,9 +211,8 @@ def linearize(func: Function, *primals: Any, has_aux: bool = False) -> tuple[Any
         structure of the value.
 
     Raises:
-        TypeError: An input or output does not hold floats, or a tangent has another structure or
-            dtype.
-        ValueError: A tangent has another shape, or other keys.
+        TypeError: An input or output does not hold floats, or a tangent has another dtype.
+        ValueError: A tangent has another shape or structure.
 
     Example:
         >>> import minigrad
@@ -372,8 +361,8 @@ def hvp(
 
     Raises:
         RuntimeError: The function does not return one number.
-        TypeError: An input does not hold floats, or `tangents` has another structure or dtype.
-        ValueError: A tangent has another shape, or other keys.
+        TypeError: An input does not hold floats, or a tangent has another dtype.
+        ValueError: A tangent has another shape, or `tangents` another structure.
 
     Source: B. Pearlmutter, "Fast exact multiplication by the Hessian", 1994.
 
@@ -436,6 +425,11 @@ def _gradient(call: Evaluation) -> Any:
     return call.returned(call.structured(call.gradient(call.recorded)))
 
 
+def _value_and_gradient(call: Evaluation) -> Any:
+    gradient = call.structured(call.gradient(call.recorded))
+    return call.returned(call.value), gradient
+
+
 def by_rows(call: Evaluation, at_once: int = TOGETHER) -> Any:
     """The Jacobian: for each element of an output, its gradient."""
 
@@ -473,18 +467,13 @@ def _for_units(
     """The results of a function for each unit vector of the shape of `like`; its axes are first."""
     shape, count = like._data.shape, like._data.size
     units = np.eye(count, dtype=like._data.dtype).reshape(count, *shape)
-    parts = [_together(call, pull, units[i : i + at_once]) for i in range(0, count, at_once)]
+    found: list[Any] | None = None
+    if count != 1:
+        with contextlib.suppress(CannotMap):  # a rule decides by values
+            found = vmap(pull, chunk_size=at_once)(units)
+    if found is None:
+        found = [ops.stack(parts) for parts in zip(*map(pull, units), strict=True)]
     return [
-        ops.concatenate(found).reshape(*shape, *result.shape) if found else
-        wrap(np.zeros(shape + result.shape, result.dtype))
-        for result, *found in zip(results, *parts, strict=True)
-    ]  # fmt: skip
-
-
-def _together(call: Evaluation, pull: Callable[[Any], list[Any]], units: np.ndarray) -> list[Any]:
-    """A function of several unit vectors; one by one where an op has no batching rule."""
-    if len(units) > 1:
-        with contextlib.suppress(CannotMap):
-            found: list[Any] = vmap(pull)(units)
-            return found if call.recorded else [wrap(part._data) for part in found]
-    return [ops.stack(parts) for parts in zip(*map(pull, units), strict=True)]
+        (part if call.recorded else wrap(part._data)).reshape(*shape, *result.shape)
+        for part, result in zip(found, results, strict=True)
+    ]

@@ -20,6 +20,9 @@ from minigrad.autograd.node import Leaf, Node, Variable, clock, node_of
 from minigrad.autograd.views import read_only
 from minigrad.transforms.structure import aligned, flatten, mapped, rebuilt
 
+Table = Sequence[Sequence[Any]]
+"""For each output and each variable the gradient; None where it does not depend on it."""
+
 
 class Evaluation:
     """One call of a function of structures of tensors, for the transform `name`.
@@ -79,10 +82,12 @@ class Evaluation:
         """A result without its history, if that lies within this call."""
         return leaf if not _has_history([leaf]) or self._reach_beyond([leaf]) else wrap(leaf._data)
 
-    def depends(self, output: Any) -> bool:
-        """Whether an output depends on one of the variables."""
-        found = pulled([output], self.variables, [np.ones_like(output._data)], True, fill=False)
-        return any(gradient is not None for gradient in found)
+    def table(self, outputs: Sequence[Any] | None = None) -> Table:
+        """The gradients of some outputs, or of all."""
+        return [
+            pulled([output], self.variables, [np.ones_like(output._data)], True, fill=False)
+            for output in (self.outputs if outputs is None else outputs)
+        ]
 
     def _reach_beyond(self, tensors: Sequence[Any]) -> bool:
         """Whether a history leads to a node from before the call, or to a leaf from outside."""
@@ -129,16 +134,13 @@ class Evaluation:
 
 def _places(name: str, argnums: Any, count: int) -> tuple[int, ...]:
     """The positions of the arguments to differentiate, checked."""
-    wanted = tuple(argnums) if isinstance(argnums, tuple | list) else (argnums,)
-    for i in wanted:
-        if not isinstance(i, int | np.integer) or not -count <= i < count:
-            raise ValueError(
-                f"{name}: argnums={argnums!r}, and the function was called with {count} "
-                f"positional arguments"
-            )
-    places = tuple(int(i) % count for i in wanted)
-    if len(set(places)) != len(places):
-        raise ValueError(f"{name}: argnums={argnums!r} names an argument twice")
+    wanted = argnums if isinstance(argnums, tuple | list) else (argnums,)
+    places = tuple([int(i) % count for i in wanted if -count <= i < count])
+    if len({*places}) != len(wanted):
+        raise ValueError(
+            f"{name}: argnums={argnums!r} must name arguments, each once, and the function was "
+            f"called with {count} positional arguments"
+        )
     return places
 
 
@@ -219,8 +221,8 @@ def directions(
     """
     try:
         values = aligned(like, given, like_path, path)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"{name}: {error}") from None
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
     others = flatten(like, like_path)
     places = flatten(rebuilt(like, iter(values)), path)
     checked = []

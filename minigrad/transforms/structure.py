@@ -6,18 +6,9 @@ bias of a layer that has none.
 
 import functools
 from collections.abc import Callable, Iterator
-from typing import Any, SupportsIndex
+from typing import Any
 
 from minigrad.support import tree
-
-
-def _parts(value: Any) -> list[tuple[Any, Any]] | None:
-    """The entries of a structure by index or key; None for a leaf."""
-    if value is None:
-        return []
-    if isinstance(value, dict):
-        return list(value.items())
-    return list(enumerate(value)) if isinstance(value, (tuple, list)) else None
 
 
 def _step(path: str, key: Any) -> str:
@@ -48,37 +39,20 @@ def aligned(like: Any, given: Any, like_path: str, path: str) -> list[Any]:
 
     The keys of a dict may be in any order. Errors call the two `path` and `like_path`.
     """
-    parts, others = _parts(like), _parts(given)
-    if parts is None and others is None:
-        return [given]
-    if parts is None or others is None or _kind(like) is not _kind(given):
-        raise TypeError(
-            f"{path} is of type {type(given).__name__}, {like_path} of type "
-            f"{type(like).__name__}: their structures must be equal"
-        )
-    entries = dict(others)
-    missing = [key for key, _ in parts if key not in entries]
-    if isinstance(like, dict) and (missing or len(entries) != len(parts)):
-        unknown = [key for key in entries if key not in like]
+    wanted, found = [place for place, _ in flatten(like, path)], dict(flatten(given, path))
+    missing = [place for place in wanted if place not in found]
+    unexpected = [place for place in found if place not in wanted]
+    if missing or unexpected:
         raise ValueError(
-            f"{path} has other keys than {like_path}: missing {missing}, unexpected {unknown}"
+            f"{path} must have the structure of {like_path}: missing "
+            f"{', '.join(missing) or 'none'}, unexpected {', '.join(unexpected) or 'none'}"
         )
-    if len(entries) != len(parts):
-        raise ValueError(f"{path} has {len(entries)} entries, {like_path} has {len(parts)}")
-    return [
-        leaf
-        for key, part in parts
-        for leaf in aligned(part, entries[key], _step(like_path, key), _step(path, key))
-    ]
-
-
-def _kind(value: Any) -> Any:
-    return next((kind for kind in (dict, list, tuple) if isinstance(value, kind)), None)
+    return [found[place] for place in wanted]
 
 
 def spread(value: Any, axes: Any, path: str) -> Iterator[tuple[str, Any, int | None]]:
     """The leaves of a structure, each with the axis that counts the samples."""
-    if axes is None or isinstance(axes, SupportsIndex):
+    if axes is None or hasattr(axes, "__index__"):
         axis = None if axes is None else int(axes)
         yield from ((place, leaf, axis) for place, leaf in flatten(value, path))
     elif isinstance(axes, dict) and isinstance(value, dict) and axes.keys() == value.keys():

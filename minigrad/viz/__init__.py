@@ -4,17 +4,16 @@ Its rooms, in the order of the work: `record` (what ran, as data, and folded), `
 (SVG, DOT, text), `formula`, `explanation` and `page`. Nothing in the engine imports this package.
 """
 
+from minigrad.viz.drawing.attention import AttentionMaps, attention
 from minigrad.viz.drawing.program import ProgramDrawing, program
-from minigrad.viz.explanation.report import Explanation, explain
+from minigrad.viz.explanation.report import explain
 from minigrad.viz.formula import Formula, formulas
 from minigrad.viz.page import walks
-from minigrad.viz.page.attention import AttentionMaps, attention
 from minigrad.viz.page.charts import charts
 from minigrad.viz.page.explorer import Page, explore
 from minigrad.viz.page.walk import Stop
 from minigrad.viz.record.attention import AttentionMap
 from minigrad.viz.record.build import graph
-from minigrad.viz.record.comparison import Change, Difference, diff
 from minigrad.viz.record.graph import Graph
 from minigrad.viz.record.heatmap import Cells, Heatmap
 from minigrad.viz.record.model import Edge, Group, Node, Saved
@@ -23,9 +22,9 @@ from minigrad.viz.record.steps import Part, Step, Summary
 from minigrad.viz.record.tracing import Trace, trace
 
 __all__ = [  # noqa: RUF022 (functions first, then what they return)
-    "all_ranks", "attention", "charts", "diff", "explain", "explore", "formulas", "graph",
+    "all_ranks", "attention", "charts", "explain", "explore", "formulas", "graph",
     "program", "trace", "walks",
-    "AttentionMap", "AttentionMaps", "Cells", "Change", "Difference", "Edge", "Explanation",
+    "AttentionMap", "AttentionMaps", "Cells", "Edge",
     "Formula", "Graph", "Group", "Heatmap", "Node", "Page", "Part", "ProgramDrawing", "Saved",
     "Step", "Stop", "Summary", "Trace",
 ]  # fmt: skip

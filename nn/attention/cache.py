@@ -15,7 +15,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.call import leaf_of
-from minigrad.autograd.errors import value_error
+from minigrad.autograd.errors import refuse_shapes, value_error
 from minigrad.autograd.mode import located
 from minigrad.autograd.mutation import mark_written
 from minigrad.nn.attention.slots import Slots
@@ -134,12 +134,11 @@ class KVCache(Cache):
         self._map(lambda x: x[:, :, :max_length])
 
     def batch_select_indices(self, indices: Any) -> None:
-        chosen, owner = np.asarray(indices), type(self).__name__
-        if chosen.ndim != 1 or chosen.dtype.kind not in "iu":
-            raise ValueError(
-                f"{owner}.batch_select_indices: ints of shape (n,) expected, "
-                f"got {chosen.dtype} {tuple(chosen.shape)}"
-            )
+        chosen = np.asarray(indices)
+        refuse_shapes(
+            chosen.ndim != 1 or chosen.dtype.kind not in "iu", "batch_select_indices",
+            "ints of shape (n,)", chosen,
+        )  # fmt: skip
         self._map(lambda x: x[chosen])
 
     def batch_repeat_interleave(self, repeats: int) -> None:
@@ -155,16 +154,18 @@ class KVCache(Cache):
 
     def _check(self, key: Tensor, value: Tensor, layer_idx: int) -> None:
         """Raise if new keys and values fit neither each other nor the cached ones."""
-        shapes = f"key {tuple(key.shape)} and value {tuple(value.shape)}"
         owner = type(self).__name__
-        if key.ndim != 4 or value.ndim != 4 or key.shape[:3] != value.shape[:3]:
-            raise value_error(f"{owner}: {shapes}: (N, H, L, d) and (N, H, L, d_v) expected")
+        refuse_shapes(
+            key.ndim != 4 or value.ndim != 4 or key.shape[:3] != value.shape[:3], owner,
+            "a key (N, H, L, d) and a value (N, H, L, d_v)", key, value,
+        )  # fmt: skip
         past = self.get(layer_idx)
         for new, old in zip((key, value), past or (), strict=False):
             if new.shape[:2] + new.shape[3:] != old.shape[:2] + old.shape[3:]:
                 raise value_error(
-                    f"{owner}: {shapes} do not go with {tuple(old.shape)} that layer {layer_idx} "
-                    "has cached: batch, heads and width must be equal; reset() starts anew"
+                    f"{owner}: {tuple(new.shape)} does not go with {tuple(old.shape)} that layer "
+                    f"{layer_idx} has cached: batch, heads and width must be equal; reset() starts "
+                    f"anew"
                 )
 
 
@@ -327,35 +328,15 @@ class EncoderDecoderCache(Cache):
     """
 
     def __init__(
-        self,
-        self_attention_cache: KVCache | None = None,
+        self, self_attention_cache: KVCache | None = None,
         cross_attention_cache: KVCache | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.self_attention_cache = self_attention_cache or DynamicKVCache()
         self.cross_attention_cache = cross_attention_cache or DynamicKVCache()
 
-    @property
-    def is_updated(self) -> dict[int, bool]:
-        """True for each layer with a cached memory."""
-        return dict.fromkeys(self.cross_attention_cache.cached_layers(), True)
-
-    def _chosen(self, is_cross_attention: bool) -> KVCache:
-        return self.cross_attention_cache if is_cross_attention else self.self_attention_cache
-
-    def update(
-        self, key: Tensor, value: Tensor, layer_idx: int, cache_position: Any = None,
-        is_cross_attention: bool = False,
-    ) -> tuple[Tensor, Tensor]:  # fmt: skip
-        """Append to one of the two caches: see `KVCache.update`."""
-        cache = self._chosen(is_cross_attention)
-        return cache.update(key, value, layer_idx, cache_position)
-
-    def get(self, layer_idx: int, is_cross_attention: bool = False) -> tuple[Tensor, Tensor] | None:
-        """Return the cached keys and values of a layer, or None."""
-        return self._chosen(is_cross_attention).get(layer_idx)
-
     def get_seq_length(self, layer_idx: int = 0, is_cross_attention: bool = False) -> int:
-        return self._chosen(is_cross_attention).get_seq_length(layer_idx)
+        chosen = self.cross_attention_cache if is_cross_attention else self.self_attention_cache
+        return chosen.get_seq_length(layer_idx)
 
     def get_max_cache_shape(self) -> int | None:
         return self.self_attention_cache.get_max_cache_shape()

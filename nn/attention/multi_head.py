@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,13 @@ from minigrad import ops
 from minigrad.autograd.errors import value_error
 from minigrad.nn import init
 from minigrad.nn.attention.cache import KVCache
-from minigrad.nn.functional.attention import attend, scores_shape
+from minigrad.nn.functional.attention import attend, check_sequences, scores_shape
 from minigrad.nn.functional.masks import Mask, MaskLike, combine, grouped
+from minigrad.nn.layers.embedding import RotaryPosEmbedding
 from minigrad.nn.layers.linear import Linear
-from minigrad.nn.layers.positional import RotaryPosEmbedding
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
-from minigrad.support.checks import check_probability, check_size
+from minigrad.support.checks import check_divisible, check_probability, check_size
 from minigrad.tensors.creation import empty, zeros
 from minigrad.tensors.tensor import Tensor
 
@@ -144,28 +145,27 @@ class MultiHeadAttention(Module):
         self.vdim = embed_dim if vdim is None else check_size(owner, "vdim", vdim)
         self.dropout = check_probability(owner, "dropout", dropout)
         self.add_zero_attn = add_zero_attn
-        if embed_dim % num_heads:
-            raise ValueError(
-                f"{owner}: embed_dim must be divisible by num_heads, got {embed_dim}, {num_heads}"
-            )
-        self.num_kv_heads = num_heads
-        if num_kv_heads is not None:
-            self.num_kv_heads = check_size(owner, "num_kv_heads", num_kv_heads)
-        if num_heads % self.num_kv_heads:
-            raise ValueError(
-                f"{owner}: num_heads must be divisible by num_kv_heads, got {num_heads}, "
-                f"{num_kv_heads}"
-            )
+        groups = num_heads if num_kv_heads is None else num_kv_heads
+        self.num_kv_heads = check_size(owner, "num_kv_heads", groups)
+        check_divisible(owner, embed_dim=embed_dim, num_heads=num_heads)
+        check_divisible(owner, num_heads=num_heads, num_kv_heads=groups)
         self.head_dim = embed_dim // num_heads
         width = self.num_kv_heads * self.head_dim
-        self.q_proj = Linear(embed_dim, embed_dim, bias)
-        self.k_proj = Linear(self.kdim, width, bias)
-        self.v_proj = Linear(self.vdim, width, bias)
+        self._make_projections(width, bias)
         self.out_proj = Linear(embed_dim, embed_dim, bias)
         self.rope = self._checked_rope(rope)
         self.bias_k = Parameter(empty((1, 1, width))) if add_bias_kv else None
         self.bias_v = Parameter(empty((1, 1, width))) if add_bias_kv else None
         self.reset_parameters()
+
+    def _make_projections(self, width: int, bias: bool) -> None:
+        """Those of query, key and value: three layers; `torch.nn` has them packed."""
+        self.q_proj = Linear(self.embed_dim, self.embed_dim, bias)
+        self.k_proj = Linear(self.kdim, width, bias)
+        self.v_proj = Linear(self.vdim, width, bias)
+
+    def _project(self, query: Tensor, key: Tensor, value: Tensor) -> Sequence[Tensor]:
+        return self.q_proj(query), self.k_proj(key), self.v_proj(value)
 
     def reset_parameters(self) -> None:
         """Initialize all projections again."""
@@ -215,9 +215,9 @@ class MultiHeadAttention(Module):
         """
         self._check_inputs(query, key, value)
         n, length, _ = query.shape
-        q = self._split(self.q_proj(query), self.num_heads)  # (N, H, L, d)
-        k = self._split(self.k_proj(key), self.num_kv_heads)  # (N, G, S, d)
-        v = self._split(self.v_proj(value), self.num_kv_heads)
+        q, k, v = self._project(query, key, value)
+        q = self._split(q, self.num_heads)  # (N, H, L, d)
+        k, v = (self._split(x, self.num_kv_heads) for x in (k, v))  # (N, G, S, d)
         place: Any = ()
         start = 0
         if kv_cache is not None:
@@ -263,10 +263,8 @@ class MultiHeadAttention(Module):
         if rope is None:
             return None
         if not isinstance(rope, RotaryPosEmbedding):
-            raise TypeError(
-                f"MultiHeadAttention: rope must be a nn.RotaryPosEmbedding, "
-                f"got {type(rope).__name__}"
-            )
+            came = type(rope).__name__
+            raise TypeError(f"MultiHeadAttention: rope must be a nn.RotaryPosEmbedding, got {came}")
         if self.head_dim % 2 or rope.embed_dim not in (None, self.head_dim):
             wanted = "an even width" if rope.embed_dim is None else f"width {rope.embed_dim}"
             raise ValueError(
@@ -308,11 +306,7 @@ class MultiHeadAttention(Module):
                     f"MultiHeadAttention: {name} must have shape (N, {axis}, {width}), "
                     f"got {tuple(tensor.shape)}{hint}"
                 )
-        if not query.shape[0] == key.shape[0] == value.shape[0] or key.shape[1] != value.shape[1]:
-            raise value_error(
-                f"MultiHeadAttention: query {tuple(query.shape)}, key {tuple(key.shape)} and value "
-                f"{tuple(value.shape)} need the same batch size, key and value the same length"
-            )
+        check_sequences("MultiHeadAttention", query, key, value)
 
     def adapt_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
         """Unpack PyTorch's in_proj_weight and in_proj_bias, or q_proj_weight and so on."""

@@ -7,27 +7,19 @@ from typing import TYPE_CHECKING
 
 from minigrad.nn.functional.activation import *
 from minigrad.nn.functional.attention import *
-from minigrad.nn.functional.bags import *
 from minigrad.nn.functional.convolution import *
 from minigrad.nn.functional.embeddings import *
-from minigrad.nn.functional.encoder_block import *
 from minigrad.nn.functional.grids import *
-from minigrad.nn.functional.in_place import *
 from minigrad.nn.functional.loss import *
-from minigrad.nn.functional.margin_loss import *
 from minigrad.nn.functional.masks import *
 from minigrad.nn.functional.masks import MaskLike as MaskLike
 from minigrad.nn.functional.metric_loss import *
 from minigrad.nn.functional.normalization import *
-from minigrad.nn.functional.padding import *
 from minigrad.nn.functional.pooling import *
 from minigrad.nn.functional.positional import *
-from minigrad.nn.functional.probabilities import *
 from minigrad.nn.functional.products import *
 from minigrad.nn.functional.regularization import *
 from minigrad.nn.functional.resampling import *
-from minigrad.nn.functional.similarity import *
-from minigrad.nn.functional.unpooling import *
 from minigrad.nn.functional.windows import *
 from minigrad.support import near_names
 

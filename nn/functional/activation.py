@@ -6,6 +6,7 @@ and in the backward pass if a rule needs the overwritten values.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -27,9 +28,10 @@ from minigrad.tensors.inplace import overwritten
 from minigrad.tensors.tensor import Tensor
 
 __all__ = [
-    "celu", "elu", "gelu", "glu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",
-    "leaky_relu", "logsigmoid", "mish", "prelu", "relu", "relu6", "rrelu", "selu", "sigmoid",
-    "silu", "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "threshold",
+    "celu", "celu_", "elu", "elu_", "gelu", "glu", "hardshrink", "hardsigmoid", "hardswish",
+    "hardtanh", "hardtanh_", "leaky_relu", "leaky_relu_", "logsigmoid", "mish", "prelu", "relu",
+    "relu6", "relu_", "rrelu", "rrelu_", "selu", "selu_", "sigmoid", "silu", "softplus",
+    "softshrink", "softsign", "tanh", "tanhshrink", "threshold", "threshold_",
 ]  # fmt: skip
 
 SELU_SCALE, SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
@@ -71,10 +73,16 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
         >>> nn.functional.leaky_relu(tensor([-1.0, 2.0]), 0.5).tolist()
         [-0.5, 2.0]
     """
-    if inplace:
-        return overwritten(input, leaky_relu, negative_slope)
-    check_number("leaky_relu", "negative_slope", negative_slope)
-    return ops.where(input > 0, input, input * negative_slope)
+    return _applied(inplace, _sloped, input, negative_slope)
+
+
+def _sloped(x: Tensor, slope: Any) -> Tensor:
+    return ops.where(x > 0, x, x * slope)
+
+
+def _applied(inplace: bool, function: Callable[..., Tensor], x: Tensor, *numbers: Any) -> Tensor:
+    """What a function computes; in place, it is written over the input."""
+    return overwritten(x, function, *numbers) if inplace else function(x, *numbers)
 
 
 @framed
@@ -89,20 +97,22 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
         >>> nn.functional.elu(tensor([-1000.0, 2.0])).tolist()
         [-1.0, 2.0]
     """
-    if inplace:
-        return overwritten(input, elu, alpha)
-    check_number("elu", "alpha", alpha)
-    return _composed(_elu, input, alpha)
+    return _applied(inplace, _elu, input, alpha)
 
 
-def _composed(function: Callable[..., Tensor], x: Tensor, *numbers: float) -> Tensor:
-    """Call a function of several ops; float16 is computed in float32, and rounded once."""
-    if getattr(x, "dtype", None) != np.float16:  # it may be a number
-        return function(x, *numbers)
-    rounded: Tensor = rounded_once(function, (x,), numbers, np.float32)
-    return rounded
+def _composed(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """A function of several ops: float16 is computed in float32, and rounded once."""
+
+    def call(x: Tensor, *numbers: float) -> Tensor:
+        if getattr(x, "dtype", None) != np.float16:  # it may be a number
+            return function(x, *numbers)
+        rounded: Tensor = rounded_once(function, (x,), numbers, np.float32)
+        return rounded
+
+    return call
 
 
+@_composed
 def _elu(x: Tensor, alpha: float, width: float = 1.0) -> Tensor:
     """ELU, stretched below 0 along the axis of x."""
     positive = x > 0
@@ -120,10 +130,8 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
         >>> nn.functional.celu(tensor([-1000.0, 2.0]), alpha=2.0).tolist()
         [-2.0, 2.0]
     """
-    if inplace:
-        return overwritten(input, celu, alpha)
     check_number("celu", "alpha", alpha, above=0.0)
-    return _composed(_elu, input, alpha, alpha)
+    return _applied(inplace, _elu, input, alpha, alpha)
 
 
 @framed
@@ -137,9 +145,7 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
         >>> [round(x, 4) for x in nn.functional.selu(tensor([-1000.0, 1.0])).tolist()]
         [-1.7581, 1.0507]
     """
-    if inplace:
-        return overwritten(input, selu)
-    return _composed(lambda x: _elu(x, SELU_ALPHA) * SELU_SCALE, input)
+    return _applied(inplace, _composed(lambda x: _elu(x, SELU_ALPHA) * SELU_SCALE), input)
 
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
@@ -152,9 +158,7 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
         >>> nn.functional.relu6(tensor([-1.0, 2.0, 7.0])).tolist()
         [0.0, 2.0, 6.0]
     """
-    if inplace:
-        return overwritten(input, relu6)
-    return _limited("relu6", input, 0.0, 6.0)
+    return _applied(inplace, _limited, input, "relu6", 0.0, 6.0)
 
 
 @framed
@@ -168,9 +172,7 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
         >>> nn.functional.hardsigmoid(tensor([-4.0, 0.0, 4.0])).tolist()
         [0.0, 0.5, 1.0]
     """
-    if inplace:
-        return overwritten(input, hardsigmoid)
-    return _composed(lambda x: own.hardtanh(x + 3, 0.0, 6.0) / 6, input)
+    return _applied(inplace, _composed(lambda x: own.hardtanh(x + 3, 0.0, 6.0) / 6), input)
 
 
 @framed
@@ -184,9 +186,8 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
         >>> nn.functional.hardswish(tensor([-4.0, 3.0])).tolist()
         [0.0, 3.0]
     """
-    if inplace:
-        return overwritten(input, hardswish)
-    return _composed(lambda x: ops.where(x <= -3, 0.0, x * hardsigmoid(x)), input)
+    swish = _composed(lambda x: ops.where(x <= -3, 0.0, x * hardsigmoid(x)))
+    return _applied(inplace, swish, input)
 
 
 @framed
@@ -200,9 +201,7 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
         >>> round(nn.functional.mish(tensor(1.0)).item(), 4)
         0.8651
     """
-    if inplace:
-        return overwritten(input, mish)
-    return _composed(lambda x: x * tanh(ops.softplus(x)), input)
+    return _applied(inplace, _composed(lambda x: x * tanh(ops.softplus(x))), input)
 
 
 def hardtanh(
@@ -217,14 +216,11 @@ def hardtanh(
         >>> nn.functional.hardtanh(tensor([-3.0, 0.5, 3.0])).tolist()
         [-1.0, 0.5, 1.0]
     """
-    if inplace:
-        return overwritten(input, hardtanh, min_val, max_val)
-    check_number("hardtanh", "min_val", min_val)
     check_number("hardtanh", "max_val", max_val, min_val)
-    return _limited("hardtanh", input, float(min_val), float(max_val))
+    return _applied(inplace, _limited, input, "hardtanh", float(min_val), float(max_val))
 
 
-def _limited(owner: str, x: Tensor, low: float, high: float) -> Tensor:
+def _limited(x: Tensor, owner: str, low: float, high: float) -> Tensor:
     kind = getattr(x, "dtype", np.dtype(float)).kind
     if kind not in "iu":
         return own.hardtanh(x, low, high)
@@ -242,9 +238,7 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
         >>> nn.functional.threshold(tensor([0.5, 1.0, 2.0]), 1.0, -1.0).tolist()
         [-1.0, -1.0, 2.0]
     """
-    if inplace:
-        return overwritten(input, _above, threshold, value)
-    return _above(input, threshold, value)
+    return _applied(inplace, _above, input, threshold, value)
 
 
 def _above(x: Tensor, threshold: float, value: float) -> Tensor:
@@ -260,7 +254,6 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
         >>> nn.functional.hardshrink(tensor([-2.0, 0.25, 1.0])).tolist()
         [-2.0, 0.0, 1.0]
     """
-    check_number("hardshrink", "lambd", lambd)
     x = floating(input)
     return _shrunk(x, lambd, x)
 
@@ -313,15 +306,12 @@ def rrelu(
         >>> nn.functional.rrelu(tensor([-1.0, 2.0]), 0.25, 0.75).tolist()
         [-0.5, 2.0]
     """
-    check_number("rrelu", "lower", lower)
     check_number("rrelu", "upper", upper, lower)
-    if inplace:
-        return overwritten(input, rrelu, lower, upper, training)
     x = floating(input)
     slope: Any = (lower + upper) / 2
     if training:
         slope = random.uniform(lower, upper, x.shape, x.dtype)
-    return ops.where(x > 0, x, x * slope)
+    return _applied(inplace, _sloped, input if inplace else x, slope)
 
 
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
@@ -368,7 +358,7 @@ def softsign(input: Tensor) -> Tensor:
         >>> nn.functional.softsign(tensor([-1.0, 3.0])).tolist()
         [-0.5, 0.75]
     """
-    return _composed(lambda x: x / (1.0 + ops.abs(x)), input)
+    return _composed(lambda x: x / (1.0 + ops.abs(x)))(input)
 
 
 @framed
@@ -419,3 +409,20 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
         )
     values, gates = ops.split(input, 2, place)
     return values * sigmoid(gates)
+
+
+def _in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The function with an underscore: it writes its result over the input."""
+
+    @functools.wraps(function)
+    def call(input: Tensor, *args: Any, **options: Any) -> Tensor:
+        return function(input, *args, inplace=True, **options)
+
+    call.__name__ = call.__qualname__ = f"{function.__name__}_"
+    return call
+
+
+celu_, elu_ = _in_place(celu), _in_place(elu)
+hardtanh_, leaky_relu_ = _in_place(hardtanh), _in_place(leaky_relu)
+relu_, rrelu_ = _in_place(relu), _in_place(rrelu)
+selu_, threshold_ = _in_place(selu), _in_place(threshold)

@@ -1,13 +1,15 @@
-"""Attention: scaled dot-product and additive attention, and their single steps."""
+"""Attention, and the other parts of an encoder block, as functions."""
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from minigrad import ops, random
-from minigrad.autograd.errors import type_error, value_error
+from minigrad.autograd.errors import refuse_shapes, type_error, value_error
 from minigrad.nn.functional.framing import framed
 from minigrad.nn.functional.masks import Mask, MaskLike, broadcast, combine
 from minigrad.support.checks import check_probability
@@ -16,7 +18,8 @@ from minigrad.tensors.tensor import Tensor
 
 __all__ = [
     "additive_attention", "apply_attention_mask", "attention_weights", "compute_attention_scores",
-    "scaled_dot_product_attention",
+    "feed_forward", "merge_heads", "scaled_dot_product_attention", "split_heads",
+    "stack_encoder_blocks",
 ]  # fmt: skip
 
 
@@ -127,11 +130,9 @@ def compute_attention_scores(Q: Tensor, K: Tensor, scale: bool = True) -> Tensor
         >>> nn.functional.compute_attention_scores(ones((1, 4)), ones((2, 4)))
         tensor([[2., 2.]])
     """
-    if Q.shape[-1] != K.shape[-1]:
-        raise value_error(
-            f"compute_attention_scores: Q {tuple(Q.shape)} and K {tuple(K.shape)} must agree in "
-            f"their last axis, d_k"
-        )
+    refuse_shapes(
+        Q.shape[-1] != K.shape[-1], "compute_attention_scores", "Q and K of one width d_k", Q, K
+    )
     scores: Tensor = ops.matmul(Q, ops.swapaxes(K, -1, -2))
     return scores / Q.shape[-1] ** 0.5 if scale else scores
 
@@ -244,14 +245,15 @@ def attend_additively(
 
 def check_sequences(owner: str, query: Tensor, key: Tensor, value: Tensor) -> None:
     """Raise unless query, key and value have fitting shapes (batch, length, width)."""
-    shapes = tuple(query.shape), tuple(key.shape), tuple(value.shape)
-    shown = "query {}, key {} and value {}".format(*shapes)
-    if any(len(shape) != 3 for shape in shapes):
-        raise value_error(f"{owner}: {shown} must have shape (batch, length, width)")
-    if not len(query) == len(key) == len(value) or key.shape[1] != value.shape[1]:
-        raise value_error(
-            f"{owner}: {shown} need the same batch size, key and value the same length"
-        )
+    refuse_shapes(
+        not query.ndim == key.ndim == value.ndim == 3, owner,
+        "query, key and value of shape (batch, length, width)", query, key, value,
+    )  # fmt: skip
+    refuse_shapes(
+        not len(query) == len(key) == len(value) or key.shape[1] != value.shape[1], owner,
+        "query, key and value of the same batch size, key and value of the same length",
+        query, key, value,
+    )  # fmt: skip
 
 
 def _weights_under(scores: Tensor, mask: Mask) -> Tensor:
@@ -265,3 +267,85 @@ def _weights_under(scores: Tensor, mask: Mask) -> Tensor:
     if keep is not None:
         scores = apply_attention_mask(scores, keep, -np.inf)
     return attention_weights(scores)
+
+
+@framed
+def split_heads(x: Tensor, num_heads: int) -> Tensor:
+    """Split the last axis into heads: (batch, seq, d_model) -> (batch, heads, seq, d_k).
+
+    Head i is the i-th slice of the last axis; d_k = d_model / num_heads.
+
+    Example:
+        >>> from minigrad import nn, randn
+        >>> nn.functional.split_heads(randn(2, 10, 512), num_heads=8).shape
+        minigrad.Size([2, 8, 10, 64])
+    """
+    refuse_shapes(x.ndim != 3, "split_heads", "x of shape (batch, seq, d_model)", x)
+    batch, seq, d_model = x.shape
+    if num_heads < 1 or d_model % num_heads:
+        raise value_error(f"split_heads: d_model ({d_model}) is not divisible by {num_heads} heads")
+    return x.reshape(batch, seq, num_heads, d_model // num_heads).swapaxes(1, 2)
+
+
+@framed
+def merge_heads(x: Tensor) -> Tensor:
+    """Concatenate heads on the last axis: the inverse of `split_heads`.
+
+    Example:
+        >>> from minigrad import nn, randn
+        >>> nn.functional.merge_heads(randn(2, 8, 10, 64)).shape
+        minigrad.Size([2, 10, 512])
+    """
+    refuse_shapes(x.ndim != 4, "merge_heads", "x of shape (batch, num_heads, seq, d_k)", x)
+    batch, num_heads, seq, d_k = x.shape
+    return x.swapaxes(1, 2).reshape(batch, seq, num_heads * d_k)
+
+
+@framed
+def feed_forward(x: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> Tensor:
+    r"""Apply a position-wise feed-forward network: :math:`\max(x W_1 + b_1, 0)\, W_2 + b_2`.
+
+    x has shape (batch, seq, d_model), W1 (d_model, d_ff), b1 (d_ff,), W2 (d_ff, d_model) and
+    b2 (d_model,).
+
+    Example:
+        >>> from minigrad import nn, eye, ones, tensor, zeros
+        >>> x, one = tensor([[[-1.0, 2.0]]]), eye(2)
+        >>> nn.functional.feed_forward(x, one, zeros(2), one, ones(2)).tolist()
+        [[[1.0, 3.0]]]
+    """
+    refuse_shapes(
+        W1.ndim != 2 or x.shape[-1:] != W1.shape[:1], "feed_forward",
+        "x (..., d_model) and W1 (d_model, d_ff)", x, W1,
+    )  # fmt: skip
+    d_model, d_ff = W1.shape
+    wanted = ("b1", b1, (d_ff,)), ("W2", W2, (d_ff, d_model)), ("b2", b2, (d_model,))
+    for name, parameter, shape in wanted:
+        refuse_shapes(parameter.shape != shape, "feed_forward", f"{name} {shape}", parameter)
+    hidden = ops.relu(ops.matmul(x, W1) + b1)  # (batch, seq, d_ff)
+    return ops.matmul(hidden, W2) + b2
+
+
+@functools.partial(framed, calls_modules=True)
+def stack_encoder_blocks(
+    x: Tensor, blocks: Iterable[Callable[..., Tensor]], mask: MaskLike = None
+) -> Tensor:
+    """Apply encoder blocks in order.
+
+    Args:
+        x: A tensor of shape (batch, seq, d_model).
+        blocks: Callables of a tensor and a mask, such as an `nn.ModuleList` of
+            `nn.TransformerEncoderBlock`.
+        mask: As `attn_mask` everywhere; the same for every block. Bool: True = may attend.
+
+    Example:
+        >>> from minigrad import nn, randn
+        >>> from minigrad.nn import functional as F
+        >>> blocks = nn.ModuleList(nn.TransformerEncoderBlock(16, 4) for _ in range(3))
+        >>> x, mask = randn(2, 10, 16), F.create_causal_mask(10)
+        >>> F.stack_encoder_blocks(x, blocks, mask).shape
+        minigrad.Size([2, 10, 16])
+    """
+    for block in blocks:
+        x = block(x, mask)
+    return x

@@ -1,4 +1,4 @@
-"""1-D and 2-D convolutions and transposed convolutions."""
+"""1-D and 2-D convolution, its transpose, and padding."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from minigrad import ops
-from minigrad.autograd.errors import type_error, value_error
+from minigrad.autograd.errors import refuse_shapes, type_error, value_error
 from minigrad.nn.functional.framing import framed
-from minigrad.support.checks import check_size, check_sizes
+from minigrad.support.checks import check_choice, check_size, check_sizes
 from minigrad.tensors.tensor import Tensor
 
-__all__ = ["conv1d", "conv2d", "conv_transpose1d", "conv_transpose2d"]
+__all__ = ["conv1d", "conv2d", "conv_transpose1d", "conv_transpose2d", "pad"]
 
 Sizes = int | Sequence[int]
 Border = Sizes | Literal["same", "valid"]
@@ -34,7 +34,7 @@ def conv1d(
         >>> nn.functional.conv1d(x, kernel).tolist()
         [[[1.0, 2.0]]]
     """
-    return _convolved("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
+    return _convolved(1, input, weight, bias, stride, padding, dilation, groups)
 
 
 @framed
@@ -68,7 +68,7 @@ def conv2d(
         >>> nn.functional.conv2d(x, kernel, padding=1, stride=2).tolist()
         [[[[1.0, 2.0], [2.0, 4.0]]]]
     """
-    return _convolved("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
+    return _convolved(2, input, weight, bias, stride, padding, dilation, groups)
 
 
 @framed
@@ -87,10 +87,7 @@ def conv_transpose1d(
         >>> nn.functional.conv_transpose1d(x, kernel, stride=2).tolist()
         [[[1.0, 2.0, 13.0, 20.0, 30.0]]]
     """
-    return _transposed(
-        "conv_transpose1d", 1, input, weight, bias, stride, padding, output_padding, groups,
-        dilation,
-    )  # fmt: skip
+    return _transposed(1, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
 @framed
@@ -125,10 +122,7 @@ def conv_transpose2d(
         >>> nn.functional.conv_transpose2d(x, kernel).tolist()
         [[[[1.0, 2.0, 1.0], [2.0, 4.0, 2.0], [1.0, 2.0, 1.0]]]]
     """
-    return _transposed(
-        "conv_transpose2d", 2, input, weight, bias, stride, padding, output_padding, groups,
-        dilation,
-    )  # fmt: skip
+    return _transposed(2, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
 def padding_pairs(
@@ -157,19 +151,17 @@ def over_a_batch(
     """Call a function of a batch (N, C, ...) on a batch, or on a single sample (C, ...)."""
     if input.ndim == axes + 2:
         return function(input)
-    if input.ndim != axes + 1:
-        shape = "C, " + ("L" if axes == 1 else "H, W")
-        raise value_error(
-            f"{owner}: an input of shape (N, {shape}) or ({shape}) expected, got "
-            f"{tuple(input.shape)}"
-        )
+    shape = "C, " + ("L" if axes == 1 else "H, W")
+    wanted = f"an input of shape (N, {shape}) or ({shape})"
+    refuse_shapes(input.ndim != axes + 1, owner, wanted, input)
     return function(input[None])[0]
 
 
 def _convolved(
-    owner: str, axes: int, input: Tensor, weight: Tensor, bias: Tensor | None, stride: Sizes,
+    axes: int, input: Tensor, weight: Tensor, bias: Tensor | None, stride: Sizes,
     padding: Border, dilation: Sizes, groups: int,
 ) -> Tensor:  # fmt: skip
+    owner = f"conv{axes}d"
     _check_weight(owner, axes, input, weight)
     pairs = padding_pairs(owner, weight.shape[2:], stride, padding, dilation)
     strides = check_sizes(owner, "stride", stride, axes)
@@ -181,9 +173,10 @@ def _convolved(
 
 
 def _transposed(
-    owner: str, axes: int, input: Tensor, weight: Tensor, bias: Tensor | None, stride: Sizes,
-    padding: Sizes, output_padding: Sizes, groups: int, dilation: Sizes,
+    axes: int, input: Tensor, weight: Tensor, bias: Tensor | None, stride: Sizes, padding: Sizes,
+    output_padding: Sizes, groups: int, dilation: Sizes,
 ) -> Tensor:  # fmt: skip
+    owner = f"conv_transpose{axes}d"
     _check_weight(owner, axes, input, weight)
     kernel = weight.shape[2:]
     strides = check_sizes(owner, "stride", stride, axes)
@@ -230,3 +223,64 @@ def _check_weight(owner: str, axes: int, input: Tensor, weight: Tensor) -> None:
         )
     if input.dtype.kind == weight.dtype.kind == "b":
         raise type_error(f"{owner}: numbers expected, got an input and a weight of bools")
+
+
+PadMode = Literal["constant", "reflect", "replicate", "circular"]
+
+MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+"""PyTorch's modes that repeat elements, and NumPy's."""
+
+
+@framed
+def pad(
+    input: Tensor, pad: Sequence[int], mode: PadMode = "constant", value: float | None = None
+) -> Tensor:
+    """Put a border around the last axes, the last one first; `minigrad.pad` has NumPy's arguments.
+
+    Args:
+        input: A tensor with at least as many axes as are padded.
+        pad: The widths (left, right), then (top, bottom) and so on: two for each axis, the last
+            axis first. With "constant" a negative width removes elements.
+        mode: "constant", "reflect" without and "replicate" with the edge, or "circular".
+        value: The constant, 0 by default.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.pad(tensor([[1.0, 2.0, 3.0]]), (2, 1), "reflect").tolist()
+        [[3.0, 2.0, 1.0, 2.0, 3.0, 2.0]]
+    """
+    widths = _widths(pad, input.shape)
+    check_choice("pad", "mode", mode, ("constant", *MODES))
+    if mode != "constant":
+        if value:
+            raise value_error(f'pad: a value is for mode="constant", got mode={mode!r}')
+        for n, pair in zip(input.shape, widths, strict=True):
+            most = {"reflect": n - 1, "circular": n}.get(mode, max(pair))
+            if min(pair) < 0 or (max(pair) > most and any(pair)):
+                raise value_error(
+                    f"pad: mode={mode!r} cannot pad an axis of {n} elements by {pair}: "
+                    f"widths from 0 to {max(most, 0)} expected"
+                )
+        return ops.pad(input, widths, MODES[mode])
+    if any(min(pair) < 0 for pair in widths):
+        ends = [(max(-a, 0), n + min(b, 0)) for n, (a, b) in zip(input.shape, widths, strict=True)]
+        refuse_shapes(any(a > b for a, b in ends), "pad", f"more than what {pad} removes", input)
+        input = input[tuple(slice(*end) for end in ends)]
+        widths = [(max(before, 0), max(after, 0)) for before, after in widths]
+    return ops.pad(input, widths, constant_values=0 if value is None else value)
+
+
+def _widths(pad: Sequence[int], shape: tuple[int, ...]) -> list[tuple[int, int]]:
+    """A pair (before, after) for each axis, the first axis first."""
+    flat = list(pad) if isinstance(pad, Sequence) else [None]
+    if not all(hasattr(width, "__index__") and not isinstance(width, bool) for width in flat):
+        raise type_error(
+            f"pad: ints (left, right, top, bottom, ...) expected, the last axis first, got "
+            f"{pad!r}; minigrad.pad takes pairs, the first axis first"
+        )
+    if len(flat) % 2 or len(flat) > 2 * len(shape):
+        raise value_error(
+            f"pad: two widths for each of at most {len(shape)} axes expected, got {pad!r}"
+        )
+    pairs = [(int(flat[i]), int(flat[i + 1])) for i in range(0, len(flat), 2)]
+    return [(0, 0)] * (len(shape) - len(pairs)) + pairs[::-1]

@@ -1,8 +1,8 @@
-"""Vectors for integers: embedding lookup and one-hot encoding."""
+"""Embeddings: one-hot vectors, the rows of a table, and the sums of bags of rows."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -11,12 +11,13 @@ from minigrad.autograd.errors import type_error, value_error
 from minigrad.autograd.events import effect, reading
 from minigrad.nn.functional.framing import framed
 from minigrad.ops._numerics import array_of, values_of
-from minigrad.support.checks import check_number
+from minigrad.ops.indexing import integers
+from minigrad.support.checks import check_choice, check_number
 from minigrad.tensors.creation import asarray
 from minigrad.tensors.inplace import written
 from minigrad.tensors.tensor import Tensor
 
-__all__ = ["embedding", "one_hot"]
+__all__ = ["embedding", "embedding_bag", "one_hot"]
 
 
 def embedding(
@@ -113,3 +114,97 @@ def _check_classes(ids: Tensor, count: int) -> None:
         raise value_error(
             f"one_hot: classes from 0 to {count - 1} expected, got {least} to {largest}"
         )
+
+
+BagMode = Literal["sum", "mean", "max"]
+
+
+@framed
+def embedding_bag(
+    input: Any, weight: Tensor, offsets: Any = None, max_norm: float | None = None,
+    norm_type: float = 2.0, scale_grad_by_freq: bool = False, mode: BagMode = "mean",
+    sparse: bool = False, per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False, padding_idx: int | None = None,
+) -> Tensor:  # fmt: skip
+    """Look up rows of an embedding table, and add up those of each bag.
+
+    Args:
+        input: Integers: of shape (B, L), a bag in each row, or (n,), one bag after the other.
+        weight: The table, of shape (rows, width).
+        offsets: Where the bags begin, of shape (B,), the first at 0; for an input of shape (n,).
+        max_norm: As for `embedding`, and `norm_type`, `scale_grad_by_freq` and `sparse`.
+        norm_type: The p of the p-norm.
+        scale_grad_by_freq: Whether gradients are divided by frequencies; not for "max".
+        mode: "sum", "mean", or "max" of each element of the vectors.
+        sparse: Whether the gradient is `SparseRows`.
+        per_sample_weights: Factors of the shape of `input`, for "sum".
+        include_last_offset: Whether `offsets` ends with n, where the last bag ends.
+        padding_idx: A row that belongs to no bag, wherever it is.
+
+    Returns:
+        Shape (B, width); zeros for an empty bag.
+
+    Raises:
+        IndexError: An integer is outside the table.
+        TypeError: `input` or `offsets` does not hold integers.
+        ValueError: The shapes, the offsets or the options do not fit together.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> table = tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+        >>> nn.functional.embedding_bag([0, 1, 2, 2], table, [0, 3]).tolist()
+        [[3.0, 4.0], [5.0, 6.0]]
+    """
+    check_choice("embedding_bag", "mode", mode, ("sum", "mean", "max"))
+    if scale_grad_by_freq and mode == "max":
+        raise value_error('embedding_bag: scale_grad_by_freq=True is not for mode="max"')
+    ids = integers(input)
+    bags, count = _bags(ids, offsets, include_last_offset)
+    if per_sample_weights is not None:
+        if mode != "sum" or np.shape(per_sample_weights) != ids.shape:
+            raise value_error(
+                f'embedding_bag: per_sample_weights are for mode="sum" and have the shape '
+                f"{tuple(ids.shape)} of the input, got mode={mode!r} and shape "
+                f"{tuple(np.shape(per_sample_weights))}"
+            )
+        per_sample_weights = ops.reshape(per_sample_weights, -1)
+    ids = ids.ravel()
+    check_padding_idx("embedding_bag", padding_idx, len(weight))
+    if padding_idx is not None:
+        (kept,) = np.nonzero(ids != padding_idx % len(weight))
+        ids, bags = ids[kept], bags[kept]
+        if per_sample_weights is not None:
+            per_sample_weights = per_sample_weights[kept]
+    found = embedding(ids, weight, None, max_norm, norm_type, scale_grad_by_freq, sparse)
+    zeros = np.zeros((count, weight.shape[1]), weight.dtype)
+    if mode == "max":
+        places = np.broadcast_to(bags[:, None], found.shape)
+        return ops.scatter_reduce(zeros, 0, places, found, "amax", include_self=False)
+    if per_sample_weights is not None:
+        found = found * per_sample_weights[:, None]
+    sums = ops.index_add(zeros, 0, bags, found)
+    if mode == "sum":
+        return sums
+    lengths = np.maximum(np.bincount(bags, minlength=count), 1)
+    return sums / lengths[:, None].astype(sums.dtype)
+
+
+def _bags(ids: np.ndarray, offsets: Any, include_last_offset: bool) -> tuple[np.ndarray, int]:
+    """The number of the bag of each integer, and how many bags there are."""
+    if ids.ndim == 2 and offsets is None:
+        return np.arange(len(ids)).repeat(ids.shape[1]), len(ids)
+    if ids.ndim != 1 or offsets is None:
+        raise value_error(
+            f"embedding_bag: an input of shape (B, L) without offsets, or (n,) with them, "
+            f"expected, got shape {tuple(ids.shape)}{'' if offsets is None else ' and offsets'}"
+        )
+    starts = integers(offsets, "the offsets")
+    if not include_last_offset:
+        starts = np.append(starts, ids.size)
+    lengths = np.diff(starts)
+    if starts.ndim != 1 or starts[0] != 0 or starts[-1] != ids.size or (lengths < 0).any():
+        raise value_error(
+            f"embedding_bag: offsets that grow from 0 to at most {ids.size}, the number of "
+            f"integers, expected, got {integers(offsets).tolist()}"
+        )
+    return np.arange(lengths.size).repeat(lengths), lengths.size

@@ -8,11 +8,11 @@ from typing import Any, Literal
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.errors import value_error
+from minigrad.autograd.errors import refuse_shapes, value_error
 from minigrad.nn.functional.framing import framed
 from minigrad.ops._numerics import widened
 from minigrad.ops.casting import as_tensor
-from minigrad.support.checks import check_flag, check_sizes
+from minigrad.support.checks import check_choice, check_sizes
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["affine_grid", "grid_sample"]
@@ -47,19 +47,17 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
         [[[[0.0, 0.0], [1.0, 0.0]]]]
     """
     theta = as_tensor(theta)
-    align_corners = _flag("affine_grid", align_corners)
     batch, _, height, width = check_sizes("affine_grid", "size", tuple(size), 4)
-    if theta.shape != (batch, 2, 3):
-        raise value_error(
-            f"affine_grid: theta of shape {(batch, 2, 3)} expected, got {tuple(theta.shape)}"
-        )
+    refuse_shapes(
+        theta.shape != (batch, 2, 3), "affine_grid", f"theta of shape {(batch, 2, 3)}", theta
+    )
     x, y = (_centres(n, align_corners).astype(theta.dtype) for n in (width, height))
     points = np.stack([*np.meshgrid(x, y), np.ones((height, width), theta.dtype)], axis=-1)
     grid: Any = points.reshape(-1, 3) @ theta.mT  # (N, H · W, 2)
     return grid.reshape(batch, height, width, 2)
 
 
-def _centres(n: int, align_corners: bool) -> np.ndarray:
+def _centres(n: int, align_corners: bool | None) -> np.ndarray:
     """The centres of `n` pixels, from -1 to 1."""
     if align_corners:
         return np.linspace(-1.0, 1.0, n) if n > 1 else np.zeros(1)
@@ -99,7 +97,6 @@ def grid_sample(
     """
     input, grid = as_tensor(input), as_tensor(grid)
     _check(input, grid, mode, padding_mode)
-    align_corners = _flag("grid_sample", align_corners)
     images, points = widened(input), widened(grid)
     x, y = (
         _place(points[..., axis], images.shape[3 - axis], padding_mode, align_corners)
@@ -119,20 +116,9 @@ def grid_sample(
     return out.astype(input.dtype)
 
 
-def _flag(owner: str, align_corners: bool | None) -> bool:
-    if align_corners is not None:
-        check_flag(owner, "align_corners", align_corners)
-    return bool(align_corners)
-
-
 def _check(input: Tensor, grid: Tensor, mode: str, padding_mode: str) -> None:
-    if mode not in ("bilinear", "nearest"):
-        raise value_error(f'grid_sample: mode must be "bilinear" or "nearest", got {mode!r}')
-    if padding_mode not in ("zeros", "border", "reflection"):
-        raise value_error(
-            f'grid_sample: padding_mode must be "zeros", "border" or "reflection", got '
-            f"{padding_mode!r}"
-        )
+    check_choice("grid_sample", "mode", mode, ("bilinear", "nearest"))
+    check_choice("grid_sample", "padding_mode", padding_mode, ("zeros", "border", "reflection"))
     fits = grid.ndim == 4 and grid.shape[-1] == 2 and len(grid) == len(input)
     if input.ndim != 4 or not fits or 0 in input.shape[2:]:
         raise value_error(
@@ -141,7 +127,7 @@ def _check(input: Tensor, grid: Tensor, mode: str, padding_mode: str) -> None:
         )
 
 
-def _place(points: Tensor, n: int, padding_mode: str, align_corners: bool) -> Any:
+def _place(points: Tensor, n: int, padding_mode: str, align_corners: bool | None) -> Any:
     """From coordinates between -1 and 1 to places among `n` pixels, as real numbers from 0."""
     shifted = points + 1
     places: Any = shifted * ((n - 1) / 2) if align_corners else (shifted * n - 1) / 2

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.errors import type_error, value_error
+from minigrad.autograd.errors import refuse_shapes, type_error, value_error
 from minigrad.autograd.events import reading
 from minigrad.nn.functional.framing import framed
 from minigrad.ops._numerics import array_of
@@ -188,11 +188,10 @@ def _padding(mask: Tensor | np.ndarray, scores: tuple[int, ...]) -> Any:
             f"key_padding_mask: bool (True = padding) expected, got {padding.dtype.name}; convert "
             f"it with .astype(bool) if it has ones at padding, with mask < 0 if it has -inf there"
         )
-    if padding.shape != (scores[0], scores[-1]):
-        raise value_error(
-            f"key_padding_mask: shape (N, S) = {(scores[0], scores[-1])} expected, "
-            f"got {tuple(padding.shape)}"
-        )
+    refuse_shapes(
+        padding.shape != (scores[0], scores[-1]), "key_padding_mask",
+        f"shape (N, S) = {(scores[0], scores[-1])}", padding,
+    )  # fmt: skip
     return padding[:, None, None, :]
 
 
@@ -239,10 +238,7 @@ def create_padding_mask(lengths: Any, max_length: int) -> Tensor:
     counts: Any = lengths if isinstance(lengths, Tensor) else np.asarray(lengths)
     if counts.dtype.kind not in "iu" and np.size(counts):
         raise TypeError(f"create_padding_mask: integer lengths expected, got {counts.dtype.name}")
-    if counts.ndim != 1:
-        raise ValueError(
-            f"create_padding_mask: lengths must have shape (batch,), got {tuple(counts.shape)}"
-        )
+    refuse_shapes(counts.ndim != 1, "create_padding_mask", "lengths of shape (batch,)", counts)
     _refuse_lengths(counts, max_length)
     real = np.arange(max_length) < counts[:, None]
     return asarray(real)

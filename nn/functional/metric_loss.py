@@ -1,4 +1,4 @@
-"""Losses of pairs and triplets of vectors, of rankings, and of Gaussian and Poisson samples."""
+"""Losses of distances, margins and distributions."""
 
 from __future__ import annotations
 
@@ -10,27 +10,28 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.errors import value_error
+from minigrad.autograd.errors import refuse_shapes, type_error, value_error
+from minigrad.nn.functional.activation import logsigmoid
 from minigrad.nn.functional.framing import framed
-from minigrad.nn.functional.loss import Reduction, like, reduced, reduction_of
-from minigrad.nn.functional.similarity import pairwise_distance
+from minigrad.nn.functional.loss import Reduction, like, loss, reduced
+from minigrad.nn.functional.products import pairwise_distance
 from minigrad.ops._numerics import values_of
 from minigrad.ops.casting import floating
-from minigrad.support.checks import check_flag, check_number
-from minigrad.tensors.creation import tensor
+from minigrad.support.checks import check_number
+from minigrad.tensors.creation import asarray, tensor
 from minigrad.tensors.tensor import Tensor
 
 __all__ = [
-    "cosine_embedding_loss", "gaussian_nll_loss", "margin_ranking_loss", "poisson_nll_loss",
+    "cosine_embedding_loss", "gaussian_nll_loss", "hinge_embedding_loss", "margin_ranking_loss",
+    "multi_margin_loss", "multilabel_soft_margin_loss", "poisson_nll_loss", "soft_margin_loss",
     "triplet_margin_loss", "triplet_margin_with_distance_loss",
 ]  # fmt: skip
 
 
-@framed
+@loss
 def triplet_margin_loss(
     anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2.0,
-    eps: float = 1e-6, swap: bool = False, size_average: bool | None = None,
-    reduce: bool | None = None, reduction: Reduction = "mean",
+    eps: float = 1e-6, swap: bool = False, *, reduction: Reduction = "mean",
 ) -> Tensor:  # fmt: skip
     """Compute the triplet loss max(d(a, p) - d(a, n) + margin, 0) of distances d.
 
@@ -56,11 +57,9 @@ def triplet_margin_loss(
         0.75
     """
     name = "triplet_margin_loss"
-    reduction = reduction_of(name, size_average, reduce, reduction)
     check_number(name, "margin", margin, above=0.0)
     check_number(name, "p", p, above=0.0, infinite=True)
     check_number(name, "eps", eps, 0.0)
-    check_flag(name, "swap", swap)
     like(name, anchor, positive, "anchor", "positive")
     like(name, anchor, negative, "anchor", "negative")
     distance = lambda x, y: pairwise_distance(x, y, p, eps)
@@ -88,7 +87,6 @@ def triplet_margin_with_distance_loss(
     """
     name = "triplet_margin_with_distance_loss"
     check_number(name, "margin", margin, above=0.0)
-    check_flag(name, "swap", swap)
     distance = pairwise_distance if distance_function is None else distance_function
     losses = _of_triplets(distance, anchor, positive, negative, margin, swap)
     return reduced(name, losses, reduction)
@@ -104,10 +102,10 @@ def _of_triplets(
     return at_least_0(near - far + margin)
 
 
-@framed
+@loss
 def margin_ranking_loss(
-    input1: Tensor, input2: Tensor, target: Any, margin: float = 0.0,
-    size_average: bool | None = None, reduce: bool | None = None, reduction: Reduction = "mean",
+    input1: Tensor, input2: Tensor, target: Any, margin: float = 0.0, *,
+    reduction: Reduction = "mean",
 ) -> Tensor:  # fmt: skip
     """Compute the ranking loss max(-y (x1 - x2) + margin, 0).
 
@@ -126,17 +124,15 @@ def margin_ranking_loss(
         2.0
     """
     name = "margin_ranking_loss"
-    reduction = reduction_of(name, size_average, reduce, reduction)
-    check_number(name, "margin", margin)
     x2 = like(name, input1, input2, "input1", "input2")
     y = like(name, input1, target)
     return reduced(name, at_least_0(margin - y * (input1 - x2)), reduction)
 
 
-@framed
+@loss
 def cosine_embedding_loss(
-    input1: Tensor, input2: Tensor, target: Any, margin: float = 0.0,
-    size_average: bool | None = None, reduce: bool | None = None, reduction: Reduction = "mean",
+    input1: Tensor, input2: Tensor, target: Any, margin: float = 0.0, *,
+    reduction: Reduction = "mean",
 ) -> Tensor:  # fmt: skip
     """Compute 1 - cos(x1, x2) for pairs that belong together, max(cos(x1, x2) - margin, 0) else.
 
@@ -156,15 +152,13 @@ def cosine_embedding_loss(
         1.0
     """
     name = "cosine_embedding_loss"
-    reduction = reduction_of(name, size_average, reduce, reduction)
     check_number(name, "margin", margin, -1.0, below=1.0 + 1e-9)
     like(name, input1, input2, "input1", "input2")
     y = np.asarray(target)
-    if input1.ndim not in (1, 2) or y.shape != input1.shape[:-1]:
-        raise value_error(
-            f"{name}: inputs of shape (N, D) or (D,) with a target of shape (N,) or () "
-            f"expected, got {tuple(input1.shape)} and {tuple(y.shape)}"
-        )
+    refuse_shapes(
+        input1.ndim not in (1, 2) or y.shape != input1.shape[:-1], name,
+        "inputs of shape (N, D) or (D,) with a target of shape (N,) or ()", input1, y,
+    )  # fmt: skip
     if not np.isin(y, (-1, 1)).all():
         raise value_error(f"{name}: each target must be 1 or -1, got {y.tolist()}")
     # As in PyTorch, 1e-12 is added to the squares.
@@ -201,7 +195,6 @@ def gaussian_nll_loss(
     """
     name = "gaussian_nll_loss"
     check_number(name, "eps", eps, above=0.0)
-    check_flag(name, "full", full)
     y, x = like(name, input, target), floating(input)
     v = floating(var if isinstance(var, Tensor) else tensor(np.asarray(var, x.dtype)))
     if v.ndim and v.shape != input.shape:
@@ -220,10 +213,9 @@ def gaussian_nll_loss(
     return reduced(name, losses, reduction)
 
 
-@framed
+@loss
 def poisson_nll_loss(
-    input: Tensor, target: Any, log_input: bool = True, full: bool = False,
-    size_average: bool | None = None, eps: float = 1e-8, reduce: bool | None = None,
+    input: Tensor, target: Any, log_input: bool = True, full: bool = False, *, eps: float = 1e-8,
     reduction: Reduction = "mean",
 ) -> Tensor:  # fmt: skip
     """Compute the negative log-likelihood of counts under Poisson distributions, r - y log r.
@@ -245,7 +237,6 @@ def poisson_nll_loss(
     """
     name = "poisson_nll_loss"
     check_number(name, "eps", eps, 0.0)
-    reduction = reduction_of(name, size_average, reduce, reduction)
     y, x = like(name, input, target), floating(input)
     losses = ops.exp(x) - y * x if log_input else x - y * ops.log(x + eps)
     if full:
@@ -258,3 +249,127 @@ def poisson_nll_loss(
 def at_least_0(x: Tensor) -> Tensor:
     """The positive part; unlike `relu` with slope 1 at 0, as in PyTorch."""
     return ops.clip(x, 0.0, None)
+
+
+@loss
+def hinge_embedding_loss(
+    input: Tensor, target: Any, margin: float = 1.0, *, reduction: Reduction = "mean"
+) -> Tensor:
+    """Compute the loss of distances: x where a pair belongs together, max(margin - x, 0) else.
+
+    Args:
+        input: x, the distances, a tensor of any shape.
+        target: Of the same shape: 1 where a pair belongs together, else -1.
+        margin: The distance from which other pairs cost nothing.
+        size_average: As for `mse_loss`, and `reduce`.
+        reduce: None, or a bool.
+        reduction: "mean", "sum", or "none" for one loss per element.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.hinge_embedding_loss(tensor([3.0, 0.5]), [1, -1], reduction="sum").item()
+        3.5
+    """
+    name = "hinge_embedding_loss"
+    y, x = like(name, input, target), floating(input)
+    losses = ops.where(y != 1, at_least_0(margin - x), 0.0) + ops.where(y != -1, x, 0.0)
+    return reduced(name, losses, reduction)
+
+
+@loss
+def soft_margin_loss(input: Tensor, target: Any, *, reduction: Reduction = "mean") -> Tensor:
+    """Compute the logistic loss of two classes, log(1 + exp(-y x)).
+
+    The input x may have any shape; the target y has the same, and is 1 or -1. The other arguments
+    are those of `hinge_embedding_loss`.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> round(nn.functional.soft_margin_loss(tensor([0.0]), [1]).item(), 4)
+        0.6931
+    """
+    name = "soft_margin_loss"
+    return reduced(name, ops.softplus(-like(name, input, target) * input), reduction)
+
+
+@loss
+def multilabel_soft_margin_loss(
+    input: Tensor, target: Any, weight: Any = None, *, reduction: Reduction = "mean"
+) -> Tensor:
+    """Compute the mean over the classes of the binary cross-entropy of logits.
+
+    Args:
+        input: Logits, of shape (..., C).
+        target: 1 for the classes of a sample, else 0; of the same shape.
+        weight: The weight of each class, of shape (C,).
+        size_average: As for `mse_loss`, and `reduce`.
+        reduce: None, or a bool.
+        reduction: "mean", "sum", or "none" for one loss per sample.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> x, y = tensor([[0.0, 0.0]]), tensor([[1.0, 0.0]])
+        >>> round(nn.functional.multilabel_soft_margin_loss(x, y).item(), 4)
+        0.6931
+    """
+    name = "multilabel_soft_margin_loss"
+    y, x = like(name, input, target), floating(input)
+    losses = -(y * logsigmoid(x) + (1.0 - y) * logsigmoid(-x))
+    if weight is not None:
+        losses = losses * asarray(weight)
+    return reduced(name, ops.mean(losses, -1), reduction)
+
+
+@loss
+def multi_margin_loss(
+    input: Tensor, target: Any, p: int = 1, margin: float = 1.0, weight: Any = None, *,
+    reduction: Reduction = "mean",
+) -> Tensor:  # fmt: skip
+    """Compute how far other classes come within a margin of the right one.
+
+    It is the sum of max(margin - x[y] + x[i], 0)ᵖ over all classes i but y, divided by C.
+
+    Args:
+        input: x, scores of shape (N, C) or (C,).
+        target: y, the right classes, integers of shape (N,) or ().
+        p: 1 or 2.
+        margin: How much larger the score of the right class shall be.
+        weight: The weight of each class, of shape (C,): that of the right one counts.
+        size_average: As for `mse_loss`, and `reduce`.
+        reduce: None, or a bool.
+        reduction: "mean", "sum", or "none" for one loss per sample.
+
+    Raises:
+        IndexError: A class is out of range.
+        TypeError: The target does not hold integers.
+        ValueError: The shapes do not fit, or p is neither 1 nor 2.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.multi_margin_loss(tensor([[2.0, 1.5, 0.0]]), [0]).item() * 3
+        0.5
+    """
+    name = "multi_margin_loss"
+    right = asarray(target)
+    if right.dtype.kind not in "iu":
+        raise type_error(
+            f"{name}: classes expected as integers, got a target of {right.dtype.name}"
+        )
+    if p not in (1, 2):
+        raise value_error(f"{name}: p must be 1 or 2, got {p!r}")
+    one = input.ndim < 2 and right.shape in ((), (1,))
+    refuse_shapes(
+        not one and (input.ndim != 2 or right.shape != input.shape[:1]), name,
+        "an input of shape (N, C) or (C,) with a target of shape (N,) or ()", input, right,
+    )  # fmt: skip
+    rows: Any = floating(input) if input.ndim == 2 else ops.reshape(floating(input), (1, -1))
+    right, classes = ops.reshape(right, (-1, 1)), rows.shape[1]
+    if (values_of(right) < 0).any() or (values_of(right) >= classes).any():
+        raise IndexError(f"{name}: classes from 0 to {classes - 1} expected")
+    within = at_least_0(margin - ops.take_along_axis(rows, right, 1) + rows)
+    if p == 2:
+        within = within * within
+    if weight is not None:
+        within = within * ops.take(asarray(weight), right)
+    losses = ops.sum(ops.where(np.arange(classes) != right, within, 0.0), -1) / classes
+    return reduced(name, losses if input.ndim > 1 else losses[0], reduction)

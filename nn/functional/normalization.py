@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.errors import value_error
+from minigrad.autograd.errors import refuse_shapes, value_error
 from minigrad.autograd.events import effect
 from minigrad.linalg import vector_norm
 from minigrad.nn.functional.framing import framed
@@ -117,10 +117,7 @@ def batch_norm(
         >>> nn.functional.batch_norm(x, tensor([1.0]), tensor([4.0]), eps=0.0).tolist()
         [[0.0], [1.0]]
     """
-    if input.ndim < 2:
-        raise value_error(
-            f"batch_norm: an input of shape (N, C, ...) expected, got {tuple(input.shape)}"
-        )
+    refuse_shapes(input.ndim < 2, "batch_norm", "an input of shape (N, C, ...)", input)
     _check_channels("batch_norm", input, running_mean=running_mean, running_var=running_var)
     check_number("batch_norm", "eps", eps, 0.0)
     check_probability("batch_norm", "momentum", momentum)
@@ -232,11 +229,10 @@ def instance_norm(
             raise value_error(f"{owner}: use_input_stats=False needs running_mean and running_var")
         return batch_norm(input, running_mean, running_var, weight, bias, False, eps=eps)
     within = math.prod(input.shape[2:])
-    if input.ndim < 2 or within == 1:
-        raise value_error(
-            f"{owner}: an input of shape (N, C, L, ...) with several values per channel "
-            f"expected, got {tuple(input.shape)}"
-        )
+    refuse_shapes(
+        input.ndim < 2 or within == 1, owner,
+        "an input of shape (N, C, L, ...) with several values per channel", input,
+    )  # fmt: skip
     _check_channels(owner, input, weight=weight, bias=bias)
     _check_channels(owner, input, running_mean=running_mean, running_var=running_var)
     if (running_mean is not None or running_var is not None) and 0 not in input.shape:
@@ -272,11 +268,7 @@ def local_response_norm(
     check_size("local_response_norm", "size", size)
     for name, value in (("alpha", alpha), ("beta", beta), ("k", k)):
         check_number("local_response_norm", name, value, 0.0)
-    if input.ndim < 3:
-        raise value_error(
-            f"local_response_norm: an input of shape (N, C, L, ...) expected, got "
-            f"{tuple(input.shape)}"
-        )
+    refuse_shapes(input.ndim < 3, "local_response_norm", "an input of shape (N, C, L, ...)", input)
     around = ((0, 0), (size // 2, (size - 1) // 2), *((0, 0),) * (input.ndim - 2))
     x = floating(input)
     windows = ops.unfold(ops.pad(x * x, around), 1, size, 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, overload
+from typing import Any
 
 import numpy as np
 
@@ -28,26 +28,11 @@ Pairs = tuple[tuple[int, int], ...]
 Window = tuple[tuple[int, ...], ...]
 
 
-@overload
-def max_pool1d(
-    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
-    dilation: Sizes = 1, ceil_mode: bool = False, return_indices: Literal[False] = False,
-) -> Tensor: ...  # fmt: skip
-@overload
-def max_pool1d(
-    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
-    dilation: Sizes = 1, ceil_mode: bool = False, *, return_indices: Literal[True],
-) -> ValuesAndIndices: ...  # fmt: skip
-@overload
-def max_pool1d(
-    input: Tensor, kernel_size: Sizes, stride: Sizes | None, padding: Sizes, dilation: Sizes,
-    ceil_mode: bool, return_indices: Literal[True],
-) -> ValuesAndIndices: ...  # fmt: skip
 @framed
 def max_pool1d(
     input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
     dilation: Sizes = 1, ceil_mode: bool = False, return_indices: bool = False,
-) -> Tensor | ValuesAndIndices:  # fmt: skip
+) -> Any:  # fmt: skip
     """Apply 1-D max pooling: the largest element of each window.
 
     Arguments, errors and sizes are those of `max_pool2d`, for an input (N, C, L) or (C, L).
@@ -58,29 +43,14 @@ def max_pool1d(
         [[[3.0, 2.0]]]
     """
     window = _window("max_pool1d", 1, kernel_size, stride, padding, dilation)
-    return _max("max_pool1d", 1, input, window, ceil_mode, return_indices)
+    return _max(1, input, window, ceil_mode, return_indices)
 
 
-@overload
-def max_pool2d(
-    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
-    dilation: Sizes = 1, ceil_mode: bool = False, return_indices: Literal[False] = False,
-) -> Tensor: ...  # fmt: skip
-@overload
-def max_pool2d(
-    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
-    dilation: Sizes = 1, ceil_mode: bool = False, *, return_indices: Literal[True],
-) -> ValuesAndIndices: ...  # fmt: skip
-@overload
-def max_pool2d(
-    input: Tensor, kernel_size: Sizes, stride: Sizes | None, padding: Sizes, dilation: Sizes,
-    ceil_mode: bool, return_indices: Literal[True],
-) -> ValuesAndIndices: ...  # fmt: skip
 @framed
 def max_pool2d(
     input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
     dilation: Sizes = 1, ceil_mode: bool = False, return_indices: bool = False,
-) -> Tensor | ValuesAndIndices:  # fmt: skip
+) -> Any:  # fmt: skip
     """Apply 2-D max pooling: the largest pixel of each window.
 
     Args:
@@ -107,7 +77,7 @@ def max_pool2d(
         [[[[3.0]]]]
     """
     window = _window("max_pool2d", 2, kernel_size, stride, padding, dilation)
-    return _max("max_pool2d", 2, input, window, ceil_mode, return_indices)
+    return _max(2, input, window, ceil_mode, return_indices)
 
 
 @framed
@@ -124,9 +94,8 @@ def avg_pool1d(
         >>> nn.functional.avg_pool1d(tensor([[[1.0, 3.0, 2.0, 0.0]]]), 2).tolist()
         [[[2.0, 1.0]]]
     """
-    return _average(
-        "avg_pool1d", 1, input, kernel_size, stride, padding, ceil_mode, count_include_pad, None
-    )
+    window = _window("avg_pool1d", 1, kernel_size, stride, padding, 1)
+    return _average("avg_pool1d", input, window, ceil_mode, count_include_pad)
 
 
 @framed
@@ -158,10 +127,8 @@ def avg_pool2d(
         >>> nn.functional.avg_pool2d(tensor([[[[1.0, 3.0], [2.0, 0.0]]]]), 2).tolist()
         [[[[1.5]]]]
     """
-    return _average(
-        "avg_pool2d", 2, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
-        divisor_override,
-    )  # fmt: skip
+    window = _window("avg_pool2d", 2, kernel_size, stride, padding, 1)
+    return _average("avg_pool2d", input, window, ceil_mode, count_include_pad, divisor_override)
 
 
 @framed
@@ -176,7 +143,7 @@ def lp_pool1d(
         >>> nn.functional.lp_pool1d(tensor([[[3.0, 4.0, 0.0, 2.0]]]), 2, 2).tolist()
         [[[5.0, 2.0]]]
     """
-    return _norms("lp_pool1d", 1, input, norm_type, kernel_size, stride, ceil_mode)
+    return _norms(1, input, norm_type, kernel_size, stride, ceil_mode)
 
 
 @framed
@@ -198,7 +165,7 @@ def lp_pool2d(
         >>> nn.functional.lp_pool2d(tensor([[[[3.0, 0.0], [0.0, 4.0]]]]), 2, 2).tolist()
         [[[[5.0]]]]
     """
-    return _norms("lp_pool2d", 2, input, norm_type, kernel_size, stride, ceil_mode)
+    return _norms(2, input, norm_type, kernel_size, stride, ceil_mode)
 
 
 @framed
@@ -212,7 +179,7 @@ def adaptive_avg_pool1d(input: Tensor, output_size: int) -> Tensor:
         >>> nn.functional.adaptive_avg_pool1d(tensor([[[1.0, 3.0, 5.0]]]), 2).tolist()
         [[[2.0, 4.0]]]
     """
-    return _adaptive("adaptive_avg_pool1d", 1, input, output_size, _mean_of_parts)
+    return _adaptive("avg", 1, input, output_size, _mean_of_parts)
 
 
 @framed
@@ -232,21 +199,11 @@ def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None] |
         >>> nn.functional.adaptive_avg_pool2d(ones((2, 8, 5, 7)), 1).shape
         minigrad.Size([2, 8, 1, 1])
     """
-    return _adaptive("adaptive_avg_pool2d", 2, input, output_size, _mean_of_parts)
+    return _adaptive("avg", 2, input, output_size, _mean_of_parts)
 
 
-@overload
-def adaptive_max_pool1d(
-    input: Tensor, output_size: int, return_indices: Literal[False] = False
-) -> Tensor: ...
-@overload
-def adaptive_max_pool1d(
-    input: Tensor, output_size: int, return_indices: Literal[True]
-) -> ValuesAndIndices: ...
 @framed
-def adaptive_max_pool1d(
-    input: Tensor, output_size: int, return_indices: bool = False
-) -> Tensor | ValuesAndIndices:
+def adaptive_max_pool1d(input: Tensor, output_size: int, return_indices: bool = False) -> Any:
     """Apply 1-D max pooling to a given output length.
 
     As `adaptive_max_pool2d`, from (N, C, L) or (C, L) to (N, C, P) or (C, P).
@@ -256,23 +213,13 @@ def adaptive_max_pool1d(
         >>> nn.functional.adaptive_max_pool1d(tensor([[[1.0, 3.0, 5.0]]]), 2).tolist()
         [[[3.0, 5.0]]]
     """
-    return _largest("adaptive_max_pool1d", 1, input, output_size, return_indices)
+    return _largest(1, input, output_size, return_indices)
 
 
-@overload
-def adaptive_max_pool2d(
-    input: Tensor,
-    output_size: int | Sequence[int | None] | None,
-    return_indices: Literal[False] = False,
-) -> Tensor: ...
-@overload
-def adaptive_max_pool2d(
-    input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: Literal[True]
-) -> ValuesAndIndices: ...
 @framed
 def adaptive_max_pool2d(
     input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: bool = False
-) -> Tensor | ValuesAndIndices:
+) -> Any:
     """Apply 2-D max pooling to a given output size.
 
     Arguments and result are those of `adaptive_avg_pool2d`. Of equal pixels the first receives the
@@ -283,7 +230,7 @@ def adaptive_max_pool2d(
         >>> nn.functional.adaptive_max_pool2d(ones((2, 8, 5, 7)), (2, None)).shape
         minigrad.Size([2, 8, 2, 7])
     """
-    return _largest("adaptive_max_pool2d", 2, input, output_size, return_indices)
+    return _largest(2, input, output_size, return_indices)
 
 
 def _window(
@@ -317,13 +264,11 @@ def _pairs(sizes: Sequence[int], window: Window, ceil_mode: bool) -> Pairs:
     return tuple(pairs)
 
 
-def _max(
-    owner: str, axes: int, input: Tensor, window: Window, ceil_mode: bool, return_indices: bool
-) -> Any:
+def _max(axes: int, input: Tensor, window: Window, ceil_mode: bool, return_indices: bool) -> Any:
     kernel, strides, _, gaps = window
 
     def pooled(op: Any) -> Tensor:
-        return over_a_batch(owner, axes, input, lambda x: op(
+        return over_a_batch(f"max_pool{axes}d", axes, input, lambda x: op(
             x, kernel, strides, _pairs(x.shape[2:], window, ceil_mode), gaps
         ))  # fmt: skip
 
@@ -332,19 +277,20 @@ def _max(
 
 
 def _norms(
-    owner: str, axes: int, input: Tensor, norm_type: float, kernel_size: Sizes,
-    stride: Sizes | None, ceil_mode: bool,
+    axes: int, input: Tensor, norm_type: float, kernel_size: Sizes, stride: Sizes | None,
+    ceil_mode: bool,
 ) -> Tensor:  # fmt: skip
+    owner = f"lp_pool{axes}d"
     check_number(owner, "norm_type", norm_type, above=0.0)
     powers = floating(input) ** norm_type
-    means = _average(owner, axes, powers, kernel_size, stride, 0, ceil_mode, True, None)
-    count = math.prod(check_sizes(owner, "kernel_size", kernel_size, axes))
+    window = _window(owner, axes, kernel_size, stride, 0, 1)
+    means, count = _average(owner, powers, window, ceil_mode, True), math.prod(window[0])
     return (ops.sign(means) * ops.relu(ops.abs(means)) * count) ** (1.0 / norm_type)
 
 
 def _average(
-    owner: str, axes: int, input: Tensor, kernel_size: Sizes, stride: Sizes | None,
-    padding: Sizes, ceil_mode: bool, count_include_pad: bool, divisor: int | None,
+    owner: str, input: Tensor, window: Window, ceil_mode: bool, count_include_pad: bool,
+    divisor: int | None = None,
 ) -> Tensor:  # fmt: skip
     if input.dtype.kind != "f" and input.dtype != np.int64:
         raise type_error(
@@ -353,7 +299,6 @@ def _average(
         )
     if divisor is not None:
         check_size(owner, "divisor_override", divisor)
-    window = _window(owner, axes, kernel_size, stride, padding, 1)
     kernel, strides, widths, gaps = window
 
     def pooled(x: Tensor) -> Tensor:
@@ -376,7 +321,7 @@ def _average(
             counts = counts[..., None] * inside
         return _means(sums, counts, x)
 
-    return over_a_batch(owner, axes, input, pooled)
+    return over_a_batch(owner, len(kernel), input, pooled)
 
 
 def _means(sums: Tensor, counts: Any, x: Tensor) -> Tensor:
@@ -386,23 +331,17 @@ def _means(sums: Tensor, counts: Any, x: Tensor) -> Tensor:
     return ops.sign(sums) * ops.floor_divide(ops.abs(sums), counts)
 
 
-def parts_per_axis(
-    owner: str, axes: int, output_size: int | Sequence[int | None] | None
-) -> tuple[int | None, ...]:
-    """Return the output size per axis; None for an axis that keeps its size."""
+def _adaptive(
+    kind: str, axes: int, input: Tensor, output_size: int | Sequence[int | None] | None,
+    pooled: Callable[[Tensor, tuple[int, ...]], Tensor],
+) -> Tensor:  # fmt: skip
+    owner = f"adaptive_{kind}_pool{axes}d"
     given = tuple(output_size) if isinstance(output_size, Sequence) else (output_size,) * axes
     if len(given) != axes:
         raise value_error(
             f"{owner}: output_size must be an int or {axes} of them, got {output_size!r}"
         )
-    return tuple(n if n is None else check_size(owner, "output_size", n) for n in given)
-
-
-def _adaptive(
-    owner: str, axes: int, input: Tensor, output_size: int | Sequence[int | None] | None,
-    pooled: Callable[[Tensor, tuple[int, ...]], Tensor],
-) -> Tensor:  # fmt: skip
-    given = parts_per_axis(owner, axes, output_size)
+    given = tuple(n if n is None else check_size(owner, "output_size", n) for n in given)
 
     def over(x: Tensor) -> Tensor:
         sizes = x.shape[2:]
@@ -417,14 +356,13 @@ def _adaptive(
 
 
 def _largest(
-    owner: str, axes: int, input: Tensor, output_size: int | Sequence[int | None] | None,
-    return_indices: bool,
-) -> Any:  # fmt: skip
-    values = _adaptive(owner, axes, input, output_size, _largest_of_parts)
+    axes: int, input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: bool
+) -> Any:
+    """The largest elements of the parts, and if wanted their indices."""
+    values = _adaptive("max", axes, input, output_size, _largest_of_parts)
     if not return_indices:
         return values
-    indices = _adaptive(owner, axes, input, output_size, _places_of_largest)
-    return ValuesAndIndices(values, indices)
+    return ValuesAndIndices(values, _adaptive("max", axes, input, output_size, _places_of_largest))
 
 
 def _mean_of_parts(x: Tensor, counts: tuple[int, ...]) -> Tensor:

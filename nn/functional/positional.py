@@ -7,12 +7,9 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops, random
-from minigrad.autograd.call import leaf_of
 from minigrad.autograd.dtypes import get_default_dtype
-from minigrad.autograd.errors import value_error
-from minigrad.autograd.mode import located
+from minigrad.autograd.errors import refuse_shapes, type_error, value_error
 from minigrad.nn.functional.framing import framed
-from minigrad.nn.module.argument_checks import floating_dtype
 from minigrad.nn.module.parameter import Parameter
 from minigrad.support.checks import check_number, check_size, on_cpu
 from minigrad.tensors.creation import tensor
@@ -67,11 +64,10 @@ def add_positional_encoding(x: Tensor, pe: Tensor) -> Tensor:
         >>> F.add_positional_encoding(x, F.sinusoidal_encoding(100, 512)).shape
         minigrad.Size([2, 10, 512])
     """
-    if x.ndim < 2 or pe.ndim != 2 or x.shape[-1] != pe.shape[-1]:
-        raise value_error(
-            f"add_positional_encoding: x {tuple(x.shape)} and pe {tuple(pe.shape)} must have "
-            f"shapes (batch, seq_len, d_model) and (max_len, d_model)"
-        )
+    refuse_shapes(
+        x.ndim < 2 or pe.ndim != 2 or x.shape[-1] != pe.shape[-1], "add_positional_encoding",
+        "x (batch, seq_len, d_model) and pe (max_len, d_model)", x, pe,
+    )  # fmt: skip
     seq_len, max_len = x.shape[-2], pe.shape[0]
     if seq_len > max_len:
         raise value_error(
@@ -92,12 +88,10 @@ def learned_positional_encoding(max_length: int, d_model: int) -> Parameter:
         >>> pe.shape, pe.requires_grad
         (minigrad.Size([100, 512]), True)
     """
-    owner = "learned_positional_encoding"
-    shape = (
-        check_size(owner, "max_length", max_length, least=0),
-        check_size(owner, "d_model", d_model, least=0),
-    )
-    return Parameter(random.generator().normal(0.0, 0.02, shape), dtype=get_default_dtype())
+    for name, size in (("max_length", max_length), ("d_model", d_model)):
+        check_size("learned_positional_encoding", name, size, least=0)
+    values = random.generator().normal(0.0, 0.02, (max_length, d_model))
+    return Parameter(values, dtype=get_default_dtype())
 
 
 def sinusoidal_pos_embedding(
@@ -146,38 +140,40 @@ def rotary_pos_embedding(
         >>> bool(abs(rotated[:, :, 9:] - step).max() < 1e-6)
         True
     """
-    if input.ndim < 2 or input.shape[-1] % 2 or input.dtype.kind != "f":
-        raise (TypeError if input.dtype.kind != "f" else ValueError)(
-            located(
-                f"rotary_pos_embedding: floats of shape (..., L, D) expected, D even; "
-                f"got {input.dtype.name} {tuple(input.shape)}"
-            )
-        )
+    if input.dtype.kind != "f":
+        raise type_error(f"rotary_pos_embedding: floats expected, got {input.dtype.name}")
+    refuse_shapes(
+        input.ndim < 2 or input.shape[-1] % 2, "rotary_pos_embedding", "(..., L, D), D even", input
+    )
     width = input.shape[-1]
-    positions = _positions(input.shape, position_ids, offset)  # (L,) or (N, 1, ..., L)
+    positions = positions_of("rotary_pos_embedding", input.shape, position_ids, offset)
+    if positions.ndim == 2:  # (N, L) -> (N, 1, ..., L)
+        positions = positions.reshape(len(input), *(1,) * (input.ndim - 3), input.shape[-2])
     base = check_number("rotary_pos_embedding", "base", base, above=0.0)
     angles = positions[..., None] * base ** (-np.arange(0, width, 2) / max(width, 1))
     cos, sin = np.cos(angles), np.sin(angles)  # in float64, whatever the input is
     return ops.rotate_pairs(input, cos.astype(input.dtype), sin.astype(input.dtype), interleaved)
 
 
-def _positions(shape: tuple[int, ...], position_ids: Any, offset: int) -> np.ndarray:
-    """The position of each vector, broadcastable to the axes before the last."""
-    check_size("rotary_pos_embedding", "offset", offset, least=0)
+def positions_of(
+    owner: str, shape: tuple[int, ...], position_ids: Any, offset: int, limit: int | None = None
+) -> np.ndarray:
+    """The positions of vectors (..., L, D), each below `limit`: ints of shape (L,) or (N, L)."""
+    check_size(owner, "offset", offset, least=0)
     length = shape[-2]
-    if position_ids is None:
-        return np.arange(offset, offset + length)
-    positions = np.asarray(position_ids)
-    batched = len(shape) > 2 and positions.shape == (shape[0], length)
-    fits = positions.shape == (length,) or batched
-    if offset or positions.dtype.kind not in "iu" or not fits:
-        batch = f" or ({shape[0]}, {length})" if len(shape) > 2 else ""
+    found = np.arange(offset, offset + length) if position_ids is None else np.asarray(position_ids)
+    shapes = [(length,), (shape[0], length)][: len(shape) - 1]
+    if (offset and position_ids is not None) or found.dtype.kind not in "iu" or (
+        found.shape not in shapes or found.min(initial=0) < 0
+    ):  # fmt: skip
+        wanted = " or ".join(map(str, shapes))
         raise value_error(
-            f"rotary_pos_embedding: position_ids must hold ints of shape ({length},){batch}, "
-            f"without an offset beside them; got {positions.dtype.name} {tuple(positions.shape)} "
-            f"and offset {offset}"
+            f"{owner}: position_ids must hold ints from 0 of shape {wanted}, without an offset "
+            f"beside them; got {found.tolist()} and offset {offset}"
         )
-    return positions.reshape(shape[0], *(1,) * (len(shape) - 3), length) if batched else positions
+    if limit is not None and found.max(initial=-1) >= limit:
+        raise value_error(f"{owner}: position {found.max()} is given, there are only {limit}")
+    return found
 
 
 def alibi_bias(
@@ -210,14 +206,13 @@ def alibi_bias(
         >>> nn.MultiHeadAttention(32, 8)(x, x, x, attn_mask=F.alibi_bias(8, 3)).shape
         minigrad.Size([2, 3, 32])
     """
-    heads = check_size("alibi_bias", "num_heads", num_heads)
-    queries = check_size("alibi_bias", "query_len", query_len, least=0)
-    keys = queries if key_len is None else check_size("alibi_bias", "key_len", key_len, least=0)
-    check_size("alibi_bias", "offset", offset, least=0)
-    distance = np.abs(np.arange(offset, offset + queries)[:, None] - np.arange(keys))  # (L, S)
-    bias = -_slopes(heads)[:, None, None] * distance
-    kind = get_default_dtype() if dtype is None else floating_dtype("alibi_bias", dtype)
-    return leaf_of(bias[None].astype(kind), False)
+    check_size("alibi_bias", "num_heads", num_heads)
+    keys = query_len if key_len is None else key_len
+    for name, size in (("query_len", query_len), ("key_len", keys), ("offset", offset)):
+        check_size("alibi_bias", name, size, least=0)
+    distance = np.abs(np.arange(offset, offset + query_len)[:, None] - np.arange(keys))  # (L, S)
+    bias = -_slopes(num_heads)[:, None, None] * distance
+    return tensor(bias[None], dtype=get_default_dtype() if dtype is None else dtype)
 
 
 def _slopes(heads: int) -> np.ndarray:

@@ -1,13 +1,26 @@
-"""Linear maps of one input and of two."""
+"""Linear maps, similarities and distances of vectors, and probabilities of scores."""
 
 from __future__ import annotations
 
-from minigrad import ops
-from minigrad.autograd.errors import value_error
+from typing import Any
+
+import numpy as np
+
+from minigrad import ops, random
+from minigrad.autograd.errors import type_error, value_error
+from minigrad.linalg import vector_norm
 from minigrad.nn.functional.framing import framed
+from minigrad.ops._numerics import values_of
+from minigrad.ops.casting import floating
+from minigrad.support.checks import check_number
+from minigrad.tensors import functions
+from minigrad.tensors.functions.arguments import spelled
 from minigrad.tensors.tensor import Tensor
 
-__all__ = ["bilinear", "linear"]
+__all__ = [
+    "bilinear", "cosine_similarity", "gumbel_softmax", "linear", "log_softmax", "pairwise_distance",
+    "pdist", "softmax", "softmin",
+]  # fmt: skip
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -62,3 +75,185 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
         )
     out: Tensor = ops.einsum("...i,oij,...j->...o", input1, weight, input2)
     return out if bias is None else out + bias
+
+
+@spelled
+@framed
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
+    r"""Compute the cosine of the angle between vectors: :math:`x_1 \cdot x_2 / (\|x_1\| \|x_2\|)`.
+
+    Args:
+        x1: A tensor.
+        x2: A tensor that broadcasts with it.
+        dim: The axis along which the vectors lie; the second by default.
+        eps: The lower bound of each norm; a zero vector has similarity 0.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> x, y = tensor([3.0, 4.0]), tensor([4.0, 3.0])
+        >>> round(nn.functional.cosine_similarity(x, y, dim=0).item(), 4)
+        0.96
+    """
+    shape = _common_shape("cosine_similarity", x1, x2)
+    check_number("cosine_similarity", "eps", eps, 0.0)
+    directions = (_direction(ops.broadcast_to(x, shape), dim, eps) for x in (x1, x2))
+    return ops.sum(ops.multiply(*directions), axis=dim)
+
+
+@spelled
+@framed
+def pairwise_distance(
+    x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
+) -> Tensor:
+    r"""Compute the distance of vectors along the last axis: :math:`\|x_1 - x_2 + \epsilon\|_p`.
+
+    Args:
+        x1: A tensor of shape (..., D).
+        x2: A tensor that broadcasts with it.
+        p: The p of the p-norm; inf for the largest absolute value.
+        eps: Added to each difference.
+        keepdim: Whether to keep the last axis, with size 1.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> x, y = tensor([[1.0, 2.0]]), tensor([[4.0, 6.0]])
+        >>> nn.functional.pairwise_distance(x, y, eps=0.0).tolist()
+        [5.0]
+    """
+    _common_shape("pairwise_distance", x1, x2)
+    check_number("pairwise_distance", "p", p, above=0.0, infinite=True)
+    check_number("pairwise_distance", "eps", eps, 0.0)
+    return vector_norm(floating(x1) - x2 + eps, ord=p, dim=-1, keepdim=keepdim)
+
+
+@framed
+def pdist(input: Tensor, p: float = 2.0) -> Tensor:
+    """Compute the distance of each row to each later one, as one row of n · (n - 1) / 2 numbers.
+
+    Args:
+        input: n vectors, of shape (n, D).
+        p: The p of the p-norm; inf for the largest absolute value.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.pdist(tensor([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]])).tolist()
+        [5.0, 1.0, 4.242640495300293]
+    """
+    return functions.pdist(input, p)
+
+
+def _common_shape(owner: str, x1: Tensor, x2: Tensor) -> tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(x1.shape, x2.shape)
+    except ValueError:
+        raise value_error(
+            f"{owner}: x1 {tuple(x1.shape)} and x2 {tuple(x2.shape)} do not broadcast"
+        ) from None
+
+
+def _direction(x: Tensor, axis: int, eps: float) -> Tensor:
+    """Normalize the vectors to length 1."""
+    return x / ops.maximum(ops.norm(x, axis=axis, keepdims=True), eps)
+
+
+@spelled
+def softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
+) -> Tensor:
+    """Compute weights that sum to 1 along an axis, ``exp(x) / sum(exp(x))``, without overflow.
+
+    Args:
+        input: x, a tensor of any shape; a row of -inf becomes zeros.
+        dim: The axis. It may be left out for one and two axes: then it is the last one.
+        _stacklevel: Not used.
+        dtype: The dtype of the result, to which x is converted first; that of x by default.
+
+    Raises:
+        TypeError: There are more than two axes, and `dim` is missing.
+        ValueError: The axis does not exist.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.softmax(tensor([1000.0, 1000.0, 0.0]), dim=-1).tolist()
+        [0.5, 0.5, 0.0]
+    """
+    return ops.softmax(_converted(input, dtype), _axis("softmax", input, dim))
+
+
+@spelled
+def log_softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
+) -> Tensor:
+    """Compute the logarithm of `softmax`, without overflow; the arguments are the same.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.log_softmax(tensor([1000.0, 0.0]), dim=-1).tolist()
+        [0.0, -1000.0]
+    """
+    return ops.log_softmax(_converted(input, dtype), _axis("log_softmax", input, dim))
+
+
+@spelled
+@framed
+def softmin(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
+) -> Tensor:
+    """Compute the `softmax` of -x; the arguments are the same.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.softmin(tensor([0.0, 0.0, 1000.0]), dim=-1).tolist()
+        [0.5, 0.5, 0.0]
+    """
+    return ops.softmax(-floating(_converted(input, dtype)), _axis("softmin", input, dim))
+
+
+def _axis(owner: str, x: Tensor, dim: int | None) -> int:
+    """The axis; where none is named, the last one of at most two, on which PyTorch agrees."""
+    if dim is not None:
+        return dim
+    if np.ndim(x) > 2:
+        raise type_error(
+            f"{owner}: an input of shape {tuple(x.shape)} has more than two axes: write dim=-1 for "
+            f"the last one (PyTorch takes the {'first' if x.ndim == 3 else 'second'} where none is "
+            f"named)"
+        )
+    return -1
+
+
+def _converted(x: Tensor, dtype: Any) -> Tensor:
+    return x if dtype is None else ops.astype(x, dtype)
+
+
+@spelled
+@framed
+def gumbel_softmax(
+    logits: Tensor, tau: float = 1.0, hard: bool = False, eps: float = 1e-10, dim: int = -1
+) -> Tensor:
+    r"""Draw from the Gumbel-softmax distribution, :math:`\mathrm{softmax}((x + g) / \tau)`.
+
+    Source: Jang, Gu and Poole, "Categorical reparameterization with Gumbel-softmax", 2017.
+
+    Args:
+        logits: x, unnormalized log-probabilities, a tensor of any shape.
+        tau: The temperature τ; positive.
+        hard: Whether to return one-hot vectors, with the gradient of the soft ones.
+        eps: Not used, as in PyTorch.
+        dim: The axis of the classes.
+
+    Example:
+        >>> from minigrad import nn, zeros
+        >>> nn.functional.gumbel_softmax(zeros(2, 5), hard=True).sum(1).tolist()
+        [1.0, 1.0]
+    """
+    check_number("gumbel_softmax", "tau", tau, above=0.0)
+    del eps  # PyTorch has it and does not use it
+    noise = random.generator().gumbel(size=logits.shape)
+    soft = ops.softmax((logits + noise.astype(logits.dtype)) / tau, dim)
+    if not hard:
+        return soft
+    chosen = np.zeros(soft.shape, soft.dtype)
+    if chosen.size:
+        np.put_along_axis(chosen, values_of(soft).argmax(dim, keepdims=True), 1, dim)
+    return soft - soft.detach() + chosen

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from minigrad import ops, random
-from minigrad.autograd.errors import value_error
+from minigrad.autograd.errors import refuse_shapes, value_error
 from minigrad.autograd.events import effect
 from minigrad.autograd.mode import located
 from minigrad.nn.functional.activation import SELU_ALPHA, SELU_SCALE
@@ -150,8 +150,7 @@ def _channel_dropout(
 ) -> Tensor:  # fmt: skip
     owner = function.__name__
     p = check_probability(owner, "p", p)
-    if input.ndim not in axes:
-        raise value_error(f"{owner}: an input of shape {shapes} expected, got {tuple(input.shape)}")
+    refuse_shapes(input.ndim not in axes, owner, f"an input of shape {shapes}", input)
     if not training or p == 0.0:
         return input
     if inplace:

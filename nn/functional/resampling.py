@@ -9,12 +9,12 @@ from typing import Any, Literal
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.errors import type_error, value_error
+from minigrad.autograd.errors import refuse_shapes, type_error, value_error
 from minigrad.nn.functional.framing import framed
 from minigrad.nn.functional.pooling import adaptive_avg_pool1d, adaptive_avg_pool2d
 from minigrad.ops._numerics import widened
 from minigrad.ops.casting import as_tensor
-from minigrad.support.checks import check_flag, check_number, check_size, check_sizes
+from minigrad.support.checks import check_number, check_size, check_sizes
 from minigrad.tensors.tensor import Tensor
 
 __all__ = [
@@ -164,12 +164,8 @@ def check_interpolation(
     for factor in scale_factor if isinstance(scale_factor, Sequence) else [scale_factor]:
         if factor is not None:
             check_number(owner, "scale_factor", factor, above=0.0)
-    if align_corners is not None:
-        check_flag(owner, "align_corners", align_corners)
-        if mode not in _SMOOTH:
-            raise value_error(
-                f"{owner}: align_corners is for {', '.join(_SMOOTH)}; got mode={mode!r}"
-            )
+    if align_corners is not None and mode not in _SMOOTH:
+        raise value_error(f"{owner}: align_corners is for {', '.join(_SMOOTH)}; got mode={mode!r}")
 
 
 def _target(
@@ -260,11 +256,10 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     """
     r = check_size("pixel_shuffle", "upscale_factor", upscale_factor)
     input = as_tensor(input)
-    if input.ndim < 3 or input.shape[-3] % (r * r):
-        raise value_error(
-            f"pixel_shuffle: an input of shape (..., C, H, W) with C divisible by {r * r} "
-            f"expected, got {tuple(input.shape)}"
-        )
+    refuse_shapes(
+        input.ndim < 3 or input.shape[-3] % (r * r), "pixel_shuffle",
+        f"an input of shape (..., C, H, W) with C divisible by {r * r}", input,
+    )  # fmt: skip
     *leading, channels, height, width = input.shape
     whole = (math.prod(leading), channels // (r * r), r, r, height, width)
     pixels = ops.transpose(input.reshape(whole), (0, 1, 4, 2, 5, 3))  # (N, C, H, r, W, r)
@@ -284,11 +279,10 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     """
     r = check_size("pixel_unshuffle", "downscale_factor", downscale_factor)
     input = as_tensor(input)
-    if input.ndim < 3 or input.shape[-2] % r or input.shape[-1] % r:
-        raise value_error(
-            f"pixel_unshuffle: an input of shape (..., C, H, W) with H and W divisible by {r} "
-            f"expected, got {tuple(input.shape)}"
-        )
+    refuse_shapes(
+        input.ndim < 3 or input.shape[-2] % r or input.shape[-1] % r, "pixel_unshuffle",
+        f"an input of shape (..., C, H, W) with H and W divisible by {r}", input,
+    )  # fmt: skip
     *leading, channels, height, width = input.shape
     parts = (math.prod(leading), channels, height // r, r, width // r, r)
     pixels = ops.transpose(input.reshape(parts), (0, 1, 3, 5, 2, 4))  # (N, C, r, r, H, W)
@@ -313,11 +307,10 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     """
     check_size("channel_shuffle", "groups", groups)
     input = as_tensor(input)
-    if input.ndim < 3 or input.shape[1] % groups:
-        raise value_error(
-            f"channel_shuffle: an input of shape (N, C, L, ...) with C divisible by {groups} "
-            f"expected, got {tuple(input.shape)}"
-        )
+    refuse_shapes(
+        input.ndim < 3 or input.shape[1] % groups, "channel_shuffle",
+        f"an input of shape (N, C, L, ...) with C divisible by {groups}", input,
+    )  # fmt: skip
     n, channels, *rest = input.shape
     parts = input.reshape(n, groups, channels // groups, *rest)
     return ops.swapaxes(parts, 1, 2).reshape(input.shape)

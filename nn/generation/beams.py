@@ -13,7 +13,7 @@ from minigrad.nn.functional.masks import MaskLike
 from minigrad.nn.generation.sampling import checked_ids, checked_padding, last_logits
 from minigrad.ops._numerics import values_of
 from minigrad.ops.probabilities import log_softmax
-from minigrad.support.checks import check_flag, check_number, check_size
+from minigrad.support.checks import check_size
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["beam_search"]
@@ -76,8 +76,7 @@ def beam_search(
     prompts = checked_ids("beam_search", ids)
     count = check_size("beam_search", "max_new_tokens", max_new_tokens)
     beams = check_size("beam_search", "num_beams", num_beams)
-    penalty = check_number("beam_search", "length_penalty", length_penalty)
-    check_flag("beam_search", "early_stopping", early_stopping)
+    penalty = length_penalty
     kept = DynamicKVCache() if cache is None else cache
     padding = None
     if key_padding_mask is not None:

@@ -9,10 +9,11 @@ import numpy as np
 
 from minigrad import random
 from minigrad.autograd.call import leaf_of
+from minigrad.autograd.errors import refuse_shapes
 from minigrad.autograd.grad_mode import no_grad
 from minigrad.nn.attention.cache import Cache, DynamicKVCache
 from minigrad.nn.functional.masks import MaskLike
-from minigrad.nn.module.eval_mode import evaluating
+from minigrad.nn.module.stateless import evaluating
 from minigrad.ops._numerics import array_of, values_of
 from minigrad.support.checks import check_number, check_probability, check_size
 from minigrad.tensors.tensor import Tensor
@@ -142,11 +143,10 @@ def last_logits(
         masks = {"key_padding_mask": padding, "position_ids": positions}
     with no_grad(), evaluating(model):
         logits = model(leaf_of(tokens, False), cache, **masks)
-    if logits.ndim != 3 or logits.shape[:2] != tokens.shape:
-        raise ValueError(
-            f"{owner}: the model must return logits of shape (N, L, classes), "
-            f"({tokens.shape[0]}, {tokens.shape[1]}, classes) here, got {tuple(logits.shape)}"
-        )
+    refuse_shapes(
+        logits.ndim != 3 or logits.shape[:2] != tokens.shape, owner,
+        f"logits of shape (N, L, classes), with N, L = {tokens.shape}, from the model", logits,
+    )  # fmt: skip
     return logits[:, -1]
 
 
@@ -171,13 +171,13 @@ def pad_left(prompts: Iterable[Any], pad: int = 0) -> tuple[Tensor, np.ndarray]:
     """
     rows = [np.asarray(prompt) for prompt in prompts]
     for row in rows:
-        if row.ndim != 1 or not row.size:
-            raise ValueError(f"pad_left: prompts of at least one id expected, got {row.tolist()}")
-        if row.dtype.kind not in "iu":
-            raise TypeError(f"pad_left: ids must be integers, got {row.dtype}")
+        if row.ndim != 1 or not row.size or row.dtype.kind not in "iu":
+            raise ValueError(
+                f"pad_left: lists of integers, not empty, expected, got {row.tolist()}"
+            )
     if not rows:
         raise ValueError("pad_left: at least one prompt expected")
-    length = max(len(row) for row in rows)
+    length = max(map(len, rows))
     ids = np.full((len(rows), length), pad, np.int64)
     padding = np.ones(ids.shape, bool)
     for i, row in enumerate(rows):
@@ -245,12 +245,10 @@ def checked_ids(owner: str, ids: Any) -> np.ndarray:
         ) from None
     if array.dtype.kind not in "iu":
         raise TypeError(f"{owner}: ids must be integers, got {array.dtype}")
-    if array.ndim != 2 or not array.shape[1]:
-        hint = "; write [ids] for one sequence" if array.ndim == 1 else ""
-        raise ValueError(
-            f"{owner}: ids must have shape (N, L) with L of at least 1, got "
-            f"{tuple(array.shape)}{hint}"
-        )
+    refuse_shapes(
+        array.ndim != 2 or not array.shape[1], owner,
+        "ids of shape (N, L) with L of at least 1, such as [ids] for one sequence,", array,
+    )  # fmt: skip
     return array.astype(np.int64)
 
 

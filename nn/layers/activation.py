@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
-from minigrad.autograd.errors import value_error
+from minigrad.autograd.errors import refuse_shapes
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.layers.function_layer import FunctionLayer, UnaryLayer, layer_of
-from minigrad.nn.module.argument_checks import Count, NonNegative, Positive
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
-from minigrad.support.checks import check_number
+from minigrad.support.checks import check_choice
 from minigrad.tensors.creation import full
 from minigrad.tensors.tensor import Tensor
 
@@ -37,9 +36,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 def activation_function(activation: str | Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
     """Return an activation function, given itself or its name, a key of `ACTIVATIONS`."""
     if isinstance(activation, str):
-        if activation not in ACTIVATIONS:
-            known = ", ".join(repr(name) for name in ACTIVATIONS)
-            raise ValueError(f"activation: {activation!r} is not one of {known}; pass a function")
+        check_choice("a layer", "activation", activation, ACTIVATIONS)
         return ACTIVATIONS[activation]
     if not callable(activation):
         raise TypeError(f"activation: a name or a function expected, got {activation!r}")
@@ -110,7 +107,7 @@ class CELU(UnaryLayer):
         [-2.0, 2.0]
     """
 
-    alpha: Positive = 1.0
+    alpha: float = 1.0
     inplace: bool = False
 
 
@@ -141,12 +138,6 @@ class GELU(UnaryLayer):
     """
 
     approximate: Literal["none", "tanh"] = "none"
-
-    def _check(self) -> None:
-        if self.approximate not in ("none", "tanh"):
-            raise ValueError(
-                f"GELU: approximate must be 'none' or 'tanh', got {self.approximate!r}"
-            )
 
 
 @layer_of(F.silu)
@@ -233,10 +224,9 @@ class Softshrink(UnaryLayer):
         [-1.5, 0.0, 0.5]
     """
 
-    lambd: NonNegative = 0.5
+    lambd: float = 0.5
 
-    def extra_repr(self) -> str:
-        return str(self.lambd)
+    extra_repr = Hardshrink.extra_repr
 
 
 @layer_of(F.tanhshrink)
@@ -326,10 +316,6 @@ class Softplus(UnaryLayer):
     beta: float = 1.0
     threshold: float = 20.0
 
-    def _check(self) -> None:
-        if self.beta == 0:
-            raise ValueError("Softplus: beta must not be 0")
-
 
 @layer_of(F.softmax)
 class Softmax(UnaryLayer):
@@ -384,18 +370,16 @@ class Softmax2d(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply softmax along the third axis from the end."""
-        if input.ndim not in (3, 4):
-            raise value_error(
-                f"Softmax2d: an input of shape (N, C, H, W) or (C, H, W) expected, "
-                f"got {tuple(input.shape)}"
-            )
+        refuse_shapes(
+            input.ndim not in (3, 4), "Softmax2d",
+            "an input of shape (N, C, H, W) or (C, H, W)", input,
+        )  # fmt: skip
         return F.softmax(input, -3)
 
 
+@layer_of(F.hardtanh)
 class Hardtanh(UnaryLayer):
     """Each element limited to the range from min_val to max_val.
-
-    `min_value` and `max_value` are PyTorch's old names of these.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -403,18 +387,9 @@ class Hardtanh(UnaryLayer):
         [-1.0, 0.5, 1.0]
     """
 
-    function = staticmethod(F.hardtanh)
-    fields = repr_fields = ("min_val", "max_val", "inplace")
-
-    def __init__(
-        self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False,
-        min_value: float | None = None, max_value: float | None = None,
-    ) -> None:  # fmt: skip
-        super().__init__()
-        self.min_val = min_val if min_value is None else min_value
-        self.max_val = max_val if max_value is None else max_value
-        self.inplace = inplace
-        check_number("Hardtanh", "max_val", self.max_val, self.min_val)
+    min_val: float = -1.0
+    max_val: float = 1.0
+    inplace: bool = False
 
 
 @layer_of(F.logsigmoid)
@@ -458,7 +433,7 @@ class PReLU(Module):
     repr_fields = ("num_parameters",)
 
     def __init__(
-        self, num_parameters: Count = 1, init: float = 0.25, device: Any = None, dtype: Any = None
+        self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None
     ) -> None:
         super().__init__()
         self.num_parameters = num_parameters

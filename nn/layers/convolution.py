@@ -10,11 +10,16 @@ from minigrad import ops
 from minigrad.autograd.errors import value_error
 from minigrad.nn import functional as F
 from minigrad.nn import init
-from minigrad.nn.functional.convolution import Border, Sizes, over_a_batch, padding_pairs
-from minigrad.nn.functional.padding import MODES
+from minigrad.nn.functional.convolution import MODES, Border, Sizes, over_a_batch, padding_pairs
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
-from minigrad.support.checks import check_size, check_sizes
+from minigrad.support.checks import (
+    check_choice,
+    check_divisible,
+    check_flag,
+    check_size,
+    check_sizes,
+)
 from minigrad.tensors.creation import empty
 from minigrad.tensors.tensor import Tensor
 
@@ -43,23 +48,16 @@ class _ConvNd(Module):
         self.stride = check_sizes(owner, "stride", stride, self.axes)
         self.dilation = check_sizes(owner, "dilation", dilation, self.axes)
         self.groups = check_size(owner, "groups", groups)
-        for name, count in (("in_channels", in_channels), ("out_channels", out_channels)):
-            if count % groups:
-                raise ValueError(
-                    f"{owner}: {name} ({count}) must be divisible by groups ({groups})"
-                )
+        check_divisible(owner, in_channels=in_channels, groups=groups)
+        check_divisible(owner, out_channels=out_channels, groups=groups)
         modes = ["zeros"] if self.transposed else ["zeros", *MODES]
-        if padding_mode not in modes:
-            raise ValueError(
-                f"{owner}: padding_mode must be {' or '.join(map(repr, modes))}, "
-                f"got {padding_mode!r}"
-            )
+        check_choice(owner, "padding_mode", padding_mode, modes)
         self.padding_mode = padding_mode
         first, second = (
             (in_channels, out_channels) if self.transposed else (out_channels, in_channels)
         )
         self.weight = Parameter(empty((first, second // groups, *self.kernel_size)))
-        self.bias = Parameter(empty(out_channels)) if bias else None
+        self.bias = Parameter(empty(out_channels)) if check_flag(owner, "bias", bias) else None
         self.reset_parameters()
         self.to(dtype=dtype, device=device)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from minigrad.nn import functional as F
 from minigrad.nn.layers.function_layer import FunctionLayer, layer_of
-from minigrad.nn.module.argument_checks import Probability
 from minigrad.nn.module.base import Module
 from minigrad.tensors.tensor import Tensor
 
@@ -20,8 +19,7 @@ class _DropoutNd(FunctionLayer):
         """Apply dropout in training mode."""
         return self._result(input, training=self.training)
 
-    def extra_repr(self) -> str:
-        return ", ".join(f"{name}={getattr(self, name)}" for name in self.repr_fields)
+    extra_repr = Module.extra_repr
 
 
 @layer_of(F.dropout)
@@ -39,7 +37,7 @@ class Dropout(_DropoutNd):
         {1.0}
     """
 
-    p: Probability = 0.5
+    p: float = 0.5
     inplace: bool = False
 
 
@@ -53,7 +51,7 @@ class Dropout1d(_DropoutNd):
         [0.0, 6.0]
     """
 
-    p: Probability = 0.5
+    p: float = 0.5
     inplace: bool = False
 
 
@@ -67,7 +65,7 @@ class Dropout2d(_DropoutNd):
         [0.0, 8.0]
     """
 
-    p: Probability = 0.5
+    p: float = 0.5
     inplace: bool = False
 
 
@@ -81,7 +79,7 @@ class AlphaDropout(_DropoutNd):
         [1.0, 1.0]
     """
 
-    p: Probability = 0.5
+    p: float = 0.5
     inplace: bool = False
 
 
@@ -98,7 +96,7 @@ class DropPath(Module):
 
     repr_fields = ("drop_prob",)
 
-    def __init__(self, drop_prob: Probability = 0.1, scale_by_keep: bool = True) -> None:
+    def __init__(self, drop_prob: float = 0.1, scale_by_keep: bool = True) -> None:
         super().__init__()
         self.drop_prob = drop_prob
         self.scale_by_keep = scale_by_keep

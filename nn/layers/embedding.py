@@ -1,4 +1,4 @@
-"""The embedding layer: a table of vectors, looked up by index."""
+"""Embeddings of ids and of positions."""
 
 from __future__ import annotations
 
@@ -6,17 +6,21 @@ from typing import Any, Self
 
 import numpy as np
 
+from minigrad.autograd.errors import refuse_shapes
 from minigrad.nn import functional as F
 from minigrad.nn import init
-from minigrad.nn.functional.bags import BagMode
-from minigrad.nn.functional.embeddings import check_padding_idx
-from minigrad.nn.module.argument_checks import Count, NormType, Positive
+from minigrad.nn.functional.embeddings import BagMode, check_padding_idx
+from minigrad.nn.functional.positional import positions_of
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
+from minigrad.support.checks import check_size
 from minigrad.tensors.creation import empty
 from minigrad.tensors.tensor import Tensor
 
-__all__ = ["Embedding", "EmbeddingBag"]
+__all__ = [
+    "Embedding", "EmbeddingBag", "LearnedPosEmbedding", "RotaryPosEmbedding",
+    "SinusoidalPosEmbedding",
+]  # fmt: skip
 
 
 class Embedding(Module):
@@ -37,15 +41,16 @@ class Embedding(Module):
     """
 
     def __init__(
-        self, num_embeddings: Count, embedding_dim: Count, padding_idx: int | None = None,
-        max_norm: Positive | None = None, norm_type: NormType = 2.0,
+        self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None,
+        max_norm: float | None = None, norm_type: float = 2.0,
         scale_grad_by_freq: bool = False, sparse: bool = False, _weight: Tensor | None = None,
         _freeze: bool = False, device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        self.num_embeddings = num_embeddings
-        self.embedding_dim = embedding_dim
-        check_padding_idx("Embedding", padding_idx, num_embeddings)
+        owner = type(self).__name__
+        self.num_embeddings = check_size(owner, "num_embeddings", num_embeddings)
+        self.embedding_dim = check_size(owner, "embedding_dim", embedding_dim)
+        check_padding_idx(owner, padding_idx, num_embeddings)
         self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
         self.max_norm = max_norm
         self.norm_type = norm_type
@@ -56,7 +61,7 @@ class Embedding(Module):
             self.reset_parameters()
         elif _weight.shape != (num_embeddings, embedding_dim):
             raise ValueError(
-                f"{type(self).__name__}: a table of shape {(num_embeddings, embedding_dim)} "
+                f"{owner}: a table of shape {(num_embeddings, embedding_dim)} "
                 f"expected, got {tuple(_weight.shape)}"
             )
         else:
@@ -96,18 +101,14 @@ class Embedding(Module):
         )  # fmt: skip
 
     def extra_repr(self) -> str:
-        parts = [f"{self.num_embeddings}, {self.embedding_dim}"]
-        if self.padding_idx is not None:
-            parts.append(f"padding_idx={self.padding_idx}")
-        if self.max_norm is not None:
-            parts.append(f"max_norm={self.max_norm}")
-        if self.norm_type != 2:
-            parts.append(f"norm_type={self.norm_type}")
-        if self.scale_grad_by_freq:
-            parts.append("scale_grad_by_freq=True")
-        if self.sparse:
-            parts.append("sparse=True")
-        return ", ".join(parts)
+        shown = {"padding_idx": None, "max_norm": None, "norm_type": 2}
+        shown |= {"scale_grad_by_freq": False, "sparse": False}
+        return self._shown(shown)
+
+    def _shown(self, usual: dict[str, Any]) -> str:
+        """The sizes, and the options that are not the usual ones."""
+        options = [f"{n}={getattr(self, n)!r}" for n, v in usual.items() if getattr(self, n) != v]
+        return ", ".join([f"{self.num_embeddings}, {self.embedding_dim}", *options])
 
 
 class EmbeddingBag(Embedding):
@@ -124,8 +125,8 @@ class EmbeddingBag(Embedding):
     """
 
     def __init__(
-        self, num_embeddings: Count, embedding_dim: Count, max_norm: Positive | None = None,
-        norm_type: NormType = 2.0, scale_grad_by_freq: bool = False, mode: BagMode = "mean",
+        self, num_embeddings: int, embedding_dim: int, max_norm: float | None = None,
+        norm_type: float = 2.0, scale_grad_by_freq: bool = False, mode: BagMode = "mean",
         sparse: bool = False, _weight: Tensor | None = None, include_last_offset: bool = False,
         padding_idx: int | None = None, device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
@@ -164,12 +165,149 @@ class EmbeddingBag(Embedding):
         return layer
 
     def extra_repr(self) -> str:
-        parts = [f"{self.num_embeddings}, {self.embedding_dim}"]
-        if self.max_norm is not None:
-            parts.append(f"max_norm={self.max_norm}")
-        if self.norm_type != 2:
-            parts.append(f"norm_type={self.norm_type}")
-        parts.append(f"mode={self.mode!r}")
-        if self.padding_idx is not None:
-            parts.append(f"padding_idx={self.padding_idx}")
-        return ", ".join(parts)
+        return self._shown({"max_norm": None, "norm_type": 2, "mode": None, "padding_idx": None})
+
+
+class SinusoidalPosEmbedding(Module):
+    """Sinusoidal positional encodings: see `functional.sinusoidal_pos_embedding`.
+
+    Args:
+        seq_len: The number of positions; by default unlimited.
+        embed_dim: The width, even; by default that of the input.
+
+    Example:
+        >>> from minigrad import nn, randn
+        >>> positions = nn.SinusoidalPosEmbedding()
+        >>> x = randn(2, 10, 16)
+        >>> whole, step = positions(x), positions(x[:, 9:], offset=9)
+        >>> bool(abs(whole[:, 9:] - step).max() < 1e-6)
+        True
+    """
+
+    repr_fields = ("seq_len", "embed_dim")
+    table: Tensor | None
+
+    def __init__(self, seq_len: int | None = None, embed_dim: int | None = None) -> None:
+        super().__init__()
+        self.seq_len = seq_len
+        self.embed_dim = embed_dim
+        self.register_buffer("table", None, persistent=False)
+
+    def forward(self, input: Tensor, *, offset: int = 0, position_ids: Any = None) -> Tensor:
+        """Add the encoding of its position to each vector.
+
+        Args:
+            input: A tensor of shape (L, D) or (N, L, D).
+            offset: The first position: with a cache, the cached length.
+            position_ids: The positions instead, ints of shape (L,) or (N, L).
+        """
+        rows, end = _rows(
+            "SinusoidalPosEmbedding", input, offset, position_ids, self.seq_len, self.embed_dim
+        )
+        table = self.table
+        width, dtype = input.shape[-1], input.dtype
+        if table is None or len(table) < end or (table.shape[1], table.dtype) != (width, dtype):
+            count = self.seq_len or 1 << max(end - 1, 0).bit_length()  # grows by doubling
+            table = self.table = F.sinusoidal_pos_embedding(count, width, dtype=dtype)
+        return input + table[rows]
+
+
+class LearnedPosEmbedding(Module):
+    """A learned vector per position, initialized from a normal distribution with σ = 0.02.
+
+    There are `max_len` positions; the vectors are `embed_dim` wide.
+
+    Source: Radford et al., "Improving language understanding by generative pre-training", 2018.
+
+    Attributes:
+        pos_emb: An `Embedding` whose weight holds the vectors, of shape (max_len, embed_dim).
+
+    Example:
+        >>> from minigrad import nn, randn
+        >>> nn.LearnedPosEmbedding(32, 16)(randn(2, 10, 16), offset=22).shape
+        minigrad.Size([2, 10, 16])
+    """
+
+    repr_fields = ("max_len", "embed_dim")
+
+    def __init__(self, max_len: int, embed_dim: int) -> None:
+        super().__init__()
+        self.max_len = max_len
+        self.embed_dim = embed_dim
+        self.pos_emb = Embedding(max_len, embed_dim)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Initialize the vectors again."""
+        init.normal(self.pos_emb.weight, std=0.02)
+
+    def forward(self, input: Tensor, offset: int = 0, *, position_ids: Any = None) -> Tensor:
+        """Add the learned vector of its position to each vector.
+
+        The arguments are those of `SinusoidalPosEmbedding`.
+        """
+        rows, _ = _rows(
+            "LearnedPosEmbedding", input, offset, position_ids, self.max_len, self.embed_dim
+        )
+        return input + self.pos_emb.weight[rows]
+
+
+class RotaryPosEmbedding(Module):
+    """Rotary positional embedding (RoPE) of queries or keys: see `functional.rotary_pos_embedding`.
+
+    Args:
+        embed_dim: D, the width of a head, even; by default that of the input.
+        max_seq_len: The number of positions; by default unlimited.
+
+    Example:
+        >>> from minigrad import nn, randn
+        >>> from minigrad.nn import functional as F
+        >>> rotary = nn.RotaryPosEmbedding(16)
+        >>> q, k, v = randn(3, 2, 4, 10, 16)  # each (N, H, L, D)
+        >>> F.scaled_dot_product_attention(rotary(q), rotary(k), v, is_causal=True).shape
+        minigrad.Size([2, 4, 10, 16])
+    """
+
+    repr_fields = ("embed_dim", "max_seq_len", "interleaved", "base")
+
+    def __init__(
+        self, embed_dim: int | None = None, max_seq_len: int | None = None,
+        interleaved: bool = True, *, base: float = 10000.0,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        if embed_dim is not None and embed_dim % 2:
+            raise ValueError(f"RotaryPosEmbedding: embed_dim must be even, got {embed_dim}")
+        self.embed_dim = embed_dim
+        self.max_seq_len = max_seq_len
+        self.interleaved = interleaved
+        self.base = base
+
+    def forward(self, input: Tensor, position_ids: Any = None, *, offset: int = 0) -> Tensor:
+        """Rotate each vector of a tensor (..., L, D) by the angles of its position.
+
+        The arguments are those of `functional.rotary_pos_embedding`.
+        """
+        refuse_shapes(
+            self.embed_dim is not None and input.shape[-1:] != (self.embed_dim,),
+            "RotaryPosEmbedding", f"shape (..., L, {self.embed_dim})", input,
+        )  # fmt: skip
+        if self.max_seq_len is not None and input.ndim > 1:
+            positions_of("RotaryPosEmbedding", input.shape, position_ids, offset, self.max_seq_len)
+        return F.rotary_pos_embedding(
+            input, position_ids, self.interleaved, offset=offset, base=self.base
+        )
+
+
+def _rows(
+    owner: str, input: Tensor, offset: int, position_ids: Any, limit: int | None, width: int | None
+) -> tuple[slice | np.ndarray, int]:
+    """Check the input; return the rows of the table that it needs, and the end of the last."""
+    wanted = "D" if width is None else width
+    refuse_shapes(
+        input.ndim not in (2, 3) or input.dtype.kind != "f" or input.shape[-1] != (
+            input.shape[-1] if width is None else width
+        ), owner, f"floats of shape (L, {wanted}) or (N, L, {wanted})", input,
+    )  # fmt: skip
+    positions = positions_of(owner, input.shape, position_ids, offset, limit)
+    end = int(positions.max(initial=-1)) + 1
+    return slice(offset, end) if position_ids is None else positions, end

@@ -11,11 +11,9 @@ from minigrad.nn.functional.convolution import Border, Sizes
 from minigrad.nn.layers.convolution import Conv1d, Conv2d, PaddingMode
 from minigrad.nn.layers.linear import Linear
 from minigrad.nn.layers.normalization import BatchNorm1d, BatchNorm2d
-from minigrad.nn.module.argument_checks import Count, NonNegative, Probability
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.parameter import Parameter
 from minigrad.support.checks import check_size
-from minigrad.tensors.creation import empty, ones, zeros
+from minigrad.tensors.creation import zeros
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["LazyBatchNorm1d", "LazyBatchNorm2d", "LazyConv1d", "LazyConv2d", "LazyLinear"]
@@ -28,33 +26,44 @@ class _Lazy(Module):
     """
 
     grown: ClassVar[type[Module]]
+    learned: ClassVar[str]
+    """The attribute that is the size."""
+    input_axis: ClassVar[int]
+    weight_axis: ClassVar[int] = 1
+    groups: int = 1
 
     def reset_parameters(self) -> None:
         """Do nothing: there is nothing to initialize yet."""
 
     def forward(self, input: Tensor) -> Tensor:
         """Grow to the size of the input, and map it as the layer that this one has become."""
-        self._grow(self._size_of(input))
+        axis = self.input_axis
+        self._grow(input.shape[axis] if -input.ndim <= axis < input.ndim else 0)
         result: Tensor = self.forward(input)  # that of the other class
         return result
 
     def adapt_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
         """Grow to the size of the loaded values."""
-        array = np.asarray(state.get("weight", ()))
-        if 0 not in array.shape:
-            self._grow(self._size_in(array))
+        shape = np.shape(state.get("weight", ()))
+        if 0 not in shape:
+            self._grow(shape[self.weight_axis] * self.groups)
         return state
 
-    def _size_of(self, input: Tensor) -> int:
-        raise NotImplementedError
-
-    def _size_in(self, weight: np.ndarray) -> int:
-        raise NotImplementedError
+    def _resize(self, size: int) -> None:
+        setattr(self, self.learned, size)
+        axis, count = self.weight_axis, size // self.groups
+        for _, tensor in (*self._own_parameters(), *self._own_buffers()):
+            if tensor.ndim > axis:
+                shape = (*tensor.shape[:axis], count, *tensor.shape[axis + 1 :])
+                tensor.data = zeros(shape, dtype=tensor.dtype)
 
     def _grow(self, size: int) -> None:
-        raise NotImplementedError
-
-    def _become(self) -> None:
+        if not size or size % self.groups:
+            raise value_error(
+                f"{type(self).__name__}: {self.learned}, the size of axis {self.input_axis} of the "
+                f"first input, must be above 0 and divisible by groups ({self.groups}), got {size}"
+            )
+        self._resize(size)
         self.__class__ = self.grown  # type: ignore[assignment]
         self.reset_parameters()
 
@@ -71,36 +80,17 @@ class LazyLinear(_Lazy, Linear):
         (minigrad.Size([2, 5, 3]), Linear(in_features=4, out_features=3, bias=True))
     """
 
-    grown = Linear
+    grown, learned, input_axis = Linear, "in_features", -1
 
     def __init__(
-        self, out_features: Count, bias: bool = True, device: Any = None, dtype: Any = None
+        self, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
     ) -> None:
         super().__init__(1, out_features, bias, device, dtype)
-        self.in_features = 0
-        self.weight.data = empty((out_features, 0), dtype=self.weight.dtype)
-
-    def _size_of(self, input: Tensor) -> int:
-        return input.shape[-1] if input.ndim else 0
-
-    def _size_in(self, weight: np.ndarray) -> int:
-        return weight.shape[-1]
-
-    def _grow(self, size: int) -> None:
-        if not size:
-            raise value_error("LazyLinear: the first input needs elements along its last axis")
-        self.in_features = size
-        self.weight.data = empty((self.out_features, size), dtype=self.weight.dtype)
-        self._become()
+        self._resize(0)
 
 
 class _LazyConvolution(_Lazy):
-    axes: int
-    in_channels: int
-    out_channels: int
-    kernel_size: tuple[int, ...]
-    groups: int
-    weight: Parameter
+    learned = "in_channels"
 
     def __init__(
         self, out_channels: int, kernel_size: Sizes, stride: Sizes = 1, padding: Border = 0,
@@ -112,26 +102,7 @@ class _LazyConvolution(_Lazy):
             groups, out_channels, kernel_size, stride, padding, dilation, groups, bias,
             padding_mode, device, dtype,
         )  # fmt: skip
-        self.in_channels = 0
-        shape = (out_channels, 0, *self.kernel_size)
-        self.weight.data = empty(shape, dtype=self.weight.dtype)
-
-    def _size_of(self, input: Tensor) -> int:
-        return input.shape[-self.axes - 1] if input.ndim > self.axes else 0
-
-    def _size_in(self, weight: np.ndarray) -> int:
-        return weight.shape[1] * self.groups
-
-    def _grow(self, size: int) -> None:
-        if not size or size % self.groups:
-            raise value_error(
-                f"{type(self).__name__}: the first input needs channels, their number ({size}) "
-                f"divisible by groups ({self.groups})"
-            )
-        self.in_channels = size
-        shape = (self.out_channels, size // self.groups, *self.kernel_size)
-        self.weight.data = empty(shape, dtype=self.weight.dtype)
-        self._become()
+        self._resize(0)
 
 
 class LazyConv1d(_LazyConvolution, Conv1d):
@@ -143,7 +114,7 @@ class LazyConv1d(_LazyConvolution, Conv1d):
         minigrad.Size([2, 8, 16])
     """
 
-    grown = Conv1d
+    grown, input_axis = Conv1d, -2
 
 
 class LazyConv2d(_LazyConvolution, Conv2d):
@@ -156,46 +127,21 @@ class LazyConv2d(_LazyConvolution, Conv2d):
         (minigrad.Size([2, 10]), 3, 128)
     """
 
-    grown = Conv2d
+    grown, input_axis = Conv2d, -3
 
 
 class _LazyBatchNorm(_Lazy):
-    num_features: int
-    weight: Parameter | None
-    bias: Parameter | None
-    running_mean: Tensor | None
-    running_var: Tensor | None
+    learned, input_axis, weight_axis = "num_features", 1, 0
 
     def __init__(
-        self, eps: NonNegative = 1e-5, momentum: Probability | None = 0.1, affine: bool = True,
+        self, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
         track_running_stats: bool = True, device: Any = None, dtype: Any = None, *,
         bias: bool = True,
     ) -> None:  # fmt: skip
         super().__init__(  # type: ignore[call-arg]  # as above
             1, eps, momentum, affine, track_running_stats, device, dtype, bias=bias
         )
-        self._fill(0)
-
-    def _fill(self, size: int) -> None:
-        self.num_features = size
-        for name, made in (
-            ("weight", ones), ("bias", zeros), ("running_mean", zeros), ("running_var", ones),
-        ):  # fmt: skip
-            tensor = getattr(self, name)
-            if tensor is not None:
-                tensor.data = made(size, dtype=tensor.dtype)
-
-    def _size_of(self, input: Tensor) -> int:
-        return input.shape[1] if input.ndim > 1 else 0
-
-    def _size_in(self, weight: np.ndarray) -> int:
-        return len(weight)
-
-    def _grow(self, size: int) -> None:
-        if not size:
-            raise value_error(f"{type(self).__name__}: the first input needs channels")
-        self._fill(size)
-        self._become()
+        self._resize(0)
 
 
 class LazyBatchNorm1d(_LazyBatchNorm, BatchNorm1d):

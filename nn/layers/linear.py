@@ -1,19 +1,23 @@
-"""Linear: the affine map; Bilinear: the same of two inputs; Identity: returns its input."""
+"""Linear and bilinear maps, the identity, and layers that change only the shape."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
+from minigrad import ops
+from minigrad.autograd.errors import value_error
+from minigrad.autograd.mode import located
 from minigrad.nn import functional as F
 from minigrad.nn import init
-from minigrad.nn.module.argument_checks import Count
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
+from minigrad.support.checks import check_flag, check_size
 from minigrad.tensors.creation import empty
 from minigrad.tensors.tensor import Tensor
 
-__all__ = ["Bilinear", "Identity", "Linear"]
+__all__ = ["Bilinear", "Flatten", "Identity", "Linear", "Unflatten"]
 
 
 class Linear(Module):
@@ -38,17 +42,18 @@ class Linear(Module):
         minigrad.Size([2, 5, 3])
     """
 
+    repr_fields = ("in_features", "out_features", "bias")
     bias: Parameter | None
 
     def __init__(
-        self, in_features: Count, out_features: Count, bias: bool = True, device: Any = None,
+        self, in_features: int, out_features: int, bias: bool = True, device: Any = None,
         dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        self.in_features = in_features
-        self.out_features = out_features
+        self.in_features = check_size("Linear", "in_features", in_features)
+        self.out_features = check_size("Linear", "out_features", out_features)
         self.weight = Parameter(empty((out_features, in_features)))
-        self.bias = Parameter(empty(out_features)) if bias else None
+        self.bias = Parameter(empty(out_features)) if check_flag("Linear", "bias", bias) else None
         self.reset_parameters()
         self.to(dtype=dtype, device=device)
 
@@ -62,12 +67,6 @@ class Linear(Module):
     def forward(self, input: Tensor) -> Tensor:
         """Map a tensor of shape (..., in_features) to (..., out_features)."""
         return F.linear(input, self.weight, self.bias)
-
-    def extra_repr(self) -> str:
-        return (
-            f"in_features={self.in_features}, out_features={self.out_features}, "
-            f"bias={self.bias is not None}"
-        )
 
 
 class Bilinear(Module):
@@ -83,18 +82,19 @@ class Bilinear(Module):
         minigrad.Size([5, 2])
     """
 
+    repr_fields = ("in1_features", "in2_features", "out_features", "bias")
     bias: Parameter | None
 
     def __init__(
-        self, in1_features: Count, in2_features: Count, out_features: Count, bias: bool = True,
+        self, in1_features: int, in2_features: int, out_features: int, bias: bool = True,
         device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        self.in1_features = in1_features
-        self.in2_features = in2_features
-        self.out_features = out_features
+        self.in1_features = check_size("Bilinear", "in1_features", in1_features)
+        self.in2_features = check_size("Bilinear", "in2_features", in2_features)
+        self.out_features = check_size("Bilinear", "out_features", out_features)
         self.weight = Parameter(empty((out_features, in1_features, in2_features)))
-        self.bias = Parameter(empty(out_features)) if bias else None
+        self.bias = Parameter(empty(out_features)) if check_flag("Bilinear", "bias", bias) else None
         self.reset_parameters()
         self.to(dtype=dtype, device=device)
 
@@ -107,12 +107,6 @@ class Bilinear(Module):
     def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
         """Map tensors of shape (..., in1_features) and (..., in2_features)."""
         return F.bilinear(input1, input2, self.weight, self.bias)
-
-    def extra_repr(self) -> str:
-        return (
-            f"in1_features={self.in1_features}, in2_features={self.in2_features}, "
-            f"out_features={self.out_features}, bias={self.bias is not None}"
-        )
 
 
 class Identity(Module):
@@ -130,3 +124,54 @@ class Identity(Module):
     def forward(self, input: Any) -> Any:
         """Return the input."""
         return input
+
+
+class Flatten(Module):
+    """The axes from start_dim to end_dim as one; by default all but the batch axis.
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> nn.Flatten()(ones((2, 3, 4, 5))).shape
+        minigrad.Size([2, 60])
+    """
+
+    repr_fields = ("start_dim", "end_dim")
+
+    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
+        super().__init__()
+        self.start_dim = start_dim
+        self.end_dim = end_dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Flatten the axes."""
+        return ops.flatten(input, self.start_dim, self.end_dim)
+
+
+class Unflatten(Module):
+    """One axis as several; one of the new sizes may be -1, to be inferred.
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> nn.Unflatten(1, (3, 4, -1))(ones((2, 60))).shape
+        minigrad.Size([2, 3, 4, 5])
+    """
+
+    repr_fields = ("dim", "unflattened_size")
+
+    def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
+        super().__init__()
+        self.dim = dim
+        self.unflattened_size = tuple(unflattened_size)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Unflatten a tensor whose axis has the product of the sizes as its size."""
+        shape, sizes = input.shape, self.unflattened_size
+        if not -len(shape) <= self.dim < len(shape):
+            raise IndexError(located(f"Unflatten: there is no axis {self.dim} in shape {shape}"))
+        axis = self.dim % len(shape)
+        known = math.prod(size for size in sizes if size != -1)
+        if sizes.count(-1) > 1 or (
+            shape[axis] % known if -1 in sizes and known else shape[axis] != math.prod(sizes)
+        ):
+            raise value_error(f"Unflatten: axis {axis} of shape {shape} cannot be made {sizes}")
+        return ops.reshape(input, (*shape[:axis], *sizes, *shape[axis + 1 :]))

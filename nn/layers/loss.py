@@ -1,24 +1,18 @@
 """Loss layers, and distances.
 
-The functions of the same names explain the arguments; weights are buffers. `size_average` and
-`reduce` stand before `reduction`, as in PyTorch; they take None or a bool.
+The functions of the same names explain the arguments; weights are buffers. `reduction` and what
+PyTorch has behind its old words for it, `size_average` and `reduce`, are given by keyword.
 """
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY
-from typing import Any, Literal
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Literal, TypeVar, dataclass_transform
 
 from minigrad.nn import functional as F
-from minigrad.nn.functional.loss import Reduction, reduction_of
-from minigrad.nn.layers.function_layer import (
-    Buffered,
-    FunctionLayer,
-    Legacy,
-    layer_of,
-)
-from minigrad.nn.module.argument_checks import Count, NonNegative, NormType, Positive, Probability
-from minigrad.support.checks import check_number
+from minigrad.nn.functional.loss import Reduction, with_old_words
+from minigrad.nn.layers.function_layer import FunctionLayer, layer_of
 from minigrad.tensors.tensor import Tensor
 
 __all__ = [
@@ -29,18 +23,19 @@ __all__ = [
     "TripletMarginWithDistanceLoss",
 ]  # fmt: skip
 
+L = TypeVar("L", bound="_Loss")
 
+
+@dataclass(eq=False, repr=False)
 class _Loss(FunctionLayer):
     """A loss. It shows no arguments, and a subclass of one's own reads `self.reduction`."""
 
-    reduction: Any
+    _: KW_ONLY
+    reduction: Reduction | Literal["batchmean"] = "mean"
 
-    def __init__(
-        self, size_average: bool | None = None, reduce: bool | None = None,
-        reduction: Reduction = "mean",
-    ) -> None:  # fmt: skip
-        super().__init__()
-        self.reduction = reduction_of(type(self).__name__, size_average, reduce, reduction)
+    def __post_init__(self) -> None:
+        for name in {"weight", "pos_weight"}.intersection(self.fields):
+            self.register_buffer(name, self.__dict__.pop(name))
 
     def forward(self, input: Tensor, target: Any) -> Tensor:
         """Compare predictions with targets; most losses need targets of the same shape."""
@@ -50,18 +45,34 @@ class _Loss(FunctionLayer):
         return ""
 
 
+@dataclass(eq=False, repr=False)
 class _WeightedLoss(_Loss):
     """A loss with a weight, which is a buffer."""
 
-    def __init__(
-        self, weight: Any = None, size_average: bool | None = None, reduce: bool | None = None,
-        reduction: Reduction = "mean",
-    ) -> None:  # fmt: skip
-        super().__init__(size_average, reduce, reduction)
-        self.register_buffer("weight", weight)
+    weight: Any = None
 
 
-@layer_of(F.mse_loss)
+class _LossOfThree(_Loss):
+    """A loss with three inputs."""
+
+    def forward(self, *inputs: Any, **named: Any) -> Tensor:
+        """Call the function with the inputs."""
+        return self._result(*inputs, **named)
+
+
+@dataclass_transform(eq_default=False)
+def loss_of(function: Callable[..., Tensor]) -> Callable[[type[L]], type[L]]:
+    """A layer as by `layer_of`, which takes PyTorch's old words for `reduction` too."""
+
+    def decorate(cls: type[L]) -> type[L]:
+        made = layer_of(function)(cls)
+        made.__init__ = with_old_words(made.__init__)  # type: ignore[method-assign]
+        return made
+
+    return decorate
+
+
+@loss_of(F.mse_loss)
 class MSELoss(_Loss):
     """The squared error: see `functional.mse_loss`.
 
@@ -71,12 +82,8 @@ class MSELoss(_Loss):
         2.0
     """
 
-    size_average: Legacy = None
-    reduce: Legacy = None
-    reduction: Reduction = "mean"
 
-
-@layer_of(F.l1_loss)
+@loss_of(F.l1_loss)
 class L1Loss(_Loss):
     """The absolute error: see `functional.l1_loss`.
 
@@ -86,12 +93,8 @@ class L1Loss(_Loss):
         1.0
     """
 
-    size_average: Legacy = None
-    reduce: Legacy = None
-    reduction: Reduction = "mean"
 
-
-@layer_of(F.huber_loss)
+@loss_of(F.huber_loss)
 class HuberLoss(_Loss):
     """Squared error for small, absolute error for large differences: see `functional.huber_loss`.
 
@@ -102,10 +105,10 @@ class HuberLoss(_Loss):
     """
 
     reduction: Reduction = "mean"
-    delta: Positive = 1.0
+    delta: float = 1.0
 
 
-@layer_of(F.smooth_l1_loss)
+@loss_of(F.smooth_l1_loss)
 class SmoothL1Loss(_Loss):
     """The Huber loss divided by its threshold: see `functional.smooth_l1_loss`.
 
@@ -115,13 +118,11 @@ class SmoothL1Loss(_Loss):
         2.0
     """
 
-    size_average: Legacy = None
-    reduce: Legacy = None
-    reduction: Reduction = "mean"
-    beta: NonNegative = 1.0
+    _: KW_ONLY
+    beta: float = 1.0
 
 
-@layer_of(F.kl_div)
+@loss_of(F.kl_div)
 class KLDivLoss(_Loss):
     """The Kullback-Leibler divergence: see `functional.kl_div`.
 
@@ -132,20 +133,11 @@ class KLDivLoss(_Loss):
         0.6931
     """
 
-    size_average: Legacy = None
-    reduce: Legacy = None
-    reduction: Reduction | Literal["batchmean"] = "mean"
+    _: KW_ONLY
     log_target: bool = False
 
-    def _check(self) -> None:
-        if self.reduction not in ("mean", "sum", "batchmean", "none", None):
-            raise ValueError(
-                f'KLDivLoss: reduction must be "mean", "sum", "batchmean" or "none", '
-                f"got {self.reduction!r}"
-            )
 
-
-@layer_of(F.cross_entropy)
+@loss_of(F.cross_entropy)
 class CrossEntropyLoss(_WeightedLoss):
     """Cross-entropy of logits (N, C, ...) and class indices (N, ...), or class probabilities.
 
@@ -158,15 +150,12 @@ class CrossEntropyLoss(_WeightedLoss):
         1.3863
     """
 
-    weight: Buffered = None
-    size_average: Legacy = None
+    _: KW_ONLY
     ignore_index: int | None = -100
-    reduce: Legacy = None
-    reduction: Reduction = "mean"
-    label_smoothing: Probability = 0.0
+    label_smoothing: float = 0.0
 
 
-@layer_of(F.nll_loss)
+@loss_of(F.nll_loss)
 class NLLLoss(_WeightedLoss):
     """The negative log-likelihood of the target class: see `functional.nll_loss`.
 
@@ -176,14 +165,11 @@ class NLLLoss(_WeightedLoss):
         1.5
     """
 
-    weight: Buffered = None
-    size_average: Legacy = None
+    _: KW_ONLY
     ignore_index: int | None = -100
-    reduce: Legacy = None
-    reduction: Reduction = "mean"
 
 
-@layer_of(F.binary_cross_entropy)
+@loss_of(F.binary_cross_entropy)
 class BCELoss(_WeightedLoss):
     """The binary cross-entropy of probabilities: see `functional.binary_cross_entropy`.
 
@@ -193,13 +179,8 @@ class BCELoss(_WeightedLoss):
         0.6931
     """
 
-    weight: Buffered = None
-    size_average: Legacy = None
-    reduce: Legacy = None
-    reduction: Reduction = "mean"
 
-
-@layer_of(F.binary_cross_entropy_with_logits)
+@loss_of(F.binary_cross_entropy_with_logits)
 class BCEWithLogitsLoss(_WeightedLoss):
     """The binary cross-entropy of logits: see `functional.binary_cross_entropy_with_logits`.
 
@@ -209,15 +190,12 @@ class BCEWithLogitsLoss(_WeightedLoss):
         0.6931
     """
 
-    weight: Buffered = None
-    size_average: Legacy = None
-    reduce: Legacy = None
-    reduction: Reduction = "mean"
-    pos_weight: Buffered = None
+    _: KW_ONLY
+    pos_weight: Any = None
 
 
-@layer_of(F.triplet_margin_loss)
-class TripletMarginLoss(_Loss):
+@loss_of(F.triplet_margin_loss)
+class TripletMarginLoss(_LossOfThree):
     """The triplet loss max(d(a, p) - d(a, n) + margin, 0): see `functional.triplet_margin_loss`.
 
     Example:
@@ -227,23 +205,14 @@ class TripletMarginLoss(_Loss):
         0.75
     """
 
-    margin: Positive = 1.0
-    p: NormType = 2.0
-    eps: NonNegative = 1e-6
+    margin: float = 1.0
+    p: float = 2.0
+    eps: float = 1e-6
     swap: bool = False
-    size_average: Legacy = None
-    reduce: Legacy = None
-    reduction: Reduction = "mean"
-
-    def forward(  # type: ignore[override]
-        self, anchor: Tensor, positive: Tensor, negative: Tensor
-    ) -> Tensor:
-        """Compare three tensors of shape (N, D) or (D,)."""
-        return self._result(anchor, positive, negative)
 
 
-@layer_of(F.margin_ranking_loss)
-class MarginRankingLoss(_Loss):
+@loss_of(F.margin_ranking_loss)
+class MarginRankingLoss(_LossOfThree):
     """The ranking loss max(-y (x1 - x2) + margin, 0): see `functional.margin_ranking_loss`.
 
     Example:
@@ -253,19 +222,10 @@ class MarginRankingLoss(_Loss):
     """
 
     margin: float = 0.0
-    size_average: Legacy = None
-    reduce: Legacy = None
-    reduction: Reduction = "mean"
-
-    def forward(  # type: ignore[override]
-        self, input1: Tensor, input2: Tensor, target: Any
-    ) -> Tensor:
-        """Compare two tensors of one shape; the target, 1 or -1, has it too."""
-        return self._result(input1, input2, target)
 
 
-@layer_of(F.cosine_embedding_loss)
-class CosineEmbeddingLoss(_Loss):
+@loss_of(F.cosine_embedding_loss)
+class CosineEmbeddingLoss(_LossOfThree):
     """The loss of the cosine of pairs of vectors: see `functional.cosine_embedding_loss`.
 
     Example:
@@ -275,22 +235,10 @@ class CosineEmbeddingLoss(_Loss):
     """
 
     margin: float = 0.0
-    size_average: Legacy = None
-    reduce: Legacy = None
-    reduction: Reduction = "mean"
-
-    def _check(self) -> None:
-        check_number("CosineEmbeddingLoss", "margin", self.margin, -1.0, below=1.0 + 1e-9)
-
-    def forward(  # type: ignore[override]
-        self, input1: Tensor, input2: Tensor, target: Any
-    ) -> Tensor:
-        """Compare tensors of shape (N, D) or (D,); the target, of shape (N,) or (), is 1 or -1."""
-        return self._result(input1, input2, target)
 
 
-@layer_of(F.gaussian_nll_loss)
-class GaussianNLLLoss(_Loss):
+@loss_of(F.gaussian_nll_loss)
+class GaussianNLLLoss(_LossOfThree):
     """The negative log-likelihood of a Gaussian: see `functional.gaussian_nll_loss`.
 
     Example:
@@ -301,17 +249,10 @@ class GaussianNLLLoss(_Loss):
 
     _: KW_ONLY
     full: bool = False
-    eps: Positive = 1e-6
-    reduction: Reduction = "mean"
-
-    def forward(  # type: ignore[override]
-        self, input: Tensor, target: Any, var: Any
-    ) -> Tensor:
-        """Compare means with samples of the same shape, given the variances."""
-        return self._result(input, target, var)
+    eps: float = 1e-6
 
 
-@layer_of(F.hinge_embedding_loss)
+@loss_of(F.hinge_embedding_loss)
 class HingeEmbeddingLoss(_Loss):
     """The loss of distances, near for a target of 1 and far for -1.
 
@@ -324,12 +265,9 @@ class HingeEmbeddingLoss(_Loss):
     """
 
     margin: float = 1.0
-    size_average: Legacy = None
-    reduce: Legacy = None
-    reduction: Reduction = "mean"
 
 
-@layer_of(F.soft_margin_loss)
+@loss_of(F.soft_margin_loss)
 class SoftMarginLoss(_Loss):
     """The logistic loss log(1 + exp(-y x)) of targets 1 and -1.
 
@@ -339,12 +277,8 @@ class SoftMarginLoss(_Loss):
         0.6931
     """
 
-    size_average: Legacy = None
-    reduce: Legacy = None
-    reduction: Reduction = "mean"
 
-
-@layer_of(F.multilabel_soft_margin_loss)
+@loss_of(F.multilabel_soft_margin_loss)
 class MultiLabelSoftMarginLoss(_WeightedLoss):
     """The binary cross-entropy of logits, with the mean over the classes of each sample.
 
@@ -355,14 +289,9 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
         0.6931
     """
 
-    weight: Buffered = None
-    size_average: Legacy = None
-    reduce: Legacy = None
-    reduction: Reduction = "mean"
 
-
-@layer_of(F.multi_margin_loss)
-class MultiMarginLoss(_WeightedLoss):
+@loss_of(F.multi_margin_loss)
+class MultiMarginLoss(_Loss):
     """The hinge loss of several classes: see `functional.multi_margin_loss`.
 
     Example:
@@ -371,15 +300,12 @@ class MultiMarginLoss(_WeightedLoss):
         1.5
     """
 
-    p: Count = 1
+    p: int = 1
     margin: float = 1.0
-    weight: Buffered = None
-    size_average: Legacy = None
-    reduce: Legacy = None
-    reduction: Reduction = "mean"
+    weight: Any = None
 
 
-@layer_of(F.poisson_nll_loss)
+@loss_of(F.poisson_nll_loss)
 class PoissonNLLLoss(_Loss):
     """The negative log-likelihood of a Poisson distribution: see `functional.poisson_nll_loss`.
 
@@ -391,18 +317,16 @@ class PoissonNLLLoss(_Loss):
 
     log_input: bool = True
     full: bool = False
-    size_average: Legacy = None
+    _: KW_ONLY
     eps: float = 1e-8
-    reduce: Legacy = None
-    reduction: Reduction = "mean"
 
     def forward(self, log_input: Tensor, target: Any) -> Tensor:
-        """Compare rates, or their logarithms, with counts."""
+        """Compare the logarithms of rates, or rates, with counts."""
         return self._result(log_input, target)
 
 
-@layer_of(F.triplet_margin_with_distance_loss)
-class TripletMarginWithDistanceLoss(_Loss):
+@loss_of(F.triplet_margin_with_distance_loss)
+class TripletMarginWithDistanceLoss(_LossOfThree):
     """The triplet loss of any distance: see `functional.triplet_margin_with_distance_loss`.
 
     Example:
@@ -417,17 +341,9 @@ class TripletMarginWithDistanceLoss(_Loss):
     distance_function: Any = None
     margin: float = 1.0
     swap: bool = False
-    reduction: Reduction = "mean"
 
-    def _check(self) -> None:
-        if self.distance_function is None:
-            self.distance_function = PairwiseDistance()
-
-    def forward(  # type: ignore[override]
-        self, anchor: Tensor, positive: Tensor, negative: Tensor
-    ) -> Tensor:
-        """Compare three tensors."""
-        return self._result(anchor, positive, negative)
+    def __post_init__(self) -> None:
+        self.distance_function = self.distance_function or PairwiseDistance()
 
 
 @layer_of(F.pairwise_distance)
@@ -440,7 +356,7 @@ class PairwiseDistance(FunctionLayer):
         [5.0]
     """
 
-    p: NormType = 2.0
+    p: float = 2.0
     eps: float = 1e-6
     keepdim: bool = False
 
@@ -463,7 +379,7 @@ class CosineSimilarity(FunctionLayer):
     """
 
     dim: int = 1
-    eps: NonNegative = 1e-8
+    eps: float = 1e-8
 
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
         """Compare two tensors that broadcast with each other."""

@@ -12,10 +12,9 @@ from minigrad.autograd.events import effect
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.layers.function_layer import UnaryLayer, layer_of
-from minigrad.nn.module.argument_checks import Count, NonNegative, Probability
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
-from minigrad.support.checks import check_number, check_size
+from minigrad.support.checks import check_divisible, check_number, check_size
 from minigrad.tensors.creation import ones, zeros
 from minigrad.tensors.inplace import assign
 from minigrad.tensors.tensor import Tensor
@@ -62,6 +61,9 @@ class LayerNorm(_Normalization):
         [-1.225, 0.0, 1.225]
     """
 
+    repr_sizes = ("normalized_shape",)
+    repr_fields = ("eps", "elementwise_affine", "bias")
+
     def __init__(
         self, normalized_shape: int | Sequence[int], eps: float = 1e-5,
         elementwise_affine: bool = True, bias: bool = True, device: Any = None, dtype: Any = None,
@@ -77,12 +79,6 @@ class LayerNorm(_Normalization):
     def forward(self, input: Tensor) -> Tensor:
         """Normalize a tensor of shape ``(..., *normalized_shape)``."""
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
-
-    def extra_repr(self) -> str:
-        return (
-            f"{self.normalized_shape}, eps={self.eps}, "
-            f"elementwise_affine={self.elementwise_affine}, bias={self.bias is not None}"
-        )
 
 
 class RMSNorm(_Normalization):
@@ -100,6 +96,9 @@ class RMSNorm(_Normalization):
         [0.2, 1.4]
     """
 
+    repr_sizes = ("normalized_shape",)
+    repr_fields = ("eps", "elementwise_affine")
+
     def __init__(
         self, normalized_shape: int | Sequence[int], eps: float | None = None,
         elementwise_affine: bool = True, device: Any = None, dtype: Any = None,
@@ -114,11 +113,6 @@ class RMSNorm(_Normalization):
     def forward(self, x: Tensor) -> Tensor:
         """Normalize a tensor of shape ``(..., *normalized_shape)``."""
         return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
-
-    def extra_repr(self) -> str:
-        return (
-            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
-        )
 
 
 def _checked_shape(owner: str, shape: int | Sequence[int]) -> tuple[int, ...]:
@@ -139,18 +133,21 @@ def weight_of_batch(count: Tensor | None, momentum: float | None) -> float:
 class _NormBase(_Normalization):
     """What batch and instance normalization share: parameters and running statistics."""
 
+    repr_sizes = ("num_features",)
+    repr_fields = ("eps", "momentum", "affine", "bias", "track_running_stats")
+
     layouts: tuple[str, ...]
     running_mean: Tensor | None
     running_var: Tensor | None
     num_batches_tracked: Tensor | None
 
     def __init__(
-        self, num_features: Count, eps: NonNegative = 1e-5, momentum: Probability | None = 0.1,
+        self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1,
         affine: bool = True, track_running_stats: bool = True, device: Any = None,
         dtype: Any = None, *, bias: bool = True,
     ) -> None:  # fmt: skip
         super().__init__()
-        self.num_features = size = num_features
+        self.num_features = size = check_size(type(self).__name__, "num_features", num_features)
         self.eps = eps
         self.momentum = momentum
         self.affine = affine
@@ -190,13 +187,6 @@ class _NormBase(_Normalization):
                 f"{type(self).__name__}: an input of shape {' or '.join(self.layouts)} with "
                 f"C = {self.num_features} expected, got {tuple(input.shape)}"
             )
-
-    def extra_repr(self) -> str:
-        return (
-            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
-            f"affine={self.affine}, bias={self.bias is not None}, "
-            f"track_running_stats={self.track_running_stats}"
-        )
 
 
 class _BatchNorm(_NormBase):
@@ -275,6 +265,9 @@ class GroupNorm(_Normalization):
         [[-1.0, 1.0, -1.0, 1.0]]
     """
 
+    repr_sizes = ("num_groups", "num_channels")
+    repr_fields = ("eps", "affine", "bias")
+
     def __init__(
         self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True,
         device: Any = None, dtype: Any = None, *, bias: bool = True,
@@ -282,11 +275,7 @@ class GroupNorm(_Normalization):
         super().__init__()
         self.num_groups = check_size("GroupNorm", "num_groups", num_groups)
         self.num_channels = check_size("GroupNorm", "num_channels", num_channels)
-        if num_channels % num_groups:
-            raise ValueError(
-                f"GroupNorm: num_channels ({num_channels}) must be divisible by num_groups "
-                f"({num_groups})"
-            )
+        check_divisible("GroupNorm", num_channels=num_channels, num_groups=num_groups)
         self.eps = check_number("GroupNorm", "eps", eps, 0.0)
         self.affine = affine
         self.weight = Parameter(ones(num_channels)) if affine else None
@@ -296,12 +285,6 @@ class GroupNorm(_Normalization):
     def forward(self, input: Tensor) -> Tensor:
         """Normalize a tensor of shape (N, num_channels, ...)."""
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
-
-    def extra_repr(self) -> str:
-        return (
-            f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, "
-            f"bias={self.bias is not None}"
-        )
 
 
 @layer_of(F.local_response_norm)
@@ -319,20 +302,19 @@ class LocalResponseNorm(UnaryLayer):
         [[[0.5, 0.5]]]
     """
 
-    size: Count
+    size: int
     alpha: float = 1e-4
     beta: float = 0.75
     k: float = 1.0
 
-    def extra_repr(self) -> str:
-        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+    repr_sizes, repr_fields = ("size",), ("alpha", "beta", "k")
 
 
 class _InstanceNorm(_NormBase):
     """Instance normalization of inputs of certain layouts."""
 
     def __init__(
-        self, num_features: Count, eps: NonNegative = 1e-5, momentum: Probability | None = 0.1,
+        self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1,
         affine: bool = False, track_running_stats: bool = False, device: Any = None,
         dtype: Any = None, *, bias: bool = True,
     ) -> None:  # fmt: skip

@@ -6,13 +6,11 @@ The functions of the same names explain the arguments.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from minigrad.nn import functional as F
 from minigrad.nn.functional.convolution import Sizes
-from minigrad.nn.functional.pooling import parts_per_axis
 from minigrad.nn.layers.function_layer import FunctionLayer, UnaryLayer, layer_of
-from minigrad.nn.module.argument_checks import Count, NormType
 from minigrad.support.checks import check_sizes
 from minigrad.tensors.tensor import Tensor
 
@@ -24,25 +22,29 @@ __all__ = [
 
 
 class _Windows(FunctionLayer):
-    """The checks that all poolings by window share."""
+    """A pooling by windows, whose stride is by default the size of the window."""
 
     axes: ClassVar[int]
-    as_tuples: ClassVar[bool] = False
     repr_fields: ClassVar[tuple[str, ...]] = ("kernel_size", "stride", "padding")
     kernel_size: Sizes
     stride: Sizes | None
 
-    def _check(self) -> None:
+    def __post_init__(self) -> None:
         if self.stride is None:
             self.stride = self.kernel_size
-        for name in ("kernel_size", "stride", "padding", "dilation"):
-            if name in self.fields:
-                least = 0 if name == "padding" else 1
-                sizes = check_sizes(
-                    type(self).__name__, name, getattr(self, name), self.axes, least
-                )
-                if self.as_tuples:
-                    setattr(self, name, sizes)
+
+
+class _TuplesOfSizes(_Windows):
+    """A pooling whose sizes are tuples, as in PyTorch."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in self.repr_fields:
+            setattr(
+                self,
+                name,
+                check_sizes(type(self).__name__, name, getattr(self, name), self.axes, 0),
+            )
 
 
 @layer_of(F.max_pool2d)
@@ -85,10 +87,8 @@ class MaxPool2d(_MaxPoolNd):
 
 
 @layer_of(F.max_unpool2d)
-class _MaxUnpoolNd(_Windows):
+class _MaxUnpoolNd(_TuplesOfSizes):
     """Unpooling along `axes` axes."""
-
-    as_tuples = True
 
     kernel_size: Sizes
     stride: Sizes | None = None
@@ -128,12 +128,12 @@ class MaxUnpool2d(_MaxUnpoolNd):
     axes = 2
 
 
-class _AvgPoolNd(_Windows, UnaryLayer):
+class _AvgPoolNd(UnaryLayer):
     """Average pooling along `axes` axes."""
 
 
 @layer_of(F.avg_pool1d)
-class AvgPool1d(_AvgPoolNd):
+class AvgPool1d(_TuplesOfSizes, _AvgPoolNd):
     """1-D average pooling: see `functional.avg_pool1d`.
 
     Example:
@@ -143,7 +143,6 @@ class AvgPool1d(_AvgPoolNd):
     """
 
     axes = 1
-    as_tuples = True
 
     kernel_size: Sizes
     stride: Sizes | None = None
@@ -153,7 +152,7 @@ class AvgPool1d(_AvgPoolNd):
 
 
 @layer_of(F.avg_pool2d)
-class AvgPool2d(_AvgPoolNd):
+class AvgPool2d(_Windows, _AvgPoolNd):
     """2-D average pooling: see `functional.avg_pool2d`.
 
     Example:
@@ -169,25 +168,11 @@ class AvgPool2d(_AvgPoolNd):
     padding: Sizes = 0
     ceil_mode: bool = False
     count_include_pad: bool = True
-    divisor_override: Count | None = None
-
-
-class _LPPoolNd(UnaryLayer):
-    """The p-norms of windows along `axes` axes."""
-
-    axes: ClassVar[int]
-    kernel_size: Sizes
-    stride: Sizes | None
-
-    def _check(self) -> None:
-        owner = type(self).__name__
-        check_sizes(owner, "kernel_size", self.kernel_size, self.axes)
-        if self.stride is not None:
-            check_sizes(owner, "stride", self.stride, self.axes)
+    divisor_override: int | None = None
 
 
 @layer_of(F.lp_pool1d)
-class LPPool1d(_LPPoolNd):
+class LPPool1d(UnaryLayer):
     """The p-norms of the windows of sequences: see `functional.lp_pool1d`.
 
     Example:
@@ -196,16 +181,14 @@ class LPPool1d(_LPPoolNd):
         [[[5.0, 1.0]]]
     """
 
-    axes = 1
-
-    norm_type: NormType
+    norm_type: float
     kernel_size: int
     stride: int | None = None
     ceil_mode: bool = False
 
 
 @layer_of(F.lp_pool2d)
-class LPPool2d(_LPPoolNd):
+class LPPool2d(UnaryLayer):
     """The p-norms of the windows of images: see `functional.lp_pool2d`.
 
     Example:
@@ -214,9 +197,7 @@ class LPPool2d(_LPPoolNd):
         [[[[4.0]]]]
     """
 
-    axes = 2
-
-    norm_type: NormType
+    norm_type: float
     kernel_size: Sizes
     stride: Sizes | None = None
     ceil_mode: bool = False
@@ -225,12 +206,7 @@ class LPPool2d(_LPPoolNd):
 class _AdaptivePoolNd(UnaryLayer):
     """Pooling to a given output size."""
 
-    axes: ClassVar[int]
     repr_fields = ("output_size",)
-    output_size: Any
-
-    def _check(self) -> None:
-        parts_per_axis(type(self).__name__, self.axes, self.output_size)
 
 
 class _AdaptiveAvgPoolNd(_AdaptivePoolNd):
@@ -251,7 +227,6 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
         [[[2.0, 4.0]]]
     """
 
-    axes = 1
     output_size: int
 
 
@@ -265,7 +240,6 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
         minigrad.Size([2, 8, 1, 1])
     """
 
-    axes = 2
     output_size: int | Sequence[int | None] | None
 
 
@@ -279,7 +253,6 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
         [[[3.0, 5.0]]]
     """
 
-    axes = 1
     output_size: int
     return_indices: bool = False
 
@@ -294,6 +267,5 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
         minigrad.Size([2, 8, 2, 7])
     """
 
-    axes = 2
     output_size: int | Sequence[int | None] | None
     return_indices: bool = False

@@ -1,42 +1,90 @@
-"""Recurrent layers: RNN, LSTM and GRU."""
+"""Recurrent layers, RNN, LSTM and GRU, and their cells, which take one step."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 import minigrad
 from minigrad import ops
-from minigrad.autograd.errors import type_error, value_error
+from minigrad.autograd.errors import refuse_shapes, type_error, value_error
 from minigrad.nn import functional as F
 from minigrad.nn import init
-from minigrad.nn.functional.recurrence import gru_steps, lstm_steps, rnn_steps
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
 from minigrad.nn.utils.rnn import PackedSequence, packing_of
-from minigrad.support.checks import check_probability, check_size
+from minigrad.support.checks import check_choice, check_flag, check_probability, check_size
 from minigrad.tensors.creation import empty, zeros
 from minigrad.tensors.tensor import Tensor
 
-__all__ = ["GRU", "LSTM", "RNN"]
+__all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell"]
 
-S = TypeVar("S", Tensor, PackedSequence)
+
+Weights = tuple[Tensor, Tensor, Tensor | None, Tensor | None]
+"""weight_ih, weight_hh, bias_ih and bias_hh of one layer in one direction."""
 Last = int | tuple[np.ndarray, np.ndarray]
 """The index of the last step of every sequence: -1, or steps and sequences."""
 
 
-class RNNBase(Module):
+class _Recurrence(Module):
+    """What layers and cells share. A step has `gates` times `hidden_size` pre-activations."""
+
+    gates: ClassVar[int]
+    hidden_size: int
+
+    def _states(self, x: Tensor, first: Sequence[Tensor], weights: Weights) -> list[Tensor]:
+        """The states of all steps, each (L, N, H), from x (L, N, I) and the first ones (N, H)."""
+        raise NotImplementedError
+
+    def reset_parameters(self) -> None:
+        """Initialize all weights and biases again."""
+        bound = 1.0 / math.sqrt(self.hidden_size)
+        for parameter in self.parameters():
+            init.uniform(parameter, -bound, bound)
+
+
+class _Elman(_Recurrence):
+    gates = 1
+    nonlinearity: Literal["tanh", "relu"]
+
+    def _states(self, x: Tensor, first: Sequence[Tensor], weights: Weights) -> list[Tensor]:
+        weight_ih, weight_hh, bias_ih, bias_hh = weights
+        read = ops.linear(x, weight_ih, _sum(bias_ih, bias_hh))
+        return [ops.rnn(read, weight_hh, first[0], self.nonlinearity)]
+
+
+class _LongShort(_Recurrence):
+    gates = 4
+
+    def _states(self, x: Tensor, first: Sequence[Tensor], weights: Weights) -> list[Tensor]:
+        weight_ih, weight_hh, bias_ih, bias_hh = weights
+        read = ops.linear(x, weight_ih, _sum(bias_ih, bias_hh))
+        return list(ops.lstm(read, weight_hh, *first))
+
+
+class _Gated(_Recurrence):
+    gates = 3
+
+    def _states(self, x: Tensor, first: Sequence[Tensor], weights: Weights) -> list[Tensor]:
+        weight_ih, weight_hh, bias_ih, bias_hh = weights
+        return [ops.gru(ops.linear(x, weight_ih, bias_ih), weight_hh, bias_hh, first[0])]
+
+
+def _sum(one: Tensor | None, other: Tensor | None) -> Tensor | None:
+    return None if one is None or other is None else one + other
+
+
+class RNNBase(_Recurrence):
     """A stack of recurrences over a sequence, in one or both directions.
 
-    Inside, time is the first axis. A step has `gates` times `hidden_size` pre-activations.
+    Inside, time is the first axis.
     """
 
-    gates: int
-    states: tuple[str, ...] = ("h_0",)
+    states: ClassVar[tuple[str, ...]] = ("h_0",)
 
     def __init__(
         self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True,
@@ -55,7 +103,7 @@ class RNNBase(Module):
                 f"got {proj_size}"
             )
         self._out_size = proj_size or hidden_size
-        self.bias = bool(bias)
+        self.bias = check_flag(owner, "bias", bias)
         self.batch_first = batch_first
         self.dropout = check_probability(owner, "dropout", dropout)
         if dropout and num_layers == 1:
@@ -81,12 +129,6 @@ class RNNBase(Module):
         self.reset_parameters()
         self.to(dtype=dtype, device=device)
 
-    def reset_parameters(self) -> None:
-        """Initialize all weights and biases again."""
-        bound = 1.0 / math.sqrt(self.hidden_size)
-        for parameter in self.parameters():
-            init.uniform(parameter, -bound, bound)
-
     @property
     def all_weights(self) -> list[list[Parameter]]:
         """The parameters of each layer and direction."""
@@ -102,14 +144,13 @@ class RNNBase(Module):
         self, x: Tensor, first: list[Tensor], end: str, last: Last
     ) -> tuple[Tensor, list[Tensor]]:
         """One layer in one direction: (L, N, I) -> (L, N, H), and the last states, (N, H) each."""
-        raise NotImplementedError
+        found = self._states(x, first, self._weights(end))
+        return found[0], [state[last] for state in found]
 
-    def _weights(self, end: str) -> tuple[Any, Any, Any, Any]:
-        """The parameters of a layer and direction: weight_ih, weight_hh, bias_ih, bias_hh."""
-        names = ("weight_ih", "weight_hh", *(("bias_ih", "bias_hh") if self.bias is True else ()))
-        weight_ih, weight_hh, *biases = (getattr(self, f"{name}_{end}") for name in names)
-        bias_ih, bias_hh = biases or (None, None)
-        return weight_ih, weight_hh, bias_ih, bias_hh
+    def _weights(self, end: str) -> Any:
+        """The parameters of a layer and direction."""
+        names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+        return tuple(getattr(self, f"{name}_{end}", None) for name in names)
 
     def _read(
         self, input: Tensor | PackedSequence, given: tuple[Any, ...]
@@ -143,11 +184,10 @@ class RNNBase(Module):
     ) -> tuple[PackedSequence, list[Tensor]]:
         """As `_read`. Sequences are padded; what lies behind the end of one reaches no output."""
         data = packed.data
-        if data.ndim != 2 or data.shape[1] != self.input_size:
-            raise value_error(
-                f"{type(self).__name__}: packed data of shape (elements, I) with I = "
-                f"{self.input_size} expected, got {tuple(data.shape)}"
-            )
+        refuse_shapes(
+            data.ndim != 2 or data.shape[1] != self.input_size, type(self).__name__,
+            f"packed data of shape (elements, I) with I = {self.input_size}", data,
+        )  # fmt: skip
         packing = packing_of(packed)
         end_of = (packing.lengths - 1, np.arange(packing.shape[1]))
         states = self._first(packing.shape[1], data.dtype, given, False)
@@ -186,15 +226,13 @@ class RNNBase(Module):
         for name, state, shape in zip(self.states, given, shapes, strict=False):
             expected = (shape[0], shape[2]) if single else shape
             if not hasattr(state, "shape"):
-                raise type_error(
-                    f"{type(self).__name__}: {name} must be a Tensor, got {type(state).__name__}"
-                )
-            if state.shape != expected:
-                raise value_error(
-                    f"{type(self).__name__}: {name} must have shape {expected} (layers times "
-                    f"directions first, also where the input is batch first), "
-                    f"got {tuple(state.shape)}"
-                )
+                came = type(state).__name__
+                raise type_error(f"{type(self).__name__}: {name} must be a Tensor, got {came}")
+            refuse_shapes(
+                state.shape != expected, type(self).__name__,
+                f"{name} of shape {expected} (layers times directions first, also where the input "
+                f"is batch first)", state,
+            )  # fmt: skip
         return [state[:, None] if single else state for state in given]
 
     def extra_repr(self) -> str:
@@ -210,10 +248,6 @@ class RNNBase(Module):
 
 class _HiddenState(RNNBase):
     """A recurrence whose only state is the hidden state."""
-
-    if TYPE_CHECKING:
-
-        def __call__(self, input: S, hx: Tensor | None = None) -> tuple[S, Tensor]: ...
 
     def forward(
         self, input: Tensor | PackedSequence, hx: Tensor | None = None
@@ -234,7 +268,7 @@ class _HiddenState(RNNBase):
         return output, h_n
 
 
-class RNN(_HiddenState):
+class RNN(_Elman, _HiddenState):
     r"""A multi-layer Elman RNN: :math:`h_t = \tanh(W x_t + b + U h_{t-1} + b')`.
 
     Weights and biases are initialized uniformly from ±1/√hidden_size and named as in PyTorch:
@@ -261,8 +295,6 @@ class RNN(_HiddenState):
         (minigrad.Size([2, 5, 3]), minigrad.Size([2, 2, 3]))
     """
 
-    gates = 1
-
     def __init__(
         self, input_size: int, hidden_size: int, num_layers: int = 1,
         nonlinearity: Literal["tanh", "relu"] = "tanh", bias: bool = True,
@@ -273,16 +305,11 @@ class RNN(_HiddenState):
             input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0,
             device, dtype,
         )  # fmt: skip
-        self.nonlinearity = check_nonlinearity("RNN", nonlinearity)
-
-    def _steps(
-        self, x: Tensor, first: list[Tensor], end: str, last: Last
-    ) -> tuple[Tensor, list[Tensor]]:
-        out = rnn_steps(x, first[0], *self._weights(end), self.nonlinearity)
-        return out, [out[last]]
+        check_choice("RNN", "nonlinearity", nonlinearity, ("tanh", "relu"))
+        self.nonlinearity = nonlinearity
 
 
-class LSTM(RNNBase):
+class LSTM(_LongShort, RNNBase):
     r"""A multi-layer LSTM (long short-term memory).
 
     The arguments are those of `RNN`, without nonlinearity; `proj_size` comes before `device`: the
@@ -306,14 +333,7 @@ class LSTM(RNNBase):
         (minigrad.Size([2, 5, 3]), minigrad.Size([2, 2, 3]), minigrad.Size([2, 2, 3]))
     """
 
-    gates = 4
     states = ("h_0", "c_0")
-
-    if TYPE_CHECKING:
-
-        def __call__(
-            self, input: S, hx: tuple[Tensor, Tensor] | None = None
-        ) -> tuple[S, tuple[Tensor, Tensor]]: ...
 
     def forward(
         self, input: Tensor | PackedSequence, hx: tuple[Tensor, Tensor] | None = None
@@ -325,13 +345,11 @@ class LSTM(RNNBase):
     def _steps(
         self, x: Tensor, first: list[Tensor], end: str, last: Last
     ) -> tuple[Tensor, list[Tensor]]:
+        if not self.proj_size:
+            return super()._steps(x, first, end, last)
         h, c = first
-        ends = last if isinstance(last, tuple) else (last,)
-        if self.proj_size:
-            out, cells = self._projected(x, h, c, end)
-            return out, [out[ends], cells[ends]]
-        states = lstm_steps(x, h, c, *self._weights(end))
-        return states[0], [states[(0, *ends)], states[(1, *ends)]]
+        out, cells = self._projected(x, h, c, end)
+        return out, [out[last], cells[last]]
 
     def _projected(self, x: Tensor, h: Tensor, c: Tensor, end: str) -> tuple[Tensor, Tensor]:
         """The states of all steps, where each hidden state is projected."""
@@ -348,7 +366,7 @@ class LSTM(RNNBase):
         return minigrad.stack(outputs), minigrad.stack(cells)
 
 
-class GRU(_HiddenState):
+class GRU(_Gated, _HiddenState):
     r"""A multi-layer GRU (gated recurrent unit).
 
     The arguments are those of `RNN`, without nonlinearity.
@@ -370,23 +388,6 @@ class GRU(_HiddenState):
         (minigrad.Size([2, 5, 6]), minigrad.Size([2, 2, 3]))
     """
 
-    gates = 3
-
-    def _steps(
-        self, x: Tensor, first: list[Tensor], end: str, last: Last
-    ) -> tuple[Tensor, list[Tensor]]:
-        out = gru_steps(x, first[0], *self._weights(end))
-        return out, [out[last]]
-
-
-def check_nonlinearity(owner: str, name: str) -> Literal["tanh", "relu"]:
-    """Return the name of a nonlinearity."""
-    if name == "tanh":
-        return "tanh"
-    if name == "relu":
-        return "relu"
-    raise ValueError(f'{owner}: nonlinearity must be "tanh" or "relu", got {name!r}')
-
 
 def pair(owner: str, states: Any) -> tuple[Any, ...]:
     """Return the given hidden and cell state as a tuple, empty for None."""
@@ -395,3 +396,120 @@ def pair(owner: str, states: Any) -> tuple[Any, ...]:
     if not isinstance(states, (tuple, list)) or len(states) != 2:
         raise value_error(f"{owner}: the state is a pair (h_0, c_0), got {type(states).__name__}")
     return tuple(states)
+
+
+class RNNCellBase(_Recurrence):
+    """One step of a recurrence."""
+
+    states: ClassVar[tuple[str, ...]] = ("h",)
+    bias_ih: Parameter | None
+    bias_hh: Parameter | None
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None,
+        dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        owner = type(self).__name__
+        self.input_size = check_size(owner, "input_size", input_size)
+        self.hidden_size = check_size(owner, "hidden_size", hidden_size)
+        self.bias = check_flag(owner, "bias", bias)
+        width = self.gates * hidden_size
+        self.weight_ih = Parameter(empty((width, input_size)))
+        self.weight_hh = Parameter(empty((width, hidden_size)))
+        self.bias_ih = Parameter(empty(width)) if bias else None
+        self.bias_hh = Parameter(empty(width)) if bias else None
+        self.reset_parameters()
+        self.to(dtype=dtype, device=device)
+
+    def _step(self, input: Tensor, given: tuple[Any, ...]) -> list[Tensor]:
+        """Return the states after the step, each of shape (N, H), or (H,) without a batch."""
+        owner = type(self).__name__
+        if input.ndim not in (1, 2) or input.shape[-1] != self.input_size:
+            raise value_error(
+                f"{owner}: an input of shape (N, I) or (I,) with I = {self.input_size} "
+                f"expected, got {tuple(input.shape)}; nn.{owner.removesuffix('Cell')} reads "
+                "sequences"
+            )
+        expected = (*input.shape[:-1], self.hidden_size)
+        for name, state in zip(self.states, given, strict=bool(given)):
+            refuse_shapes(state.shape != expected, owner, f"{name} of shape {expected}", state)
+        states = given or tuple(zeros(expected, dtype=input.dtype) for _ in self.states)
+        if input.ndim == 1:
+            return [state[0] for state in self._step(input[None], tuple(s[None] for s in states))]
+        weights = (self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        return [state[0] for state in self._states(input[None], states, weights)]
+
+    def extra_repr(self) -> str:
+        parts = [f"{self.input_size}, {self.hidden_size}", *["bias=False"] * (self.bias is False)]
+        if getattr(self, "nonlinearity", "tanh") != "tanh":
+            parts.append("nonlinearity=relu")
+        return ", ".join(parts)
+
+
+class _HiddenStateCell(RNNCellBase):
+    """A cell whose only state is the hidden state."""
+
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
+        """Compute the state after a step, from an input (N, I) or (I,) and the state before."""
+        return self._step(input, () if hx is None else (hx,))[0]
+
+
+class RNNCell(_Elman, _HiddenStateCell):
+    """One step of `RNN`, whose arguments it takes.
+
+    Attributes:
+        weight_ih: The weight of the input, of shape (H, I).
+        weight_hh: The weight of the state, of shape (H, H).
+        bias_ih: Shape (H,), or None.
+        bias_hh: Shape (H,), or None.
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> nn.RNNCell(4, 3)(ones((2, 4))).shape
+        minigrad.Size([2, 3])
+    """
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True,
+        nonlinearity: Literal["tanh", "relu"] = "tanh", device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(input_size, hidden_size, bias, device, dtype)
+        check_choice("RNNCell", "nonlinearity", nonlinearity, ("tanh", "relu"))
+        self.nonlinearity = nonlinearity
+
+
+class LSTMCell(_LongShort, RNNCellBase):
+    """One step of `LSTM`.
+
+    Arguments and attributes are those of `RNNCell`, without nonlinearity, and with 4 · H rows in
+    each weight.
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> h, c = nn.LSTMCell(4, 3)(ones((2, 4)))
+        >>> h.shape, c.shape
+        (minigrad.Size([2, 3]), minigrad.Size([2, 3]))
+    """
+
+    states = ("h", "c")
+
+    def forward(
+        self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Compute the hidden and the cell state after a step, from the input and both before."""
+        h, c = self._step(input, pair("LSTMCell", hx))
+        return h, c
+
+
+class GRUCell(_Gated, _HiddenStateCell):
+    """One step of `GRU`.
+
+    Arguments and attributes are those of `RNNCell`, without nonlinearity, and with 3 · H rows in
+    each weight.
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> nn.GRUCell(4, 3)(ones((2, 4))).shape
+        minigrad.Size([2, 3])
+    """

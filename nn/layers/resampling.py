@@ -1,22 +1,27 @@
-"""Layers that resize or rearrange images: Upsample, PixelShuffle, Unfold, Fold.
+"""Layers that resize, pad or rearrange: Upsample, PixelShuffle, Unfold, Fold, the paddings.
 
 The functions of the same names explain the arguments.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import ClassVar
 
 from minigrad.nn import functional as F
-from minigrad.nn.functional.convolution import Sizes
-from minigrad.nn.functional.resampling import Mode, Scale, check_interpolation
+from minigrad.nn.functional.convolution import PadMode, Sizes
+from minigrad.nn.functional.resampling import Mode, Scale
 from minigrad.nn.layers.function_layer import UnaryLayer, layer_of
-from minigrad.nn.module.argument_checks import Count
-from minigrad.support.checks import check_sizes
+from minigrad.nn.module.base import Module
+from minigrad.support.checks import check_number, check_sizes
+from minigrad.tensors.tensor import Tensor
 
 __all__ = [
-    "ChannelShuffle", "Fold", "PixelShuffle", "PixelUnshuffle", "Unfold", "Upsample",
-    "UpsamplingBilinear2d", "UpsamplingNearest2d",
+    "ChannelShuffle", "CircularPad1d", "CircularPad2d", "ConstantPad1d", "ConstantPad2d", "Fold",
+    "PixelShuffle", "PixelUnshuffle", "ReflectionPad1d", "ReflectionPad2d", "ReplicationPad1d",
+    "ReplicationPad2d", "Unfold", "Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d",
+    "ZeroPad1d", "ZeroPad2d",
 ]  # fmt: skip
 
 
@@ -36,15 +41,12 @@ class Upsample(UnaryLayer):
     align_corners: bool | None = None
     recompute_scale_factor: bool | None = None
 
-    def _check(self) -> None:
-        size, scale = self.size, self.scale_factor
-        if scale is not None:
-            self.scale_factor = (
-                tuple(map(float, scale)) if isinstance(scale, Sequence) else float(scale)
-            )
-        check_interpolation("Upsample", size, self.scale_factor, self.mode, self.align_corners)
-        if size is not None:
-            check_sizes("Upsample", "size", size, len(size) if isinstance(size, Sequence) else 1)
+    def __post_init__(self) -> None:
+        scale = self.scale_factor
+        if isinstance(scale, Sequence):
+            self.scale_factor = tuple(map(float, scale))
+        elif scale is not None:
+            self.scale_factor = float(scale)
 
     def extra_repr(self) -> str:
         name = "size" if self.scale_factor is None else "scale_factor"
@@ -93,7 +95,7 @@ class PixelShuffle(UnaryLayer):
         minigrad.Size([1, 2, 6, 8])
     """
 
-    upscale_factor: Count
+    upscale_factor: int
 
 
 @layer_of(F.pixel_unshuffle)
@@ -106,7 +108,7 @@ class PixelUnshuffle(UnaryLayer):
         minigrad.Size([1, 8, 3, 4])
     """
 
-    downscale_factor: Count
+    downscale_factor: int
 
 
 @layer_of(F.channel_shuffle)
@@ -122,20 +124,11 @@ class ChannelShuffle(UnaryLayer):
         [1.0, 3.0, 2.0, 4.0]
     """
 
-    groups: Count
-
-
-class _Windows(UnaryLayer):
-    """The checks that Unfold and Fold share."""
-
-    def _check(self) -> None:
-        for name in self.fields:
-            least = 0 if name == "padding" else 1
-            check_sizes(type(self).__name__, name, getattr(self, name), 2, least)
+    groups: int
 
 
 @layer_of(F.unfold)
-class Unfold(_Windows):
+class Unfold(UnaryLayer):
     """The windows of images as columns (im2col): see `functional.unfold`.
 
     Example:
@@ -151,7 +144,7 @@ class Unfold(_Windows):
 
 
 @layer_of(F.fold)
-class Fold(_Windows):
+class Fold(UnaryLayer):
     """The sum of columns to images (col2im), the transpose of `Unfold`: see `functional.fold`.
 
     Example:
@@ -165,3 +158,192 @@ class Fold(_Windows):
     dilation: Sizes = 1
     padding: Sizes = 0
     stride: Sizes = 1
+
+
+Constant = float
+"""Any number, -inf too."""
+
+
+class _Pad(Module):
+    """A border around the last `axes` axes."""
+
+    axes: ClassVar[int]
+    mode: ClassVar[PadMode]
+    value: float | None = None
+
+    def __init__(self, padding: int | Sequence[int]) -> None:
+        super().__init__()
+        least = 0 if self.mode != "constant" else -(2**31)
+        self.padding = check_sizes(type(self).__name__, "padding", padding, 2 * self.axes, least)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Pad an input of shape (..., L) or (..., H, W)."""
+        return F.pad(input, self.padding, self.mode, self.value)
+
+    def extra_repr(self) -> str:
+        return str(self.padding)
+
+
+class _ConstantPad(_Pad):
+    mode = "constant"
+
+    def __init__(self, padding: int | Sequence[int], value: Constant) -> None:
+        super().__init__(padding)
+        if value != -math.inf:
+            check_number(type(self).__name__, "value", value, infinite=True)
+        self.value = value
+
+    def extra_repr(self) -> str:
+        return f"padding={self.padding}, value={self.value}"
+
+
+class ConstantPad1d(_ConstantPad):
+    """Padding of sequences (..., L) with a constant.
+
+    Args:
+        padding: The width, or (left, right); a negative one removes elements.
+        value: The constant.
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> nn.ConstantPad1d((1, 2), 5.0)(ones((1, 2))).tolist()
+        [[5.0, 1.0, 1.0, 5.0, 5.0]]
+    """
+
+    axes = 1
+
+
+class ConstantPad2d(_ConstantPad):
+    """Padding of images (..., H, W) with a constant.
+
+    Args:
+        padding: The width, or (left, right, top, bottom); a negative one removes pixels.
+        value: The constant.
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> nn.ConstantPad2d((1, 0, 0, 0), 5.0)(ones((1, 2, 2))).tolist()
+        [[[5.0, 1.0, 1.0], [5.0, 1.0, 1.0]]]
+    """
+
+    axes = 2
+
+
+class ZeroPad1d(_Pad):
+    """Padding of sequences (..., L) with zeros.
+
+    Args:
+        padding: The width, or (left, right); a negative one removes elements.
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> nn.ZeroPad1d((1, 2))(ones((1, 2))).tolist()
+        [[0.0, 1.0, 1.0, 0.0, 0.0]]
+    """
+
+    axes, mode = 1, "constant"
+
+
+class ZeroPad2d(_Pad):
+    """Padding of images (..., H, W) with zeros.
+
+    Args:
+        padding: The width, or (left, right, top, bottom); a negative one removes pixels.
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> nn.ZeroPad2d((1, 0, 0, 0))(ones((1, 2, 2))).tolist()
+        [[[0.0, 1.0, 1.0], [0.0, 1.0, 1.0]]]
+    """
+
+    axes, mode = 2, "constant"
+
+
+class ReflectionPad1d(_Pad):
+    """Padding of sequences (..., L) with their reflection, without the edge.
+
+    Args:
+        padding: The width, or (left, right); each less than L.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.ReflectionPad1d((2, 0))(tensor([[1.0, 2.0, 3.0]])).tolist()
+        [[3.0, 2.0, 1.0, 2.0, 3.0]]
+    """
+
+    axes, mode = 1, "reflect"
+
+
+class ReflectionPad2d(_Pad):
+    """Padding of images (..., H, W) with their reflection, without the edge.
+
+    Args:
+        padding: The width, or (left, right, top, bottom); each less than the size of its axis.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.ReflectionPad2d((2, 0, 0, 0))(tensor([[[1.0, 2.0, 3.0]]])).tolist()
+        [[[3.0, 2.0, 1.0, 2.0, 3.0]]]
+    """
+
+    axes, mode = 2, "reflect"
+
+
+class ReplicationPad1d(_Pad):
+    """Padding of sequences (..., L) with their first and last element.
+
+    Args:
+        padding: The width, or (left, right).
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.ReplicationPad1d((2, 1))(tensor([[1.0, 2.0]])).tolist()
+        [[1.0, 1.0, 1.0, 2.0, 2.0]]
+    """
+
+    axes, mode = 1, "replicate"
+
+
+class ReplicationPad2d(_Pad):
+    """Padding of images (..., H, W) with their edges.
+
+    Args:
+        padding: The width, or (left, right, top, bottom).
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.ReplicationPad2d((2, 1, 0, 0))(tensor([[[1.0, 2.0]]])).tolist()
+        [[[1.0, 1.0, 1.0, 2.0, 2.0]]]
+    """
+
+    axes, mode = 2, "replicate"
+
+
+class CircularPad1d(_Pad):
+    """Circular padding: elements of the other side before and after sequences (..., L).
+
+    Args:
+        padding: The width, or (left, right); each at most L.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.CircularPad1d((2, 1))(tensor([[1.0, 2.0, 3.0]])).tolist()
+        [[2.0, 3.0, 1.0, 2.0, 3.0, 1.0]]
+    """
+
+    axes, mode = 1, "circular"
+
+
+class CircularPad2d(_Pad):
+    """Circular padding: pixels of the other side around images (..., H, W).
+
+    Args:
+        padding: The width, or (left, right, top, bottom); each at most the size of its axis.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.CircularPad2d((2, 1, 0, 0))(tensor([[[1.0, 2.0, 3.0]]])).tolist()
+        [[[2.0, 3.0, 1.0, 2.0, 3.0, 1.0]]]
+    """
+
+    axes, mode = 2, "circular"

@@ -107,14 +107,12 @@ class BackwardHooks:
                 f"{len(before)} expected, one for each of {name}"
             )
         for one, other in zip(before, after, strict=True):
-            if other is None or (one is None and isinstance(other, Tensor)):
-                continue
-            if not isinstance(other, Tensor) or (one is not None and other.shape != one.shape):
-                shape = one.shape if one is not None else ()
+            wanted = getattr(one, "shape", getattr(other, "shape", ()))
+            if other is not None and getattr(other, "shape", None) != wanted:
                 raise value_error(
                     f"{owner}: a backward hook returned {type(other).__name__} "
                     f"{getattr(other, 'shape', '')} for {name}; None or a Tensor of shape "
-                    f"{shape} expected"
+                    f"{wanted} expected"
                 )
         return after
 

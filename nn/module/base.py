@@ -12,16 +12,16 @@ from typing import Any, ParamSpec, Protocol, Self, TypeVar
 import numpy as np
 
 from minigrad import ops
+from minigrad.autograd.dtypes import checked
+from minigrad.autograd.errors import type_error
 from minigrad.autograd.events import effect, tell
 from minigrad.autograd.hooks import Removable
 from minigrad.autograd.mode import State, state
 from minigrad.autograd.node import Leaf
 from minigrad.autograd.scope import Scope, module_call
 from minigrad.nn.module import state_dict as states
-from minigrad.nn.module.argument_checks import check_tensors, checked_constructor, floating_dtype
 from minigrad.nn.module.backward_hooks import BackwardHooks
-from minigrad.nn.module.module_paths import path_to
-from minigrad.nn.module.registry import Registry
+from minigrad.nn.module.registry import Registry, path_to
 from minigrad.ops._numerics import values_of
 from minigrad.support.checks import check_flag, module_of, on_cpu
 from minigrad.tensors.tensor import Tensor
@@ -30,6 +30,9 @@ __all__ = ["Module"]
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
+
+
+_NOT_TENSORS = (str, int, float, list, dict, type(None))
 
 
 class _Runs(Protocol[P, R]):
@@ -79,10 +82,7 @@ class Module(Registry):
         super().__init_subclass__(**kwargs)
         if "__getattr__" in vars(cls) and not issubclass(cls, _LastAnswer):
             cls.__bases__ = (*cls.__bases__, _LastAnswer)
-        if "__init__" in vars(cls) and module_of(cls).startswith("minigrad.nn."):
-            cls.__init__ = checked_constructor(cls.__init__)  # type: ignore[method-assign]
 
-    @checked_constructor
     def __init__(self) -> None:
         super().__init__()
         self.training = True
@@ -115,8 +115,11 @@ class Module(Registry):
             if module._pre_hooks or module._hooks or module._backward_hooks:
                 return module._forward_with_hooks(args, kwargs)
             return module.forward(*args, **kwargs)
-        except (AttributeError, RuntimeError, TypeError, ValueError) as error:
-            check_tensors(type(module).__name__, module.forward, args, kwargs, error)
+        except (AttributeError, TypeError) as error:
+            if args and isinstance(args[0], _NOT_TENSORS) and _is_a_layer(module):
+                came = type(args[0]).__name__
+                message = f"{type(module).__name__}: the input must be a Tensor, got {came}"
+                raise type_error(message) from error
             raise
         finally:
             if token is None:  # interrupted between state.set and the assignment
@@ -323,7 +326,10 @@ class Module(Registry):
             elif what is not None and not isinstance(what, bool):  # a bool is non_blocking
                 dtype = what
         if dtype is not None:
-            self._convert(floating_dtype(type(self).__name__, dtype))
+            found = checked(dtype, type(self).__name__)
+            if found.kind != "f":
+                raise TypeError(f"{type(self).__name__}: a floating dtype expected, got {found}")
+            self._convert(found)
         return self
 
     def _convert(self, target: np.dtype[Any]) -> None:
@@ -362,14 +368,6 @@ class Module(Registry):
     def double(self) -> Self:
         """Convert to float64: see `to`."""
         return self.to(np.float64)
-
-    def bfloat16(self) -> Self:
-        """Raise an error: NumPy has no such dtype."""
-        raise TypeError("bfloat16: it is not a dtype of NumPy's; use float32")
-
-    def share_memory(self) -> Self:
-        """Raise an error: processes do not share tensors."""
-        raise NotImplementedError("share_memory: a model runs in one process")
 
     def compile(self, *_: Any, **__: Any) -> None:
         """Do nothing: PyTorch compiles here; `minigrad.compile` is a function."""
@@ -441,6 +439,12 @@ class Module(Registry):
     def pytorch_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
         """Translate this module's own state into PyTorch's; called by `utils.to_pytorch`."""
         return state
+
+
+def _is_a_layer(module: Module) -> bool:
+    """Whether its first argument is a tensor: it is not a container, nor a module of a user's."""
+    home = module_of(module.forward)
+    return home.startswith("minigrad.nn.") and not home.startswith("minigrad.nn.module")
 
 
 def _register(hooks: dict[int, Any], hook: Any, entry: Any, prepend: bool) -> Removable:

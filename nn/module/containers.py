@@ -1,177 +1,171 @@
-"""Containers of modules: Sequential, ModuleList and ModuleDict.
+"""Containers: lists and dicts of modules and of parameters, and Sequential.
 
-`ModuleList` and `ModuleDict` have all methods of list and dict. They cannot be called.
+An entry is an attribute of the container, registered under its position, its name or its key: to
+assign to the attribute is to replace the entry. Every child of a container of modules is an entry,
+and every parameter of one of parameters. `ModuleList` and `ParameterList` have all methods of a
+list, `ModuleDict` and `ParameterDict` all those of a dict.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, MutableSequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Self, cast, overload
+from typing import Any, Self, TypeVar, overload
 
 from minigrad.autograd.mode import version
 from minigrad.nn.module.base import Module
+from minigrad.nn.module.parameter import Parameter
+from minigrad.nn.module.registry import Kind
 from minigrad.support.checks import check_size
+from minigrad.tensors.tensor import Tensor
 
-__all__ = ["ModuleDict", "ModuleList", "Sequential"]
+__all__ = ["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
+
+T = TypeVar("T")
+Named = Mapping[str, Any] | Iterable[tuple[str, Any]]
 
 
-class _Container(Module):
-    """A module whose entries are children, under their positions, names or keys.
+class _Entries(Module):
+    """What containers of modules share."""
 
-    An entry is an attribute too: to assign to it is to replace the entry.
-    """
+    _kind: Kind = "module"
 
-    def _key(self, name: str) -> Any:
-        """The position or key of the entry with this name, or None."""
-        raise NotImplementedError
+    def _names(self) -> list[str]:
+        """The names of the entries, in order."""
+        return [name for name, kind in self._registered.items() if kind == self._kind]
+
+    def _checked(self, name: str, value: Any) -> Any:
+        """What is stored for a value, or a TypeError."""
+        self._check_child(name, value)
+        return value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        entry = self._registered.get(name) == self._kind
+        super().__setattr__(name, self._checked(name, value) if entry else value)
+
+    def __len__(self) -> int:
+        return len(self._names())
+
+
+class _Parameters(_Entries):
+    """What containers of parameters share."""
+
+    _kind = "parameter"
+
+    def _checked(self, name: str, value: Any) -> Parameter:  # noqa: ARG002
+        if not isinstance(value, Tensor):
+            raise TypeError(
+                f"{type(self).__name__}: a Parameter or Tensor expected, got {type(value).__name__}"
+            )
+        return value if isinstance(value, Parameter) else Parameter(value)
+
+    def extra_repr(self) -> str:
+        shown = [f"{name}: {p._data.dtype} of {p.shape}" for name, p in self._own_parameters()]
+        return ", ".join(shown)
+
+
+class _Sequence(_Entries, MutableSequence[T]):
+    """Entries in order: the name of each is its position, or given."""
+
+    def __init__(self, values: Iterable[Any] = ()) -> None:
+        super().__init__()
+        self.extend(values)
+
+    def _named(self) -> list[tuple[str, Any]]:
+        return [(name, self.__dict__[name]) for name in self._names()]
+
+    def _become(self, named: list[tuple[str, Any]]) -> None:
+        """Replace all entries; a name that is a number becomes the position."""
+        version.move()
+        for name in self._names():
+            self.__dict__.pop(name, None)
+            del self._registered[name]
+        for i, (given, value) in enumerate(named):
+            name = str(i) if given.isdecimal() else given
+            self.__dict__[name] = value
+            self._registered[name] = self._kind
 
     def _check_name(self, name: str, value: Any) -> None:
         super()._check_name(name, value)
-        if self._key(name) is not None:
-            raise ValueError(f"{type(self).__name__}: it has another module called {name!r}")
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        plain = name in self.__dict__ or hasattr(type(self), name)
-        key = None if plain and not isinstance(value, Module) else self._key(name)
-        if key is None:
-            super().__setattr__(name, value)
-        else:
-            self[key] = value  # type: ignore[index]
-
-    def __delattr__(self, name: str) -> None:
-        key = None if name in self.__dict__ else self._key(name)
-        if key is None:
-            super().__delattr__(name)
-        else:
-            del self[key]  # type: ignore[attr-defined]
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            key = self._key(name)
-            if key is not None:
-                return self[key]
-            return super().__getattr__(name)
-
-
-class _ModuleSequence(_Container, MutableSequence[Module]):
-    """Modules in order; the name of each is given, or its position."""
-
-    _entries: list[tuple[str | None, Any]] = cast("list[tuple[str | None, Any]]", ())
-
-    def __init__(self, entries: Iterable[tuple[str | None, Module]]) -> None:
-        super().__init__()
-        self._entries = []
-        for name, module in entries:
-            self._append(name, module)
-
-    def _append(self, name: Any, module: Any) -> None:
-        """Append a module under a name; None and the next position mean the position."""
-        if name == str(len(self)):
-            name = None
-        if name is not None:
-            self._check_name(name, module)
-            if self.__dict__.get(name) is not None:
-                raise ValueError(f"{type(self).__name__}: it has another attribute {name!r}")
-        self._entries.append((name, self._checked(module)))
-        self.__dict__.pop(name, None)
-
-    def _checked(self, module: Any) -> Module:
-        self._check_child(str(len(self._entries)), module)
-        return module
-
-    def _check_name(self, name: str, value: Any) -> None:
-        if not isinstance(name, str) or name.isdecimal():
+        if name.isdecimal() and name not in (*self._registered, str(len(self))):
             raise ValueError(
                 f"{type(self).__name__}: {name!r} cannot be a name: numbers are positions, and "
                 f"the next one is {len(self)}"
             )
-        super()._check_name(name, value)
 
-    def _key(self, name: str) -> int | None:
-        entries = self._entries
-        if not name.isdecimal():
-            return next((i for i, entry in enumerate(entries) if entry[0] == name), None)
-        position = int(name)
-        if position < len(entries) and entries[position][0] is None and str(position) == name:
-            return position
-        return None
+    def __delattr__(self, name: str) -> None:
+        super().__delattr__(name)
+        self._become([(each, self.__dict__[each]) for each in self._names()])
 
-    def _child(self, name: str) -> Module | None:
-        if name.isdecimal() and int(name) < len(self._entries):  # every call of an entry asks
-            own, module = self._entries[int(name)]
-            return module if own is None else None
-        key = self._key(name)
-        return self._entries[key][1] if key is not None else super()._child(name)
+    def __iter__(self) -> Iterator[T]:
+        own = self.__dict__
+        return iter([own[name] for name in self._names()])
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        if isinstance(value, Module) and name == str(len(self._entries)):
-            self.append(value)
-        else:
-            super().__setattr__(name, value)
-
-    def named_children(self) -> Iterator[tuple[str, Module]]:
-        """Iterate over (name, module); the name is the position unless given."""
-        for i, (name, module) in enumerate(list(self._entries)):
-            if module is not None:
-                yield str(i) if name is None else name, module
-        yield from super().named_children()  # a subclass may have modules besides
-
-    def __len__(self) -> int:
-        return len(self._entries)
-
-    def __iter__(self) -> Iterator[Module]:
-        return (module for _, module in list(self._entries))
+    def __contains__(self, value: object) -> bool:
+        return any(entry is value for entry in self)
 
     @overload
-    def __getitem__(self, index: int) -> Module: ...
+    def __getitem__(self, index: int) -> T: ...
     @overload
     def __getitem__(self, index: slice) -> Self: ...
-    def __getitem__(self, index: int | slice) -> Module | Self:
+    def __getitem__(self, index: int | slice) -> T | Self:
         if isinstance(index, slice):
             part = self._empty()
-            part._entries = self._entries[index]
+            part._become(self._named()[index])
             return part
-        return self._entries[self._position(index)][1]
+        found: T = self.__dict__[self._names()[self._position(index)]]
+        return found
 
-    def __setitem__(self, index: Any, module: Any) -> None:
-        version.move()
+    def __setitem__(self, index: Any, value: Any) -> None:
+        named = self._named()
         if isinstance(index, slice):
-            self._entries[index] = [(None, self._checked(each)) for each in module]
+            named[index] = [("0", self._checked("an entry", each)) for each in value]
+            self._become(named)
         else:
-            position = self._position(index)
-            self._entries[position] = (self._entries[position][0], self._checked(module))
-
-    def add_module(self, name: str, module: Module | None) -> None:
-        """Put a module in the place of that name, or append it; None adds nothing."""
-        if module is None:
-            return
-        version.move()
-        key = self._key(name) if isinstance(name, str) else None
-        if key is None:
-            self._append(name, module)
-        else:
-            self[key] = module
+            name, _ = named[self._position(index)]
+            setattr(self, name, self._checked(name, value))
 
     def __delitem__(self, index: int | slice) -> None:
-        version.move()
-        del self._entries[index if isinstance(index, slice) else self._position(index)]
+        named = self._named()
+        del named[index if isinstance(index, slice) else self._position(index)]
+        self._become(named)
 
-    def insert(self, index: int, value: Module) -> None:
-        """Insert a module before `index`."""
-        version.move()
-        self._entries.insert(index, (None, self._checked(value)))
+    def insert(self, index: int, value: T) -> None:
+        """Insert an entry before `index`."""
+        named = self._named()
+        named.insert(index, ("0", self._checked("an entry", value)))
+        self._become(named)
 
-    def append(self, value: Module) -> Self:  # type: ignore[override]
-        """Append a module, and return the container."""
+    def append(self, value: T) -> Self:  # type: ignore[override]
+        """Append an entry, and return the container."""
         return self.extend([value])
 
-    def extend(self, values: Iterable[Module]) -> Self:  # type: ignore[override]
-        """Append modules: all of them, or none if one is not a module. Return the container."""
-        version.move()
-        self._entries.extend([(None, self._checked(value)) for value in values])
+    def extend(self, values: Iterable[T]) -> Self:  # type: ignore[override]
+        """Append entries: all of them, or none if one does not fit. Return the container."""
+        for value in [self._checked("an entry", value) for value in values]:
+            name = str(len(self))
+            setattr(self, name, value)
+            self._registered[name] = self._kind  # of None too
         return self
+
+    def _position(self, index: Any) -> int:
+        owner, length = type(self).__name__, len(self)
+        if isinstance(index, bool) or not hasattr(index, "__index__"):
+            raise TypeError(f"{owner}: an int or a slice expected as index, got {index!r}")
+        position = index.__index__()
+        if not -length <= position < length:
+            raise IndexError(
+                f"{owner}: index {position} is out of range for {length} {self._kind}s"
+            )
+        return int(position)
+
+    def _empty(self) -> Self:
+        """A container of the plain class without entries."""
+        raise NotImplementedError
+
+
+class _ModuleSequence(_Sequence[Module]):
+    """What Sequential and ModuleList share: + and * join them."""
 
     def __add__(self, other: Iterable[Module]) -> Self:
         if not isinstance(other, _ModuleSequence):
@@ -190,18 +184,6 @@ class _ModuleSequence(_Container, MutableSequence[Module]):
     def __imul__(self, times: int) -> Self:
         check_size(type(self).__name__, "times", times)
         return self.extend(list(self) * (times - 1))
-
-    def _position(self, index: Any) -> int:
-        kind, length = type(self).__name__, len(self)
-        if isinstance(index, bool) or not hasattr(index, "__index__"):
-            raise TypeError(f"{kind}: an int or a slice expected as index, got {index!r}")
-        position = index.__index__()
-        if not -length <= position < length:
-            raise IndexError(f"{kind}: index {position} is out of range for {length} modules")
-        return int(position)
-
-    def _empty(self) -> Self:
-        raise NotImplementedError
 
 
 class Sequential(_ModuleSequence):
@@ -227,20 +209,16 @@ class Sequential(_ModuleSequence):
     def __init__(self, *modules: Module | Mapping[str, Module]) -> None:
         first = modules[0] if len(modules) == 1 else None
         if isinstance(first, Mapping) and not isinstance(first, Module):
-            super().__init__(first.items())
+            super().__init__()
+            for name, module in first.items():
+                self.add_module(name, self._checked(name, module))
         else:
-            super().__init__((None, module) for module in modules)  # type: ignore[misc]
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if isinstance(value, Module) and "_entries" in self.__dict__:
-            self.add_module(name, value)
-        else:
-            super().__setattr__(name, value)
+            super().__init__(modules)
 
     def forward(self, input: Any) -> Any:
         """Call the modules in order."""
         x = input
-        for _, module in self._entries:
+        for module in self:
             x = module(x)
         return x
 
@@ -262,10 +240,10 @@ class ModuleList(_ModuleSequence):
     """
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
-        super().__init__((None, module) for module in modules or ())
+        super().__init__(modules or ())
 
-    def _checked(self, module: Any) -> Any:
-        return None if module is None else super()._checked(module)
+    def _checked(self, name: str, value: Any) -> Any:
+        return None if value is None else super()._checked(name, value)
 
     def _shown_children(self) -> Iterator[tuple[str, str]]:
         """A run of equal ones is one: ("0-5", "6 x Layer(...)")."""
@@ -281,8 +259,54 @@ class ModuleList(_ModuleSequence):
         return ModuleList()  # type: ignore[return-value]
 
 
-class ModuleDict(_Container, MutableMapping[str, Module]):
-    """A dict of modules. Keys are non-empty strings without a dot.
+class ParameterList(_Parameters, _Sequence[Parameter]):
+    """A list of parameters, called "0", "1" and so on. Tensors become parameters.
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> scales = nn.ParameterList([ones(2), ones(3)]).append(ones(4))
+        >>> [name for name, _ in scales.named_parameters()]
+        ['0', '1', '2']
+    """
+
+    def __init__(self, values: Iterable[Tensor] | None = None) -> None:
+        super().__init__(values or ())
+
+    def _empty(self) -> Self:
+        return ParameterList()  # type: ignore[return-value]
+
+
+class _Mapping(_Entries, MutableMapping[str, T]):
+    """Entries by key. Keys are non-empty strings without a dot, and not names of methods."""
+
+    __hash__ = Module.__hash__
+    __eq__ = Module.__eq__
+
+    def __init__(self, entries: Named | None = None) -> None:
+        super().__init__()
+        self.update(entries or ())
+
+    def __getitem__(self, key: str) -> T:
+        if self._registered.get(key) != self._kind:
+            raise KeyError(f"{type(self).__name__}: no {self._kind} {key!r}; it has {list(self)}")
+        found: T = self.__dict__[key]
+        return found
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        if key in self.__dict__ and key not in self._names():
+            raise ValueError(f"{type(self).__name__}: {key!r} is the name of another attribute")
+        setattr(self, key, self._checked(key, value))
+
+    def __delitem__(self, key: str) -> None:
+        self[key]
+        delattr(self, key)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names())
+
+
+class ModuleDict(_Mapping[Module]):
+    """A dict of modules. Keys are non-empty strings without a dot, and not names of methods.
 
     Example:
         >>> from minigrad import nn
@@ -293,57 +317,19 @@ class ModuleDict(_Container, MutableMapping[str, Module]):
         True
     """
 
-    _entries: dict[str, Module] = cast("dict[str, Module]", ())
-    __hash__ = Module.__hash__
-    __eq__ = Module.__eq__
+    def __init__(self, modules: Named | None = None) -> None:
+        super().__init__(modules)
 
-    def __init__(
-        self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]] | None = None
-    ) -> None:
-        super().__init__()
-        self._entries = {}
-        self.update(modules or ())
 
-    def named_children(self) -> Iterator[tuple[str, Module]]:
-        """Iterate over (key, module)."""
-        yield from list(self._entries.items())
-        yield from super().named_children()  # a subclass may have modules besides
+class ParameterDict(_Parameters, _Mapping[Parameter]):
+    """A dict of parameters. Tensors become parameters. Keys are as in a `ModuleDict`.
 
-    def _key(self, name: str) -> str | None:
-        return name if name in self._entries else None
+    Example:
+        >>> from minigrad import nn, ones
+        >>> scales = nn.ParameterDict({"left": ones(2), "right": ones(3)})
+        >>> list(scales), scales["right"].shape
+        (['left', 'right'], minigrad.Size([3]))
+    """
 
-    def _child(self, name: str) -> Module | None:
-        return self._entries[name] if name in self._entries else super()._child(name)
-
-    def __getitem__(self, key: str) -> Module:
-        if key not in self._entries:
-            raise KeyError(f"{type(self).__name__}: no module {key!r}; it has {list(self)}")
-        return self._entries[key]
-
-    def __setitem__(self, key: str, module: Module) -> None:
-        if not isinstance(key, str) or not key or "." in key:
-            raise ValueError(
-                f"{type(self).__name__}: a key must be a string, not empty and without a dot, "
-                f"got {key!r}"
-            )
-        self._check_child(key, module)
-        if key in self._registered:
-            raise ValueError(f"{type(self).__name__}: it has another attribute {key!r}")
-        version.move()
-        self._entries[key] = module
-
-    def add_module(self, name: str, module: Module | None) -> None:
-        """Add a module under a key, or with None nothing: ``modules[name] = module``."""
-        if module is not None:
-            self[name] = module
-
-    def __delitem__(self, key: str) -> None:
-        self[key]
-        version.move()
-        del self._entries[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
-
-    def __len__(self) -> int:
-        return len(self._entries)
+    def __init__(self, parameters: Named | None = None) -> None:
+        super().__init__(parameters)

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import inspect
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
 
 from minigrad.autograd.mode import version
 from minigrad.autograd.node import Leaf
-from minigrad.nn.module.module_paths import join, walk
 from minigrad.nn.module.parameter import Buffer, Parameter
 from minigrad.support.checks import check_flag
 from minigrad.tensors.creation import tensor as as_tensor
@@ -28,8 +27,8 @@ if TYPE_CHECKING:  # every Registry is a Module
 
 Kind = Literal["parameter", "module", "buffer", "non-persistent buffer"]
 """The kind of a registered name. A buffer that is not persistent is not in the state dict."""
-BUFFERS = ("buffer", "non-persistent buffer")
-TABLES = ("_registered", "_entries", "_pre_hooks", "_hooks", "_always", "_backward_hooks")
+BUFFERS: tuple[Kind, Kind] = ("buffer", "non-persistent buffer")
+TABLES = ("_registered", "_pre_hooks", "_hooks", "_always", "_backward_hooks")
 """The attributes that say what belongs to one module alone: a copy has its own."""
 
 
@@ -40,9 +39,10 @@ class Registry:
     """The names of parameters, children and buffers, in the order of their first assignment. A name
     stays while its value is None."""
     repr_fields: ClassVar[tuple[str, ...]] = ()
-    """The attributes that the repr shows, where `extra_repr` is not overridden."""
+    repr_sizes: ClassVar[tuple[str, ...]] = ()
+    """The attributes that the repr shows, with their names and before that without them."""
     _name: str = ""
-    """The path under which it was last registered or called: a hint for `module_paths`."""
+    """The path under which it was last registered or called: a hint for `path_to`."""
 
     def __init__(self) -> None:
         self._registered = {}
@@ -79,10 +79,8 @@ class Registry:
         """Raise if a registered name cannot have this value."""
         owner, given = type(self).__name__, type(value).__name__
         if kind == "parameter" and not isinstance(value, Parameter):
-            raise TypeError(
-                f"{owner}.{name} is a Parameter and cannot become a {given}: assign a Parameter "
-                f"or None, or delete it first"
-            )
+            remedy = "assign a Parameter or None, or delete it first"
+            raise TypeError(f"{owner}.{name} is a Parameter and cannot become a {given}: {remedy}")
         if kind in BUFFERS and not isinstance(value, (Tensor, Registry)):
             raise TypeError(f"{owner}.{name} is a buffer: a Tensor or None expected, got {given}")
 
@@ -106,7 +104,7 @@ class Registry:
                 f"{owner}: call super().__init__() before assigning a {type(value).__name__} "
                 f"to self.{name}"
             )
-        if not name or "." in name:
+        if not isinstance(name, str) or not name or "." in name:
             raise ValueError(f"{owner}: {name!r} cannot be a name: it is empty or has a dot")
         own = getattr(type(self), name, None)
         if isinstance(own, property) and own.fset is None:
@@ -147,6 +145,8 @@ class Registry:
         if module is not None:
             self._check_child(name, module)
         self._check_name(name, module)
+        if name in self.__dict__ and name not in self._registered:
+            raise ValueError(f"{type(self).__name__}: it has an attribute {name!r} already")
         setattr(self, name, module)
         self._registered[name] = "module"
 
@@ -229,12 +229,7 @@ class Registry:
 
         The other arguments are those of `named_modules`.
         """
-        found = (
-            (join(path, name), parameter)
-            for path, module in self._reach(prefix, recurse, remove_duplicate)
-            for name, parameter in module._own_parameters()
-        )
-        return _once(found) if remove_duplicate else found
+        return self._tensors(prefix, recurse, remove_duplicate, "parameter")
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
         """Iterate over the parameters, each once; with `recurse` also of the modules below."""
@@ -251,12 +246,7 @@ class Registry:
 
         The arguments are those of `named_parameters`.
         """
-        found = (
-            (join(path, name), buffer)
-            for path, module in self._reach(prefix, recurse, remove_duplicate)
-            for name, buffer in module._own_buffers()
-        )
-        return _once(found) if remove_duplicate else found
+        return self._tensors(prefix, recurse, remove_duplicate, *BUFFERS)
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
         """Iterate over the buffers, each once; with `recurse` also of the modules below."""
@@ -282,19 +272,21 @@ class Registry:
 
     def get_parameter(self, target: str) -> Parameter:
         """Return the parameter at a path such as ``"encoder.layers.0.linear1.weight"``."""
-        return self._tensor_at(target, "parameter")
+        found: Parameter = self._tensor_at(target, "parameter")
+        return found
 
     def get_buffer(self, target: str) -> Tensor:
         """Return the buffer at a path such as ``"norm.running_mean"``."""
-        return self._tensor_at(target, "buffer")
+        found: Tensor = self._tensor_at(target, *BUFFERS)
+        return found
 
-    def _tensor_at(self, target: str, kind: Literal["parameter", "buffer"]) -> Any:
+    def _tensor_at(self, target: str, *kinds: Kind) -> Any:
         path, _, name = target.rpartition(".")
         module = self.get_submodule(path)
-        own = dict(module._own_parameters() if kind == "parameter" else module._own_buffers())
+        own = dict(module._own(Tensor, *kinds))
         if name not in own:
             raise AttributeError(
-                f"{_place(module, path)} has no {kind} {name!r}; it has {list(own)}"
+                f"{_place(module, path)} has no {kinds[0]} {name!r}; it has {list(own)}"
             )
         return own[name]
 
@@ -306,22 +298,9 @@ class Registry:
             self.get_submodule(target)
         parent.add_module(name, module)
 
-    @property
-    def _parameters(self) -> dict[str, Any]:
-        return self._table("parameter")
-
-    @property
-    def _buffers(self) -> dict[str, Any]:
-        return self._table(*BUFFERS)
-
-    @property
-    def _modules(self) -> dict[str, Any]:
-        return _Table(self, self._table("module") | dict(self.named_children()))
-
-    def _table(self, *kinds: str) -> dict[str, Any]:
-        """The names of these kinds and their values, also those that are None."""
-        own = self.__dict__
-        return _Table(self, {n: own.get(n) for n, k in self._registered.items() if k in kinds})
+    _parameters = property(lambda self: _Table(self, "parameter"))
+    _buffers = property(lambda self: _Table(self, *BUFFERS))
+    _modules = property(lambda self: _Table(self, "module"))
 
     def _own_parameters(self) -> list[tuple[str, Parameter]]:
         return self._own(Tensor, "parameter")
@@ -338,15 +317,28 @@ class Registry:
             if kind in kinds and isinstance(own.get(name), of)
         ]
 
-    def _reach(self, prefix: str, recurse: bool, once: bool) -> Iterator[tuple[str, Module]]:
-        alone = iter([(prefix, cast("Module", self))])
-        return self.named_modules(prefix, once) if recurse else alone
+    def _tensors(self, prefix: str, recurse: bool, once: bool, *kinds: Kind) -> Iterator[Any]:
+        """The (path, tensor) of these kinds, of this module and those below."""
+        alone = [(prefix, cast("Module", self))]
+        found = (
+            (join(path, name), tensor)
+            for path, module in (self.named_modules(prefix, once) if recurse else alone)
+            for name, tensor in module._own(Tensor, *kinds)
+        )
+        return _once(found) if once else found
 
     # Printing
 
     def extra_repr(self) -> str:
-        """Return the text inside the parentheses of the repr; by default the `repr_fields`."""
-        return ", ".join(f"{name}={getattr(self, name)!r}" for name in self.repr_fields)
+        """Return the text inside the parentheses of the repr: `repr_sizes` and `repr_fields`.
+
+        A bias is shown as whether there is one.
+        """
+        shown = {name: getattr(self, name) for name in self.repr_fields}
+        if "bias" in shown:
+            shown["bias"] = shown["bias"] is not None
+        sizes = [str(getattr(self, name)) for name in self.repr_sizes]
+        return ", ".join([*sizes, *(f"{name}={value!r}" for name, value in shown.items())])
 
     def _get_name(self) -> str:
         """The name of the class, which the repr begins with."""
@@ -385,10 +377,14 @@ def _place(module: Module, path: str) -> str:
 
 
 class _Table(dict[str, Any]):
-    """Parameters, buffers or children of a module by name; what is put into it is registered."""
+    """Parameters, buffers or children of a module by name; what is put into it is registered.
 
-    def __init__(self, module: Registry, own: dict[str, Any]) -> None:
-        super().__init__(own)
+    Those that are None are in it too.
+    """
+
+    def __init__(self, module: Registry, *kinds: str) -> None:
+        own = module.__dict__
+        super().__init__((n, own.get(n)) for n, k in module._registered.items() if k in kinds)
         self.module = module
 
     def __setitem__(self, name: str, value: Any) -> None:
@@ -398,3 +394,61 @@ class _Table(dict[str, Any]):
     def __delitem__(self, name: str) -> None:
         super().__delitem__(name)
         delattr(self.module, name)
+
+
+if TYPE_CHECKING:
+    from minigrad.nn.module.base import Module
+
+
+def join(prefix: str, name: str) -> str:
+    """`prefix.name`, or the one of the two that is not empty."""
+    return f"{prefix}.{name}" if prefix and name else prefix or name
+
+
+def walk(module: Module, prefix: str = "") -> Iterator[tuple[str, Module]]:
+    """Iterate over (path, module), parents first; a shared module once for each path."""
+    yield prefix, module
+    for name, child in module.named_children():
+        yield from walk(child, join(prefix, name))
+
+
+def replaced(model: Module, parts: Mapping[int, Module]) -> Module:
+    """Put parts in the place of the modules with their ids, also of the model itself."""
+    for parent in list(model.modules()):
+        for name, child in list(parent.named_children()):
+            if id(child) in parts:
+                setattr(parent, name, parts[id(child)])
+    return parts.get(id(model), model)
+
+
+def path_to(caller: Module, module: Module) -> str:
+    """The path from `caller` to a module that it calls, such as "linear1" or "layers.0".
+
+    Each module stores its last path as a hint. The hint is checked, because a shared module has
+    several paths, and positions in a list can change.
+    """
+    hint: str = module._name
+    if caller.__dict__.get(hint) is module or caller._child(hint) is module:  # the usual case
+        return hint
+    holder: Module | None = caller
+    for name in hint.split("."):
+        holder = None if holder is None else holder._child(name)
+    if holder is module:
+        return hint
+    return _search(caller, module) or type(module).__name__
+
+
+def _search(caller: Module, module: Module) -> str | None:
+    """The shortest path from one module down to another (breadth first), or None."""
+    level = [("", caller)]
+    while level:
+        level = [
+            (join(path, name), child)
+            for path, holder in level
+            for name, child in holder.named_children()
+        ]
+        for path, child in reversed(level):  # the first of several paths is stored last
+            child._name = path
+        if any(child is module for _, child in level):
+            return module._name
+    return None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from minigrad.nn.module.module_paths import join, walk
+from minigrad.nn.module.registry import join, walk
 from minigrad.ops._numerics import values_of
 from minigrad.tensors.inplace import assign
 from minigrad.tensors.tensor import Tensor

@@ -1,18 +1,22 @@
-"""Calling a module as a function of its parameters."""
+"""A module in another state for a while: other parameters, evaluation mode."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from minigrad import ops
+from minigrad.nn.layers.normalization import BatchNorm1d, BatchNorm2d
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.module_paths import join, walk
+from minigrad.nn.module.registry import join, walk
 from minigrad.support.random_state import register_snapshot
 from minigrad.tensors.creation import asarray
 from minigrad.tensors.tensor import Tensor
+
+__all__ = ["replace_all_batch_norm_modules_", "stack_module_state"]
 
 _one_at_a_time = threading.RLock()
 _running: ContextVar[tuple[tuple[Module, dict[str, Any], bool], ...]] = ContextVar(
@@ -81,17 +85,24 @@ def _replaced(
             _running.set(outer)
 
         outer = _running.get()
-        try:
+        with _afterwards(put_back):
             _running.set((*outer, (module, tensors, tie_weights)))
             for owner, name, _, after in replacements:
                 owner.__dict__[name] = after  # past `__setattr__`: the leaf keeps its name
             yield
-        finally:
-            try:
-                put_back()
-            except BaseException:  # an interrupt
-                put_back()
-                raise
+
+
+@contextmanager
+def _afterwards(put_back: Callable[[], None]) -> Iterator[None]:
+    """Restore something after a block, whatever interrupts it."""
+    try:
+        yield
+    finally:
+        try:
+            put_back()
+        except BaseException:  # an interrupt
+            put_back()
+            raise
 
 
 def _fitting(
@@ -114,10 +125,8 @@ def _fitting(
     replacements: list[tuple[Module, str, Tensor, Tensor]] = []
     for path, value in tensors.items():
         if path not in own:
-            raise ValueError(
-                f"functional_call: {type(module).__name__} has no parameter or buffer {path!r}; "
-                f"it has {list(own)}"
-            )
+            kind = type(module).__name__
+            raise ValueError(f"functional_call: {kind} has no {path!r}; it has {list(own)}")
         before, after = own[path][2], asarray(value)
         if after.shape != before.shape:
             raise ValueError(
@@ -125,10 +134,7 @@ def _fitting(
             )
         key = id(before) if tie_weights else path
         if given.setdefault(key, value) is not value:
-            raise ValueError(
-                f"functional_call: {path} and another path given are one tensor of "
-                f"{type(module).__name__}; give it once"
-            )
+            raise ValueError(f"functional_call: {path} and another path given are one tensor")
         replacements += [(*place, after) for place in places[key]]
     missing = [path for path in own if (id(own[path][2]) if tie_weights else path) not in given]
     if strict and missing:
@@ -151,3 +157,95 @@ def _snapshot() -> Callable[[], AbstractContextManager[None]]:
 
 
 register_snapshot(_snapshot)
+
+
+@contextmanager
+def evaluating(model: Any) -> Iterator[None]:
+    """Put a model into evaluation mode within a block, then restore each module's mode.
+
+    Anything that is not a module is left alone.
+
+    Example:
+        >>> from minigrad import nn
+        >>> model = nn.Dropout(0.5)
+        >>> with nn.utils.evaluating(model):
+        ...     model.training
+        False
+        >>> model.training
+        True
+    """
+    modes = {m: m.training for m in model.modules()} if isinstance(model, Module) else {}
+
+    def put_back() -> None:
+        for module, training in modes.items():
+            module.training = training
+
+    with _afterwards(put_back):
+        for module in modes:
+            module.training = False
+        yield
+
+
+def stack_module_state(
+    models: Sequence[Module] | Iterable[Module],
+) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """Stack the parameters of models of one class by name, and their buffers: an ensemble.
+
+    Args:
+        models: The models; they differ in the values of their tensors only.
+
+    Returns:
+        The parameters, new leaves with one more axis in front, and the buffers.
+
+    Raises:
+        RuntimeError: There is no model, or they differ in class or in mode.
+
+    Example:
+        >>> from minigrad import func, nn, ones
+        >>> models = [nn.Linear(3, 1) for _ in range(5)]
+        >>> parameters, buffers = func.stack_module_state(models)
+        >>> tuple(parameters["weight"].shape)
+        (5, 1, 3)
+        >>> call = lambda parameters, x: func.functional_call(models[0], parameters, x)
+        >>> tuple(func.vmap(call, (0, None))(parameters, ones(2, 3)).shape)
+        (5, 2, 1)
+    """
+    several = list(models)
+    if len({(type(model), model.training) for model in several}) != 1:
+        raise RuntimeError(
+            "stack_module_state: at least one model expected, all of one class and all in one mode"
+        )
+    return (
+        _stacked([dict(model.named_parameters()) for model in several]),
+        _stacked([dict(model.named_buffers()) for model in several]),
+    )
+
+
+def _stacked(of_each: list[dict[str, Tensor]]) -> dict[str, Tensor]:
+    """The tensors of several models, as leaves that require a gradient where those do."""
+    stacked = {}
+    for name, first in of_each[0].items():
+        stacked[name] = ops.stack([tensors[name] for tensors in of_each]).detach()
+        stacked[name].requires_grad = first.requires_grad
+    return stacked
+
+
+def replace_all_batch_norm_modules_(root: Module) -> Module:
+    """Let batch normalizations keep no running statistics, in place, and return the module.
+
+    Within `minigrad.func.vmap` a module may not write to its buffers.
+
+    Args:
+        root: The module; its parts are changed too.
+
+    Example:
+        >>> from minigrad import func, nn
+        >>> model = func.replace_all_batch_norm_modules_(nn.Sequential(nn.BatchNorm1d(3)))
+        >>> [name for name, _ in model.named_buffers()]
+        []
+    """
+    for module in root.modules():
+        if isinstance(module, (BatchNorm1d, BatchNorm2d)):
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+            module.track_running_stats = False
+    return root

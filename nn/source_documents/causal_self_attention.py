@@ -10,7 +10,7 @@ from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.layers.linear import Linear
 from minigrad.nn.module.base import Module
-from minigrad.support.checks import check_probability, check_size, optional_package
+from minigrad.support.checks import check_divisible, check_probability, check_size, optional_package
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["CausalSelfAttention"]
@@ -71,10 +71,7 @@ class CausalSelfAttention(Module):
         self.d_model = check_size(owner, "d_model", d_model)
         self.num_heads = check_size(owner, "num_heads", num_heads)
         self.dropout = check_probability(owner, "dropout", dropout)
-        if d_model % num_heads:
-            raise ValueError(
-                f"{owner}: d_model must be divisible by num_heads, got {d_model}, {num_heads}"
-            )
+        check_divisible(owner, d_model=d_model, num_heads=num_heads)
         self.qkv_weights = Linear(d_model, 3 * d_model, bias)
         self.o_weight = Linear(d_model, d_model, bias)
         self.reset_parameters()

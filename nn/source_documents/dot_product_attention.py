@@ -12,7 +12,7 @@ from minigrad.nn.functional.masks import MaskLike, combine
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.containers import ModuleList
 from minigrad.nn.module.parameter import Parameter
-from minigrad.support.checks import check_size
+from minigrad.support.checks import check_divisible, check_size
 from minigrad.tensors.creation import empty
 from minigrad.tensors.tensor import Tensor
 
@@ -144,11 +144,7 @@ class MultiHeadDotProductAttention(Module):
         owner = "MultiHeadDotProductAttention"
         self.num_heads = check_size(owner, "num_heads", num_heads)
         self.hidden_size = check_size(owner, "hidden_size", hidden_size)
-        if hidden_size % num_heads:
-            raise ValueError(
-                f"{owner}: hidden_size must be divisible by num_heads, "
-                f"got {hidden_size}, {num_heads}"
-            )
+        check_divisible(owner, hidden_size=hidden_size, num_heads=num_heads)
         self.heads = ModuleList(
             DotProductAttention(query_size, key_size, value_size, hidden_size // num_heads)
             for _ in range(num_heads)

@@ -9,7 +9,7 @@ from minigrad.nn.functional.masks import MaskLike
 from minigrad.nn.layers.linear import Linear
 from minigrad.nn.layers.normalization import LayerNorm
 from minigrad.nn.module.base import Module
-from minigrad.support.checks import check_size
+from minigrad.support.checks import check_divisible, check_size
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["TransformerBlock"]
@@ -67,10 +67,7 @@ class TransformerBlock(Module):
         self.hidden_dim = check_size(owner, "hidden_dim", hidden_dim)
         self.num_heads = check_size(owner, "num_heads", num_heads)
         self.output_dim = check_size(owner, "output_dim", output_dim)
-        if hidden_dim % num_heads:
-            raise ValueError(
-                f"{owner}: hidden_dim must be divisible by num_heads, got {hidden_dim}, {num_heads}"
-            )
+        check_divisible(owner, hidden_dim=hidden_dim, num_heads=num_heads)
         if hidden_dim != input_dim:
             raise ValueError(
                 f"{owner}: in `intermediate_output = LayerNorm(Linear(attention_output, "

@@ -9,17 +9,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minigrad import ops
+from minigrad.autograd.errors import refuse_shapes
 from minigrad.autograd.events import effect, reading
 from minigrad.autograd.mutation import mark_written
 from minigrad.nn.attention.maps import attention_weights
-from minigrad.nn.module.eval_mode import evaluating
 from minigrad.nn.module.state_dict import to_pytorch
-from minigrad.nn.module.stateless import functional_call
+from minigrad.nn.module.stateless import evaluating, functional_call
 from minigrad.nn.utils import parametrizations as parametrizations
 from minigrad.nn.utils import parametrize as parametrize
 from minigrad.nn.utils import rnn as rnn
-from minigrad.nn.utils.magnitudes import remove_weight_norm, weight_norm
-from minigrad.nn.utils.spectral import remove_spectral_norm, spectral_norm
+from minigrad.nn.utils.parametrizations import (
+    remove_spectral_norm,
+    remove_weight_norm,
+    spectral_norm,
+    weight_norm,
+)
 from minigrad.ops._numerics import LEAST, values_of, widened, within_rule
 from minigrad.support import near_names
 from minigrad.support.checks import check_flag, check_number
@@ -241,10 +245,7 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
         >>> nn.utils.parameters_to_vector(nn.Linear(3, 2).parameters()).shape
         minigrad.Size([8])
     """
-    flat = [ops.reshape(parameter, (-1,)) for parameter in parameters]
-    if not flat:
-        raise ValueError("parameters_to_vector: there is no parameter")
-    return ops.concatenate(flat)
+    return ops.concatenate([ops.reshape(parameter, (-1,)) for parameter in parameters])
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
@@ -259,10 +260,9 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     """
     targets = list(parameters)
     total = sum(parameter._data.size for parameter in targets)
-    if vec.shape != (total,):
-        raise ValueError(
-            f"vector_to_parameters: a vector of shape ({total},) expected, got {tuple(vec.shape)}"
-        )
+    refuse_shapes(
+        vec.shape != (total,), "vector_to_parameters", f"a vector of shape ({total},)", vec
+    )
     start = 0
     for parameter in targets:
         part = values_of(vec)[start : start + parameter._data.size]
@@ -272,10 +272,8 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
 
 def _listed(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
     if callable(getattr(parameters, "parameters", None)):
-        raise TypeError(
-            f"parameters: tensors expected, got a {type(parameters).__name__}; pass its "
-            f"parameters()"
-        )
+        kind = type(parameters).__name__
+        raise TypeError(f"parameters: tensors expected, got a {kind}; pass its parameters()")
     return [parameters] if isinstance(parameters, Tensor) else list(parameters)
 
 

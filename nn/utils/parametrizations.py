@@ -1,14 +1,21 @@
-"""Ready parametrizations: spectral and weight normalization."""
+"""Ready parametrizations: weight and spectral normalization."""
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
+import numpy as np
+
+from minigrad import ops, random
+from minigrad.autograd.events import effect
+from minigrad.nn.layers.convolution import _ConvTransposeNd
 from minigrad.nn.module.base import Module
-from minigrad.nn.utils.magnitudes import weight_norm
-from minigrad.nn.utils.parametrize import register_parametrization
-from minigrad.nn.utils.spectral import as_matrix, checked, first_guess, improve, normalized
+from minigrad.nn.module.parameter import Parameter
+from minigrad.nn.utils.parametrize import register_parametrization, remove_parametrizations
+from minigrad.ops._numerics import values_of
+from minigrad.support.checks import check_number, check_size
 from minigrad.tensors.functions.arguments import spelled
+from minigrad.tensors.inplace import assign
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["spectral_norm", "weight_norm"]
@@ -16,26 +23,114 @@ __all__ = ["spectral_norm", "weight_norm"]
 M = TypeVar("M", bound=Module)
 
 
-class _SpectralNorm(Module):
-    """Divide a weight by an estimate of its largest singular value."""
+class _WeightNorm(Module):
+    """A weight of its length g and its direction v."""
 
+    older_names: ClassVar[dict[str, str]] = {"g": "original0", "v": "original1"}
+
+    def __init__(self, dim: int | None) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, g: Tensor, v: Tensor) -> Tensor:
+        return v * (g / self._lengths(v))
+
+    def right_inverse(self, weight: Tensor) -> tuple[Tensor, Tensor]:
+        return self._lengths(weight), weight
+
+    def _lengths(self, v: Tensor) -> Tensor:
+        """The norm over all axes but `dim`."""
+        if self.dim is None:
+            return ops.norm(v)
+        axes = tuple(i for i in range(v.ndim) if i != self.dim)
+        return ops.norm(v, axis=axes, keepdims=True)
+
+
+@spelled
+def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
+    r"""Replace a weight by its length g and its direction v: :math:`w = g\, v / \|v\|`.
+
+    The parameters ``parametrizations.<name>.original0`` and ``original1`` are trained instead of
+    `<name>`, which is computed from them whenever it is read. Their gradients are right for lengths
+    from 1e-19 to 1e19. A state dict with the older names `<name>_g` and `<name>_v` is loaded too.
+
+    Source: Salimans and Kingma, "Weight normalization", 2016.
+
+    Args:
+        module: The module that has the weight.
+        name: The name of the weight.
+        dim: The axis with one length for each element; None or -1 for one length in all.
+
+    Raises:
+        ValueError: There is no such parameter, it has no such axis, or it is normalized already.
+
+    Example:
+        >>> from minigrad import nn
+        >>> layer = nn.utils.weight_norm(nn.Linear(4, 3))
+        >>> [tuple(original.shape) for original in layer.parametrizations.weight.parameters()]
+        [(3, 1), (3, 4)]
+    """
+    weight = dict(module._own_parameters()).get(name)
+    dim = None if dim == -1 else dim
+    if dim is not None and weight is not None and not 0 <= dim < weight.ndim:
+        raise ValueError(
+            f"weight_norm: dim {dim} is not one of those from 0 of shape {tuple(weight.shape)}"
+        )
+    return register_parametrization(module, name, _WeightNorm(dim))
+
+
+def remove_weight_norm(module: M, name: str = "weight") -> M:
+    """Undo `weight_norm`: the weight becomes a parameter again, with its present values.
+
+    Example:
+        >>> from minigrad import nn
+        >>> layer = nn.utils.remove_weight_norm(nn.utils.weight_norm(nn.Linear(4, 3)))
+        >>> [name for name, _ in layer.named_parameters()]
+        ['bias', 'weight']
+    """
+    return remove_parametrizations(module, name)
+
+
+class _SpectralNorm(Module):
+    """A weight divided by its largest singular value, with estimates of the singular vectors."""
+
+    older_names: ClassVar[dict[str, str]] = {"orig": "original", "u": "0._u", "v": "0._v"}
     _u: Tensor
     _v: Tensor
 
     def __init__(self, weight: Tensor, n_power_iterations: int, dim: int, eps: float) -> None:
         super().__init__()
         self.n_power_iterations, self.dim, self.eps = n_power_iterations, dim, eps
-        matrix = as_matrix(weight.detach(), dim)
+        matrix = self._as_matrix(weight.detach())
         for name, count in zip(("_u", "_v"), matrix.shape, strict=True):
-            self.register_buffer(name, first_guess(count, weight))
-        improve(matrix, self._u, self._v, 15, eps)
+            drawn = random.generator().standard_normal(count)
+            self.register_buffer(name, (drawn / np.linalg.norm(drawn)).astype(weight.dtype))
+        _improve(matrix, self._u, self._v, 15, eps)
 
     def forward(self, weight: Tensor) -> Tensor:
-        """Divide the weight; in training, improve the estimate first."""
-        matrix = as_matrix(weight, self.dim)
+        matrix = self._as_matrix(weight)
         if self.training:
-            improve(matrix, self._u, self._v, self.n_power_iterations, self.eps)
-        return normalized(weight, matrix, self._u, self._v)
+            _improve(matrix, self._u, self._v, self.n_power_iterations, self.eps)
+        u, v = ops.clone(self._u), ops.clone(self._v)  # as they are now
+        return weight / ops.matmul(u, ops.matmul(matrix, v))
+
+    def _as_matrix(self, weight: Tensor) -> Tensor:
+        """The weight with one axis as its rows, and all others as columns."""
+        rows = ops.moveaxis(weight, self.dim, 0)
+        return ops.reshape(rows, (rows.shape[0], -1))
+
+
+@effect
+def _improve(matrix: Tensor, left: Tensor, right: Tensor, times: int, eps: float) -> None:
+    """Improve the estimates of the singular vectors, by the power method."""
+    values, x, y = values_of(matrix), values_of(left), values_of(right)
+    for _ in range(times):
+        x = values @ y
+        x = x / max(np.linalg.norm(x), eps)
+        y = values.T @ x
+        y = y / max(np.linalg.norm(y), eps)
+    assign(left, x)
+    assign(right, y)
 
 
 @spelled
@@ -43,22 +138,55 @@ def spectral_norm(
     module: M, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12,
     dim: int | None = None,
 ) -> M:  # fmt: skip
-    """Divide a weight by its largest singular value, by a parametrization.
+    r"""Divide a weight by its largest singular value :math:`\sigma`: :math:`w = v / \sigma(v)`.
 
-    It does what `utils.spectral_norm` does, with the same arguments, and its estimate is good from
-    the beginning. `parametrize.remove_parametrizations` undoes it.
+    The parameter ``parametrizations.<name>.original`` is trained; `<name>` is computed from it
+    whenever it is read. The singular value is estimated by the power method, which takes steps in
+    training mode. A state dict with the older names `<name>_orig`, `<name>_u` and `<name>_v` is
+    loaded too.
 
     Source: Miyato et al., "Spectral normalization for generative adversarial networks", 2018.
+
+    Args:
+        module: The module that has the weight.
+        name: The name of the weight.
+        n_power_iterations: The number of steps of the power method.
+        eps: The least norm to divide by within the power method.
+        dim: The axis that is the rows of the matrix; by default 0, of transposed convolutions 1.
 
     Raises:
         ValueError: There is no such parameter, or it has fewer than two axes.
 
     Example:
         >>> from minigrad import linalg, nn
-        >>> layer = nn.utils.parametrizations.spectral_norm(nn.Linear(4, 3)).eval()
+        >>> layer = nn.utils.spectral_norm(nn.Linear(4, 3)).eval()
         >>> 0.9 < linalg.norm(layer.weight, 2).item() < 1.1
         True
     """
-    weight, dim = checked(module, name, n_power_iterations, eps, dim)
-    normalize = _SpectralNorm(weight, n_power_iterations, dim, eps)
-    return register_parametrization(module, name, normalize)
+    check_size("spectral_norm", "n_power_iterations", n_power_iterations)
+    check_number("spectral_norm", "eps", eps, above=0.0)
+    weight = getattr(module, name, None)
+    if not isinstance(weight, Parameter) or weight.ndim < 2:
+        raise ValueError(
+            f"spectral_norm: {type(module).__name__} has no parameter {name!r} with two axes or "
+            f"more"
+        )
+    if dim is None:
+        dim = int(isinstance(module, _ConvTransposeNd))
+    elif not -weight.ndim <= dim < weight.ndim:
+        raise ValueError(f"spectral_norm: dim {dim} does not exist in shape {tuple(weight.shape)}")
+    return register_parametrization(
+        module, name, _SpectralNorm(weight, n_power_iterations, dim, eps)
+    )
+
+
+def remove_spectral_norm(module: M, name: str = "weight") -> M:
+    """Undo `spectral_norm`: the weight becomes a parameter again, with its present values.
+
+    Example:
+        >>> from minigrad import nn
+        >>> layer = nn.utils.remove_spectral_norm(nn.utils.spectral_norm(nn.Linear(4, 3)))
+        >>> [name for name, _ in layer.named_parameters()]
+        ['bias', 'weight']
+    """
+    return remove_parametrizations(module, name)

@@ -1,14 +1,16 @@
-"""Parametrizations: a parameter that is a function of another one, whatever layer it belongs to."""
+"""Parametrizations: a parameter that is a function of others, whatever layer it belongs to.
+
+The layer becomes an instance of a subclass of its class, in which the parameter is a property.
+"""
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from minigrad.autograd.grad_mode import no_grad
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.containers import ModuleDict, ModuleList
 from minigrad.nn.module.parameter import Parameter
-from minigrad.nn.utils.computed import computed, set_computed
 from minigrad.tensors.tensor import Tensor
 
 __all__ = [
@@ -20,7 +22,7 @@ M = TypeVar("M", bound=Module)
 
 
 class ParametrizationList(ModuleList):
-    """The parametrizations of one parameter, applied one after the other to the `original`.
+    """The parametrizations of one parameter, applied one after the other to the originals.
 
     Example:
         >>> from minigrad import nn
@@ -30,24 +32,12 @@ class ParametrizationList(ModuleList):
         minigrad.Size([2, 2])
     """
 
-    original: Parameter
-
     def forward(self) -> Tensor:
         """Compute the parameter."""
-        value: Tensor = self.original
-        for parametrization in self:
+        first, *others = self
+        value: Tensor = first(*(original for _, original in self._own_parameters()))
+        for parametrization in others:
             value = parametrization(value)
-        return value
-
-
-class _Parametrized:
-    """Compute a parameter of a module from its original."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __call__(self, module: Module) -> Tensor:
-        value: Tensor = getattr(module, "parametrizations")[self.name]()  # noqa: B009
         return value
 
 
@@ -58,7 +48,7 @@ def register_parametrization(
 
     Training and saving use ``parametrizations.<name>.original`` instead of the parameter. It
     begins as the value of the parameter, or, if the parametrization has a method `right_inverse`,
-    as what that makes of it.
+    as what that makes of it: where this is a tuple, as ``original0``, ``original1`` and so on.
 
     Args:
         module: The module that has the parameter.
@@ -81,7 +71,7 @@ def register_parametrization(
         >>> [name for name, _ in layer.named_parameters()]
         ['bias', 'parametrizations.weight.original']
     """
-    owner = type(module).__name__
+    owner, kind = type(module).__name__, type(parametrization).__name__
     parametrized = is_parametrized(module, tensor_name)
     own = dict(module._own_parameters())
     if tensor_name not in own and not parametrized:
@@ -93,27 +83,33 @@ def register_parametrization(
     if parametrized and inverse is not None:
         raise ValueError(
             f"register_parametrization: {tensor_name!r} of {owner} is parametrized already, and "
-            f"{type(parametrization).__name__} has a right_inverse: register it first"
+            f"{kind} has a right_inverse: register it first"
         )
     value = getattr(module, tensor_name)
     with no_grad():
-        original = value if inverse is None else inverse(value)
-        shape = parametrization(original).shape
+        found = value if inverse is None else inverse(value)
+        originals = (
+            {f"original{i}": part for i, part in enumerate(found)}
+            if isinstance(found, tuple)
+            else {"original": found}
+        )
+        shape = parametrization(*originals.values()).shape
     if shape != value.shape and not unsafe:
         raise ValueError(
-            f"register_parametrization: {type(parametrization).__name__} makes shape {shape} of "
-            f"{tensor_name!r} of shape {tuple(value.shape)}; the same shape expected"
+            f"register_parametrization: {kind} makes shape {shape} of {tensor_name!r} of shape "
+            f"{tuple(value.shape)}; the same shape expected"
         )
     if parametrized:
-        _list_of(module, tensor_name).append(parametrization)
+        _lists(module)[tensor_name].append(parametrization)
         return module
     functions = ParametrizationList([parametrization])
-    functions.original = Parameter(original, requires_grad=value.requires_grad)
+    for name, original in originals.items():
+        setattr(functions, name, Parameter(original, requires_grad=value.requires_grad))
     delattr(module, tensor_name)
     if "parametrizations" not in dict(module.named_children()):
         module.add_module("parametrizations", ModuleDict())
-    _parametrizations(module)[tensor_name] = functions
-    set_computed(module, {**computed(module), tensor_name: _Parametrized(tensor_name)})
+    _lists(module)[tensor_name] = functions
+    _set_properties(module, list(_lists(module)))
     return module
 
 
@@ -125,7 +121,7 @@ def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
         >>> nn.utils.parametrize.is_parametrized(nn.Linear(2, 3))
         False
     """
-    names = [name for name, f in computed(module).items() if isinstance(f, _Parametrized)]
+    names = getattr(type(module), "_parametrized", ())
     return bool(names) if tensor_name is None else tensor_name in names
 
 
@@ -153,23 +149,59 @@ def remove_parametrizations(module: M, tensor_name: str, leave_parametrized: boo
             f"remove_parametrizations: {tensor_name!r} of {type(module).__name__} is not "
             f"parametrized"
         )
-    functions, original = _parametrizations(module), _list_of(module, tensor_name).original
+    lists = _lists(module)
+    original = next(iter(lists[tensor_name].parameters()))
     with no_grad():
         value = getattr(module, tensor_name) if leave_parametrized else original
-    del functions[tensor_name]
-    rest = {name: f for name, f in computed(module).items() if name != tensor_name}
-    set_computed(module, rest)
-    if not len(functions):
+    del lists[tensor_name]
+    _set_properties(module, list(lists))
+    if not len(lists):
         del module.parametrizations  # type: ignore[attr-defined]
     setattr(module, tensor_name, Parameter(value, requires_grad=original.requires_grad))
     return module
 
 
-def _parametrizations(module: Module) -> ModuleDict:
-    found: ModuleDict = module.get_submodule("parametrizations")  # type: ignore[assignment]
-    return found
+def _lists(module: Module) -> Any:
+    return module.get_submodule("parametrizations")
 
 
-def _list_of(module: Module, tensor_name: str) -> ParametrizationList:
-    found: ParametrizationList = _parametrizations(module)[tensor_name]  # type: ignore[assignment]
-    return found
+def _computed(name: str) -> property:
+    def compute(module: Module) -> Tensor:
+        value: Tensor = _lists(module)[name]()
+        return value
+
+    return property(compute)
+
+
+def _set_properties(module: Module, names: list[str]) -> None:
+    """Let a module compute these parameters, and no others, whenever they are read."""
+    plain = next(kind for kind in type(module).__mro__ if "_parametrized" not in vars(kind))
+    copied = {name: getattr(plain, name) for name in ("__doc__", "__module__", "__qualname__")}
+    own = {name: _computed(name) for name in names}
+    body = {
+        **copied, **own, "_parametrized": names, "__reduce__": _reduced,
+        "adapt_state_dict": _adapt_state_dict,
+    }  # fmt: skip
+    module.__class__ = type(plain.__name__, (plain,), body) if names else plain
+
+
+def _adapt_state_dict(module: Module, state: dict[str, Any]) -> dict[str, Any]:
+    """The state with the names that a parametrization had in older files."""
+    for name in module._parametrized:  # type: ignore[attr-defined]
+        for old, new in getattr(_lists(module)[name][0], "older_names", {}).items():
+            if (key := f"{name}_{old}") in state:
+                state[f"parametrizations.{name}.{new}"] = state.pop(key)
+    plain: Any = type(module).__base__
+    adapted: dict[str, Any] = plain.adapt_state_dict(module, state)
+    return adapted
+
+
+def _reduced(module: Module) -> tuple[Any, ...]:
+    return _made, (type(module).__base__, module._parametrized), module.__dict__  # type: ignore[attr-defined]
+
+
+def _made(plain: type[M], names: list[str]) -> M:
+    """An instance without state, which `copy` and `pickle` fill."""
+    module = object.__new__(plain)
+    _set_properties(module, names)
+    return module

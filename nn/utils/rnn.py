@@ -8,11 +8,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.errors import type_error, value_error
+from minigrad.autograd.errors import refuse_shapes, type_error, value_error
 from minigrad.ops._numerics import values_of
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import integers
-from minigrad.support.checks import check_flag
+from minigrad.support.checks import check_choice
 from minigrad.tensors.creation import full, tensor
 from minigrad.tensors.tensor import Tensor
 
@@ -114,11 +114,7 @@ def pad_sequence(
             f"pad_sequence: tensors of shapes (L_i, ...) expected, equal but for the first "
             f"axis, got {shapes}"
         )
-    if padding_side not in ("right", "left"):
-        raise value_error(
-            f'pad_sequence: padding_side must be "right" or "left", got {padding_side!r}'
-        )
-    check_flag("pad_sequence", "batch_first", batch_first)
+    check_choice("pad_sequence", "padding_side", padding_side, ("right", "left"))
     lengths = np.array([shape[0] for shape in shapes])
     columns = np.arange(len(lengths)).repeat(lengths)
     steps = np.concatenate([np.arange(n) for n in lengths])
@@ -154,13 +150,8 @@ def pack_padded_sequence(
         ([1.0, 3.0, 2.0], [2, 1])
     """
     owner = "pack_padded_sequence"
-    check_flag(owner, "batch_first", batch_first)
-    check_flag(owner, "enforce_sorted", enforce_sorted)
     counts = integers(lengths, f"{owner}: lengths")
-    if input.ndim < 2:
-        raise value_error(
-            f"{owner}: an input of shape (L, N, ...) expected, got {tuple(input.shape)}"
-        )
+    refuse_shapes(input.ndim < 2, owner, "an input of shape (L, N, ...)", input)
     x = as_tensor(input.swapaxes(0, 1) if batch_first else input)
     if counts.shape != x.shape[1:2] or not counts.size or (
         counts.min() < 1 or counts.max() > x.shape[0]
@@ -226,7 +217,6 @@ def pad_packed_sequence(
         raise type_error(
             f"pad_packed_sequence: a PackedSequence expected, got {type(sequence).__name__}"
         )
-    check_flag("pad_packed_sequence", "batch_first", batch_first)
     packing = packing_of(sequence)
     if total_length is not None:
         if total_length < packing.shape[0]:

@@ -60,12 +60,6 @@ async function run() {
   await during({ kind: "run", code: editor.text }, SECONDS);
 }
 
-// A number was changed in the page of steps, which cannot compute its model.
-async function again({ source, data: job }) {
-  const frame = document.querySelector("#steps iframe");
-  if (source === frame?.contentWindow && job?.kind === "what if") await during(job, SECONDS);
-}
-
 function changed() {
   if (open) {
     progress.of(open.number).code = editor.text;
@@ -236,7 +230,6 @@ part("again").addEventListener("click", () => { editor.text = open.skeleton; });
 part("save").addEventListener("click", saveFile);
 part("load").addEventListener("change", loadFile);
 addEventListener("hashchange", openAddress);
-addEventListener("message", again);
 part("requests").textContent = config.pyodide.startsWith("http")
   ? `This page loads its own files and, from ${new URL(config.pyodide).host}, Pyodide and NumPy, checked by their hashes.`
   : "This page loads its own files only.";

@@ -24,9 +24,6 @@ LARGEST_GRAPH = 300
 """A tensor whose graph has more nodes is not drawn unless the program asks for it."""
 
 Tell = Callable[[str], None]
-pages: list[viz.Page] = []
-"""The page of steps that is shown."""
-
 names: dict[str, Any] = {}
 """The names that the blocks of a page of the documentation have defined so far."""
 
@@ -94,7 +91,6 @@ class Screen:
             name = f"{type(value).__name__} {self._named}"
         shown: dict[str, str] = {"kind": "shown", "name": name}
         if isinstance(value, viz.Page):
-            pages[:] = [value]
             shown |= {"tab": "steps", "html": value.path.read_text(encoding="utf-8")}
         elif isinstance(value, viz.Graph):
             self.drawn = True
@@ -170,21 +166,6 @@ def run(code: str, tell: Tell, *, going_on: bool = False, interactive: bool = Fa
         sys.stdout.flush()
         sys.stderr.flush()
         sys.stdout, sys.stderr = before
-
-
-def what_if(name: str, index: str, value: float, tell: Tell) -> None:
-    """Run the model of the page that is shown again, with one number changed.
-
-    Args:
-        name: An input or a parameter.
-        index: Which of its entries, as JSON.
-        value: What the entry is now.
-        tell: Takes messages, as in `run`.
-    """
-    try:
-        Screen(tell).display(pages[0].what_if(name, tuple(json.loads(index)), value))
-    except Exception as error:  # noqa: BLE001  # the page shows it
-        tell(json.dumps({"kind": "error", **_failure(error)}))
 
 
 def _parts(body: list[ast.stmt], interactive: bool) -> Iterator[ast.Expression | ast.Module]:

@@ -15,7 +15,6 @@ export function put(place, { svg, html }, title) {
     const frame = place.querySelector("iframe") ?? document.createElement("iframe");
     frame.sandbox = "allow-scripts allow-downloads";
     frame.title = title;
-    frame.name = "playground"; // a page of steps asks this one to run the program's model again
     frame.srcdoc = html;
     if (!frame.isConnected) place.append(frame);
   }

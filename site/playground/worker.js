@@ -65,8 +65,6 @@ self.onmessage = async ({ data: job }) => {
     if (job.kind === "run") {
       const { going_on = false, interactive = false } = job;
       runner.run.callKwargs(job.code, tell, { going_on, interactive });
-    } else if (job.kind === "what if") {
-      runner.what_if(job.name, JSON.stringify(job.index), job.value, tell);
     } else if (job.kind === "check") {
       result = JSON.parse(runner.check(job.number, job.code));
     } else {

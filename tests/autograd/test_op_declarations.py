@@ -164,7 +164,7 @@ def test_an_op_with_side_effects_is_not_run_again() -> None:
 
     counted.defvjp(x=lambda g: g * 2)
     x = tensor(np.ones(3), requires_grad=True)
-    with viz.trace(timed=True) as traced:
+    with viz.trace() as traced:
         counted(x).sum().backward()
     traced.graph()
     assert len(runs) == 1

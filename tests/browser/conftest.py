@@ -1,9 +1,8 @@
-"""A browser, and pages opened in it from a file: Chromium, or Firefox if the environment asks."""
+"""A browser, and pages opened in it from a file."""
 
 from __future__ import annotations
 
 import json
-import os
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,25 +12,6 @@ import pytest
 
 from browser.waiting import DESK, SECONDS, Open, complain_of
 from minigrad import viz
-
-BROWSER = os.environ.get("MINIGRAD_BROWSER", "chromium")
-"""Which browser the tests open: chromium or firefox."""
-
-NOT_IN_FIREFOX = {
-    reason: tests.split()
-    for reason, tests in {
-        "scripts cannot be switched off": """
-            test_the_script_draws_what_python_drew test_without_a_script_all_of_it_is_there
-            test_without_a_script_the_picture_and_the_table_remain""",
-        "the driver makes two single clicks of a double click": """
-            test_opening_and_closing_is_python_s_layout test_a_fused_op_is_one_step_that_opens""",
-        "the driver does not tell of downloads of what a page made": """
-            test_progress_is_saved_and_loaded test_an_svg_stands_by_itself
-            test_it_shows_what_is_seen test_a_png_has_two_pixels_for_each""",
-        "it cannot show a page as on paper": "test_paper_has_the_picture_and_what_was_chosen",
-    }.items()
-}
-"""What Playwright's driver of an installed Firefox cannot do, and the tests that need it."""
 
 
 @pytest.fixture(scope="package")
@@ -49,15 +29,8 @@ def browser(driver: Any) -> Iterator[Any]:
     """One browser for all tests of a worker."""
     from browsers import launched
 
-    with launched(driver, BROWSER) as running:
+    with launched(driver) as running:
         yield running
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items if BROWSER == "firefox" else ():
-        for reason, tests in NOT_IN_FIREFOX.items():
-            if item.name.partition("[")[0] in tests and item.path.parent == Path(__file__).parent:
-                item.add_marker(pytest.mark.skip(reason=reason))
 
 
 class Pages:

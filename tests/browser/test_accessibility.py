@@ -40,7 +40,7 @@ def page_of(name: str) -> str:
 
 
 def box(page: Any) -> None:
-    found = "attention fused" if page.get_by_text("attention").count() else "linear op"
+    found = "softmax op" if page.get_by_text("attention").count() else "linear op"
     press(page, "Enter", words=found)
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import builtins
 import math
-import sys
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -240,48 +238,3 @@ def test_what_cannot_be_kept_is_refused() -> None:
             with pytest.raises(ValueError, match=f"loss must be one number, got {told}"):
                 statistics.step(loss)
     assert statistics.curves == {}
-
-
-def test_without_the_writer_one_line_says_what_to_install(monkeypatch: Any, tmp_path: Path) -> None:
-    monkeypatch.setitem(sys.modules, "tensorboardX", None)
-    with pytest.raises(ImportError, match="pip install tensorboardX") as caught:
-        Statistics(model()).to_tensorboard(tmp_path)
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.needs("tensorboardX")
-def test_tensorboard_reads_what_is_written(tmp_path: Path) -> None:
-    from tensorboardX.proto.event_pb2 import Event
-    from tensorboardX.record_writer import masked_crc32c
-
-    net = model()
-    with Statistics(net) as statistics:
-        for _ in range(2):  # the second call adds a step
-            train(net, statistics, 1)
-            statistics.to_tensorboard(tmp_path)
-            with no_grad():
-                net[0].bias.add_(1.0)
-    statistics.to_tensorboard(tmp_path)  # adds the last update
-    scalars, histograms = {}, {}
-    for path in tmp_path.glob("events.*"):
-        data = path.read_bytes()
-        while data:  # length, its checksum, record, its checksum
-            length = int.from_bytes(data[:8], "little")
-            record, data = data[12 : 12 + length], data[16 + length :]
-            assert masked_crc32c(record)
-            event = Event.FromString(record)
-            for value in event.summary.value:
-                if value.HasField("histo"):
-                    histograms[value.tag, event.step] = value.histo
-                else:
-                    assert (value.tag, event.step) not in scalars, "written twice"
-                    scalars[value.tag, event.step] = value.simple_value
-    for step in (0, 1):
-        kept = statistics.gradients["0.weight"][step]
-        assert scalars["gradients/0.weight/norm", step] == pytest.approx(kept.norm)
-        assert scalars["curves/updates/0", step] == pytest.approx(8**0.5)
-        size = statistics.curves["weights"]["0"][step]
-        assert scalars["curves/weights/0", step] == pytest.approx(size)
-        histogram = histograms["activations/0", step]
-        assert (histogram.num, sum(histogram.bucket)) == (128, 128)
-        assert histogram.bucket_limit[-1] == pytest.approx(histogram.max)

@@ -309,7 +309,7 @@ for step in steps[-SIZE:]:
     assert given.sent.values == (want,) * 2, step
     assert (given.arrival, given.arrivals) == (1, 1), step
 # One rank alone may watch: nothing is run again that would wait for the others.
-with viz.trace(timed=True) if RANK == 0 else nullcontext() as traced:
+with viz.trace() if RANK == 0 else nullcontext() as traced:
     rows = minigrad.ones((1, 2, 3, 4), requires_grad=True)
     heard = distributed.ring_attention(rows, rows, rows, comm=WORLD)
     distributed.all_reduce(heard * point.sum(), comm=WORLD).sum().backward()

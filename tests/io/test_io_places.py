@@ -122,7 +122,6 @@ FOLDERS: dict[str, tuple[Callable[[Path], Any], list[str]]] = {
                     "1_Pooling/config.json", "2_Normalize/config.json", "tokenizer_config.json"]),
     "ranks": (parts_of_ranks, ["index.npz"]),
     "exercises": (exercises, ["progress.json"]),
-    "tensorboard": (lambda path: statistics().to_tensorboard(path), []),
 }  # fmt: skip
 
 
@@ -134,7 +133,7 @@ def seen(path: Path) -> list[tuple[str, int, int]]:
 
 NEEDS = {
     "gpt2": "safetensors", "sentences": "safetensors", "x.safetensors": "safetensors",
-    "tensorboard": "tensorboardX", "x.onnx": "onnx.helper",  # tests/onnx can be imported as onnx
+    "x.onnx": "onnx.helper",  # tests/onnx can be imported as onnx
 }  # fmt: skip
 
 

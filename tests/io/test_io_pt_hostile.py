@@ -36,7 +36,6 @@ LISTS = b"](" + b"K\1" * 200 + b"eq\0"  # a list of 200 numbers, remembered
     "OrderedDict.fromkeys": [called("collections OrderedDict.fromkeys", b"]")],
     "copyreg._reconstructor": [called("copyreg _reconstructor", named("torch Size"))],
     "torch.storage._load_from_bytes": [called("torch.storage _load_from_bytes", b"C\0")],
-    "asks for 3.system": [number(3) + text("system") + b"\x93"],
     "asks for 'evil": [named("evil\x1b[31m thing")],
     "its pickle uses INST": [b"ios\nsystem\n", b"(" + text("x") + b"ios\nsystem\n"],
     "its pickle uses OBJ": [b"(" + named("torch Size") + b"o"],
@@ -54,9 +53,9 @@ LISTS = b"](" + b"K\1" * 200 + b"eq\0"  # a list of 200 numbers, remembered
     "holds a kind": [named("torch FloatStorage")],
     "contains itself": [b"]q\0h\0a", b"}q\0K\1h\0s", b"]q\0(" + b"h\0" * 3 + b"e"],
     "nested too deep": [b"]" * 1000 + b"a" * 999],
-    "lacks a value": [b"a"],
     "pickle is invalid": [
-        b"]a", b"t", b"h\7", b"", b"cos", b"K\1K\2", b"\xff", b"X\xff\xff\xff\x7fab",
+        b"a", b"]a", b"t", b"h\7", b"", b"K\1K\2", number(3) + text("system") + b"\x93",
+        b"\xff", b"X\xff\xff\xff\x7fab",
         b"\x8d" + b"\xff" * 8 + b"ab", b"\x8b\xff\xff\xff\x7fab", b"X\2\0\0\0\xff\xfe",
         b"r\xff\xff\xff\xff", called("__builtin__ set", number(3))],
     "asks for torch.S\\x69ze": [b"ctorch\nS\\x69ze\n"],
@@ -226,8 +225,9 @@ def test_an_archive_of_numpy(tmp_path: Path) -> None:
     refused(path, "not of torch.save")
 
 
-def test_two_end_records_that_differ(tmp_path: Path) -> None:
+def test_two_end_records_that_differ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.pt"
+    monkeypatch.setattr(zipfile, "ZIP_FILECOUNT_LIMIT", 1)  # more members get a second one
     save({"x": minigrad.ones(3)}, path)
     for place in (-22 - 20 - 56 + 32, -22 + 10):  # how many members there are
         data = bytearray(path.read_bytes())

@@ -148,17 +148,12 @@ DRAWN: dict[str, tuple[Any, dict[str, float]]] = {
         lambda: nn.DotProductAttention(50, 40, 30, 60),
         {f"{name}_proj": (6 / (n + 60)) ** 0.5
          for name, n in (("query", 50), ("key", 40), ("value", 30))}),
-    "EinMix": (
-        lambda: nn.EinMix("n ... (h i) -> n ... (h o)", "h i o", "o", h=8, i=50, o=40),
-        {"weight": (3 / 50) ** 0.5, "bias": (1 / 50) ** 0.5}),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_layers_draw_within_their_bounds(name: str) -> None:
     """None of several parts by the fans of the whole."""
-    if name == "EinMix":
-        pytest.importorskip("einops")
     make, bounds = DRAWN[name]
     for path, parameter in make().named_parameters():
         largest = np.abs(parameter.numpy()).max()

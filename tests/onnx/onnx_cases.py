@@ -23,14 +23,23 @@ class Case(NamedTuple):
         make: Makes the model.
         inputs: From a batch and a length to the arguments of forward, by name.
         at: The batches and lengths other than (2, 5) at which the file is run.
-        axes: The dynamic axes, None to have them found.
     """
 
     name: str
     make: Callable[[], nn.Module]
     inputs: Callable[[int, int], dict[str, Any]]
     at: tuple[tuple[int, int], ...] = ((3, 9), (1, 1), (4, 2))
-    axes: dict[str, dict[int, str]] | None = None
+
+    @property
+    def axes(self) -> dict[str, dict[int, str]]:
+        """The dynamic axes: those whose size depends on the batch and the length."""
+        return {
+            name: {i: f"size_{n}" for i, n in enumerate(one.shape) if other.shape[i] != n}
+            for (name, one), other in zip(
+                self.inputs(2, 5).items(), self.inputs(3, 9).values(), strict=True
+            )
+            if isinstance(one, (Tensor, np.ndarray))
+        }
 
 
 class Wrapped(nn.Module):
@@ -190,10 +199,6 @@ def floats(n: int, length: int) -> np.ndarray:
     return minigrad.randn(n, 1, length, length).numpy()
 
 
-MASKED = {name: {0: "batch", 1: "length"} for name in ("query", "key", "value")}
-SQUARE = {0: "length", 1: "length"}
-
-
 def attention(**options: Any) -> Callable[[], nn.Module]:
     return lambda: nn.MultiHeadAttention(WIDTH, HEADS, **options)
 
@@ -214,9 +219,6 @@ def target(**more: Any) -> Callable[[int, int], dict[str, Any]]:
     return inputs
 
 
-PADDED = {**MASKED, "key_padding_mask": {0: "batch", 1: "length"}}
-
-
 def given(n: int, length: int) -> dict[str, Any]:
     return sequence(n, length, "input")
 
@@ -229,7 +231,7 @@ def masked(name: str, causal: bool = True, weights: bool = False, **options: Any
     """Attention with a padding mask."""
     more = {"is_causal": causal} | ({"need_weights": True} if weights else {})
     inputs = self_attention(key_padding_mask=padding, **more)
-    return Case(f"MultiHeadAttention, {name}", attention(**options), inputs, axes=PADDED)
+    return Case(f"MultiHeadAttention, {name}", attention(**options), inputs)
 
 
 CASES = [
@@ -243,15 +245,12 @@ CASES = [
     Case("SwiGLU", lambda: nn.SwiGLU(WIDTH), given),
     Case("Dropout", lambda: nn.Dropout(0.5), given),
     Case("MultiHeadAttention", attention(), self_attention()),
-    Case("MultiHeadAttention, causal", attention(), self_attention(is_causal=True), axes=MASKED),
+    Case("MultiHeadAttention, causal", attention(), self_attention(is_causal=True)),
     masked("padding mask", causal=False),
-    Case("MultiHeadAttention, bool mask", attention(), self_attention(attn_mask=bools),
-         axes={**MASKED, "attn_mask": SQUARE}),
-    Case("MultiHeadAttention, float mask", attention(), self_attention(attn_mask=floats),
-         axes={**MASKED, "attn_mask": {0: "batch", 2: "length", 3: "length"}}),
+    Case("MultiHeadAttention, bool mask", attention(), self_attention(attn_mask=bools)),
+    Case("MultiHeadAttention, float mask", attention(), self_attention(attn_mask=floats)),
     Case("MultiHeadAttention, all masks", attention(),
-         self_attention(attn_mask=bools, key_padding_mask=padding, is_causal=True),
-         axes={**PADDED, "attn_mask": SQUARE}),
+         self_attention(attn_mask=bools, key_padding_mask=padding, is_causal=True)),
     masked("weights", weights=True),
     masked("grouped", num_kv_heads=2),
     masked("extra keys", add_bias_kv=True, add_zero_attn=True),
@@ -267,18 +266,14 @@ CASES = [
     Case("TransformerEncoder, masked",
          lambda: nn.TransformerEncoder(encoder_layer(num_kv_heads=1), 2, nn.LayerNorm(WIDTH)),
          lambda n, t: {**sequence(n, t, "src"), "src_mask": bools(n, t),
-                       "src_key_padding_mask": padding(n, t)},
-         axes={"src": {0: "batch", 1: "length"}, "src_mask": SQUARE,
-               "src_key_padding_mask": {0: "batch", 1: "length"}}),
+                       "src_key_padding_mask": padding(n, t)}),
     Case("TransformerDecoderLayer", decoder_layer, target(tgt_is_causal=True)),
     Case("TransformerDecoderLayer, two padding masks", decoder_layer,
          target(tgt_key_padding_mask=padding,
                 mem_key_padding_mask=lambda n, t: padding(n, t + 2))),
     Case("TransformerDecoder, masked",
          lambda: nn.TransformerDecoder(decoder_layer(norm_first=True), 2, nn.LayerNorm(WIDTH)),
-         target(tgt_is_causal=True, mem_key_padding_mask=lambda n, t: padding(n, t + 2)),
-         axes={"tgt": {0: "batch", 1: "length"}, "memory": {0: "batch", 1: "size"},
-               "mem_key_padding_mask": {0: "batch", 1: "size"}}),
+         target(tgt_is_causal=True, mem_key_padding_mask=lambda n, t: padding(n, t + 2))),
     Case("Transformer", lambda: nn.Transformer(WIDTH, HEADS, 1, 1, 32),
          lambda n, t: {**sequence(n, t, "src"), **sequence(n, t + 1, "tgt"),
                        "tgt_is_causal": True}),
@@ -292,8 +287,7 @@ CASES = [
     Case("LSTM", lambda: nn.LSTM(WIDTH, 8, batch_first=True), given),
     Case("GRU, two layers, both ways",
          lambda: nn.GRU(WIDTH, 8, num_layers=2, batch_first=True, bidirectional=True),
-         lambda n, t: {**sequence(n, t, "input"), "hx": minigrad.randn(4, n, 8)},
-         axes={"input": {0: "batch", 1: "length"}, "hx": {1: "batch"}}),
+         lambda n, t: {**sequence(n, t, "input"), "hx": minigrad.randn(4, n, 8)}),
     Case("GRU, no bias", lambda: nn.GRU(WIDTH, 8, bias=False, batch_first=True), given),
     Case("ResNet-like", Residual, images),
     Case("LSTM tagger", Tagger, lambda n, t: {"ids": ids(n, t)}),

@@ -19,6 +19,7 @@ onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
 
 WITHIN = 1e-5
+SEQUENCE = {"input": {0: "batch", 1: "length"}}
 
 
 def run(path: Path, inputs: dict[str, Any]) -> list[np.ndarray]:
@@ -119,8 +120,9 @@ def test_a_constant_mask(tmp_path: Path) -> None:
 def test_a_table_ends_with_an_error(tmp_path: Path) -> None:
     """Beyond the last position the file refuses, as the model does."""
     path = tmp_path / "model.onnx"
-    written = export(nn.LearnedPosEmbedding(12, 8), minigrad.randn(2, 5, 8), path)
-    assert written.limits == {"input_1": 12}
+    model, x = nn.LearnedPosEmbedding(12, 8), minigrad.randn(2, 5, 8)
+    written = export(model, x, path, dynamic_axes=SEQUENCE)
+    assert written.limits == {"length": 12}
     assert run(path, {"input": minigrad.randn(1, 12, 8)})[0].shape == (1, 12, 8)
     with pytest.raises(Exception, match="13"):
         run(path, {"input": minigrad.randn(1, 13, 8)})
@@ -131,19 +133,28 @@ def test_a_table_without_an_end_is_as_long_as_asked(tmp_path: Path, used_before:
     path = tmp_path / "model.onnx"
     model = nn.SinusoidalPosEmbedding(embed_dim=8)
     model(minigrad.zeros(1, used_before, 8))
-    written = export(model, minigrad.randn(2, 5, 8), path, table_size=300)
-    assert 300 <= written.limits["input_1"] < 600
+    x = minigrad.randn(2, 5, 8)
+    written = export(model, x, path, table_size=300, dynamic_axes=SEQUENCE)
+    assert 300 <= written.limits["length"] < 600
     assert len(model.table) < 300  # the model itself was not used
     assert difference(model, path, {"input": minigrad.randn(3, 300, 8)}) <= WITHIN
+
+
+def test_a_table_that_the_model_does_not_accept(tmp_path: Path) -> None:
+    model, x = nn.RotaryPosEmbedding(4, max_seq_len=12), minigrad.randn(2, 5, 4)
+    with pytest.raises(ValueError, match=r"length=1024, .*as table_size: .*max_seq_len=12"):
+        export(model, x, tmp_path / "model.onnx", dynamic_axes=SEQUENCE)
+    written = export(model, x, tmp_path / "model.onnx", dynamic_axes=SEQUENCE, table_size=12)
+    assert written.limits == {"length": 12}
 
 
 def test_a_loop_over_many_steps(tmp_path: Path) -> None:
     """The states of all steps and the last ones, at a length far from the example's."""
     model, path = nn.LSTM(4, 3, num_layers=2, batch_first=True).double().eval(), tmp_path / "a.onnx"
     x = minigrad.randn(2, 5, 4, dtype=np.float64)
-    written = export(model, x, path, tolerance=1e-12)
-    assert written.outputs["output_0"] == ("input_0", "input_1", 3)
-    assert written.outputs["output_1_1"] == (2, "input_0", 3)
+    written = export(model, x, path, tolerance=1e-12, dynamic_axes=SEQUENCE)
+    assert written.outputs["output_0"] == ("batch", "length", 3)
+    assert written.outputs["output_1_1"] == (2, "batch", 3)
     assert difference(model, path, {"input": minigrad.randn(3, 500, 4, dtype=np.float64)}) < 1e-12
     kinds = [node.op_type for node in onnx.load(path).graph.node]
     assert kinds.count("Scan") == 2  # and nothing that grows with the length
@@ -172,9 +183,20 @@ def test_pooling_whose_windows_depend_on_the_size(tmp_path: Path, model: Any) ->
     assert written.outputs["output"][:2] == ("batch", 3)
     assert difference(model, path, {"input": minigrad.randn(5, 3, 8, 7)}) <= WITHIN
     with pytest.raises(NotImplementedError, match="dynamic_axes"):
-        export(model, x, path)
+        export(model, x, path, dynamic_axes={"input": [2, 3]})
 
 
 def test_an_image_size_that_is_not_a_polynomial_has_a_name(tmp_path: Path) -> None:
-    written = export(nn.MaxPool2d(2), minigrad.randn(2, 3, 8, 7), tmp_path / "model.onnx")
-    assert written.outputs == {"output": ("input_0", "input_1", "output_2", "output_3")}
+    model, x, axes = nn.MaxPool2d(2), minigrad.randn(2, 3, 8, 7), {"input": [0, 2, 3]}
+    written = export(model, x, tmp_path / "model.onnx", dynamic_axes=axes)
+    assert written.outputs == {"output": ("input_0", 3, "output_2", "output_3")}
+
+
+def test_an_axis_of_one_is_dynamic_where_it_is_named(tmp_path: Path) -> None:
+    """Issue 45: the batch of an example (1, 1, 28, 28) was fixed at 1."""
+    model = nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU(), nn.Flatten(), nn.Linear(2 * 26 * 26, 3))
+    x, path = minigrad.randn(1, 1, 28, 28), tmp_path / "model.onnx"
+    written = export(model, x, path, dynamic_axes={"input": {0: "batch"}})
+    assert written.inputs == {"input": ("batch", 1, 28, 28)}
+    assert difference(model.eval(), path, {"input": minigrad.randn(7, 1, 28, 28)}) <= WITHIN
+    assert export(model, x, path).inputs == {"input": (1, 1, 28, 28)}

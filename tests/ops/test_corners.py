@@ -119,18 +119,6 @@ def test_the_extremes_share_evenly_along_axes(keepdims: bool, create_graph: bool
             assert slopes(norm, x, create_graph=create_graph) == [wanted]
 
 
-@both_ways
-def test_clip_has_slope_one_at_its_bounds(create_graph: bool) -> None:
-    x = variable(-1.0, 0.0, 0.5, 1.0, 2.0)
-    for bounds, wanted in (
-        ((0.0, 1.0), [0, 1, 1, 1, 0]), ((0.0, None), [0, 1, 1, 1, 1]),
-        ((None, 1.0), [1, 1, 1, 1, 0]), ((None, None), [1] * 5),
-    ):  # fmt: skip
-        assert slopes(lambda x, b=bounds: ops.clip(x, *b), x, create_graph=create_graph) == [wanted]
-        assert slopes(lambda x, b=bounds: x.clip(*b), x) == [wanted]
-        assert slopes(lambda x, b=bounds: np.clip(x, *b), x) == [wanted]
-
-
 # Powers ---------------------------------------------------------------------------------------
 
 
@@ -289,17 +277,6 @@ def test_second_derivatives_survive_the_mask() -> None:
         (lambda x: (x.exp() - 1) ** 2, 0.0, 2.0),
         (lambda x: ops.logsumexp(ops.stack([x, -x])) ** 2, 0.0, 2 * np.log(2)),
         (lambda x: ops.norm(ops.stack([x, x])) ** 2, 1.0, 4.0),
-        (lambda x: x.log1p() ** 2, 0.0, 2.0), (lambda x: x.log2() ** 2, 1.0, 2 / np.log(2) ** 2),
-        (lambda x: x.expm1() ** 2, 0.0, 2.0), (lambda x: x.exp2().log2() ** 2, 0.0, 2.0),
-        (lambda x: (x.reciprocal() - 1) ** 2, 1.0, 2.0),
-        (lambda x: (x.cbrt() - 1) ** 2, 1.0, 2 / 9), (lambda x: x.arcsin() ** 2, 0.0, 2.0),
-        (lambda x: (x.arccos() - np.pi / 2) ** 2, 0.0, 2.0), (lambda x: x.arctanh() ** 2, 0.0, 2.0),
-        (lambda x: x.sinh() ** 2, 0.0, 2.0),
-        (lambda x: (x.cosh() - np.cosh(1)) ** 2, 1.0, 2 * np.sinh(1) ** 2),
-        (lambda x: ops.arctan2(x, 2.0) ** 2, 0.0, 0.5),
-        (lambda x: (ops.hypot(x, 4.0) - 5) ** 2, 3.0, 0.72),
-        (lambda x: (ops.prod(ops.stack([x, x])) - 4) ** 2, 2.0, 32.0),
-        (lambda x: (ops.std(ops.stack([x, -x])) - 3) ** 2, 3.0, 2.0),
     ]  # fmt: skip
     for call, at, wanted in table:
         x = tensor(np.array(at), requires_grad=True)
@@ -401,11 +378,3 @@ def test_sum_over_no_axes_and_reductions_of_numbers() -> None:
         assert op(y).item() == 3.0
         assert grad(op(y), y)[0].item() == 1.0
         assert minigrad.autograd.grad(op(y, keepdims=True), y)[0].shape == ()
-
-
-def test_cross_entropy_of_several_blocks_of_rows() -> None:
-    logits = tensor(np.linspace(-1, 1, 3 * 2**18).reshape(-1, 2), requires_grad=True)
-    target = np.arange(len(logits)) % 2
-    (found,) = grad(ops.cross_entropy(logits, target), [logits])
-    wanted = ops.softmax(logits.detach()).numpy() - np.eye(2)[target]
-    np.testing.assert_allclose(found.numpy(), wanted / len(logits), rtol=1e-9, atol=1e-15)

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy_reference import NAIVE
+from op_samples import CASES, FAMILIES, OURS, Case
 
 import minigrad
 from minigrad import Tensor, ops
 from minigrad.autograd import Node, grad, gradcheck, gradgradcheck
 from minigrad.autograd.node import node_of
 from minigrad.autograd.primitives import registry
-from minigrad.checking.samples import CASES, FAMILIES, OURS, Case
 from minigrad.ops import linalg
 
 OF_OP: dict[str, list[Case]] = defaultdict(list)
@@ -252,8 +252,8 @@ def home(module: str) -> str:
         for case in family.CASES:
             function = attrgetter(case.op)(OURS)
             if getattr(getattr(function, "op", None), "forward", function).__module__ == module:
-                counts[f"{family.__name__.replace('.', '/')}.py"] += 1
-    return max(counts, key=lambda file: counts[file], default="a file of minigrad/checking/samples")
+                counts[f"tests/{family.__name__.replace('.', '/')}.py"] += 1
+    return max(counts, key=lambda file: counts[file], default="a file of tests/op_samples")
 
 
 def test_every_rule_has_a_case() -> None:

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from op_samples.indexing import INDICES
 
 from minigrad import Tensor, ops, tensor
 from minigrad.autograd import grad
-from minigrad.checking.samples.indexing import INDICES
 
 VALUES = np.arange(60.0).reshape(3, 4, 5)
 NUMPYS = {name: index for name, index in INDICES.items() if name != "int and array"}

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from op_samples import CASES, OURS
 
 import minigrad
 from minigrad import Tensor, tensor
 from minigrad.autograd import primitive
-from minigrad.checking.samples import CASES, OURS
 from minigrad.nn import functional
 from minigrad.transforms.structure import flatten
 

@@ -21,7 +21,7 @@ from interrupts import before_each_bytecode
 
 import minigrad
 from minigrad import nn, ops, optim
-from minigrad.ops import _attention_kernel, _parallel, products
+from minigrad.ops import _attention_kernel, _parallel, normalization, probabilities, products
 from minigrad.ops.random_masks import kept_rows
 from minigrad.support import threads
 
@@ -34,9 +34,11 @@ def three_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     before = minigrad.get_num_threads()
     minigrad.set_num_threads(3)
     monkeypatch.setattr(_parallel, "WORTHWHILE", 0)
-    for name in ("_parallel.ELEMENTS", "_parallel.ALONE", "norm.GROUPS", "softmax.ALONE"):
-        module, constant = name.split(".")  # by name: softmax is a function too
-        monkeypatch.setattr(importlib.import_module(f"minigrad.ops.{module}"), constant, 100)
+    for module, constant in (
+        (_parallel, "ELEMENTS"), (_parallel, "ALONE"),
+        (normalization, "GROUPS"), (probabilities, "ALONE"),
+    ):  # fmt: skip
+        monkeypatch.setattr(module, constant, 100)
     monkeypatch.setattr(products, "SMALL", 0)
     yield
     minigrad.set_num_threads(before)

@@ -12,7 +12,7 @@ from optimizer_kinds import KINDS, arrays_of, assert_same, closure_of, kinds, le
 
 import minigrad
 from minigrad import Tensor, nn, optim
-from minigrad.optim.wolfe import Point, _in_order
+from minigrad.optim.lbfgs import Point, _in_order
 
 dtypes = pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 

@@ -71,7 +71,6 @@ MODEL: Any = nn.Linear(2, 1)
     ("make", "error", "message"),
     [
         (lambda: AveragedModel(MODEL.parameters()), TypeError, "a module expected, got"),
-        (lambda: AveragedModel(MODEL, avg_fn=0.9), TypeError, "avg_fn must be a function, got 0.9"),
         (lambda: get_ema_avg_fn(1.1), ValueError, "get_ema_avg_fn: decay must be .* got 1.1"),
         (lambda: AveragedModel(MODEL).update_parameters(nn.Linear(3, 1)), ValueError,
          r"parameters of shapes \[\(1, 2\), \(1,\)\].* \[\(1, 3\), \(1,\)\]"),

@@ -1,6 +1,6 @@
 """Ops that PyTorch's database does not know as we have them: values and gradients, and corners.
 
-The calls are those of `minigrad.checking.samples`; tests/torch_ops.py gives PyTorch our names.
+The calls are those of `op_samples`; tests/torch_ops.py gives PyTorch our names.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from op_samples import CASES, OURS, Case
 from torch_ops import TORCH, Elsewhere, torch
 
 from minigrad import tensor
 from minigrad.autograd import grad
-from minigrad.checking.samples import CASES, OURS, Case
 
 NUMPYS = [
     "cbrt", "prod", "cumsum", "cumprod", "norm", "median", "getitem", "setitem", "take",

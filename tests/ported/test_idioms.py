@@ -131,7 +131,7 @@ WRONG = {
     "nn.Lineer": "minigrad.nn has no 'Lineer': did you mean Linear",
     "nn.MultiheadAttention": "minigrad.nn.MultiHeadAttention, whose bool masks are True where",
     "x.sum(axes=1)": "got an unexpected keyword argument 'axes'",
-    "nn.Linear(4, out_feature=2)": "did you mean out_features=?",
+    "nn.Linear(4, out_feature=2)": "got an unexpected keyword argument 'out_feature'",
     "nn.Linear(4, 2).cuda()": "minigrad runs on the CPU only",
     "torch.zeros(2, device='cuda')": "minigrad runs on the CPU only",
     "x.gpu()": "minigrad runs on the CPU only",

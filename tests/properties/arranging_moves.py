@@ -96,14 +96,12 @@ def pieces(d: Draft) -> Steps:
     value, x = d.some(with_axes(1))
     axis = d.axis(x.ndim)
     n = x.shape[axis]
-    op = d.pick(["split", "array_split", "chunk", "unbind"])
+    op = d.pick(["split", "array_split", "unbind"])
     if op == "split":
         cuts = sorted(d.rng.integers(0, n + 1, d.rng.integers(1, 3)).tolist())
         yield Step(op, (value, cuts, axis), several=len(cuts) + 1)
     elif op == "array_split":
         yield Step(op, (value, 2, axis), several=2)
-    elif op == "chunk" and n:
-        yield Step(op, (value, 2, axis), several=min(2, n))
     elif op == "unbind" and n:
         yield Step(op, (value, axis), several=n)
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 from numpy_reference import NAIVE
+from op_samples import OURS
 
 from minigrad import Tensor
-from minigrad.checking.samples import OURS
 
 IN_PLACE = {
     "write": "setitem", "add_": "add", "mul_": "multiply", "div_": "divide", "tanh_": "tanh",

@@ -16,13 +16,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy_reference import NAIVE
+from op_samples import CASES, OURS, Case
 from strategies import arrays, axes, axis, laid_out, over
 
 import minigrad
 from minigrad import Tensor, get_default_dtype, ops
 from minigrad.autograd import grad
 from minigrad.autograd.primitives import by_numpy
-from minigrad.checking.samples import CASES, OURS, Case
 from minigrad.tensors import numpy_functions
 
 UFUNCS: dict[Any, Callable[..., Any]] = {

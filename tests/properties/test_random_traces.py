@@ -19,8 +19,8 @@ from test_random_views import drawn, run
 import minigrad
 from minigrad import nn, no_grad, optim, viz
 from minigrad.autograd import grad
-from minigrad.viz.record.entries import array_arguments, array_of
-from minigrad.viz.record.finished import Entry
+from minigrad.viz.record.entries import Entry
+from minigrad.viz.record.lookup import array_arguments, array_of
 
 
 class Watched(viz.Trace):

@@ -194,10 +194,8 @@ def test_views_have_the_names_of_the_other_module() -> None:
     assert door.autograd.gradcheck(door.sin, (x,))
     assert isinstance(door.nn.BatchNorm2d(2), door.nn.modules.batchnorm._BatchNorm)
     assert imported("nn.utils.weight_norm").weight_norm
-    layer: Any = door.nn.utils.weight_norm(door.nn.Linear(2, 2))  # the module of this name, called
+    layer: Any = door.nn.utils.weight_norm(door.nn.Linear(2, 2))  # not the module of this name
     assert layer.weight.shape == (2, 2)
-    with pytest.raises(TypeError, match=r"minigrad\.torch\.cuda is a module"):
-        door.cuda()  # type: ignore[operator]
 
 
 def test_the_version_passes_gates() -> None:

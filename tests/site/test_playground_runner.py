@@ -84,14 +84,6 @@ def test_tensors_graphs_pages_and_pictures() -> None:
     assert asked[0]["name"] == "first"
 
 
-def test_the_page_of_steps_is_run_again_with_another_number() -> None:
-    run("from minigrad import nn, ones, viz\nviz.explore(nn.Linear(2, 1), ones(3, 2))")
-    kinds: list[str] = []
-    for name in ("weight", "wait"):
-        runner.what_if(name, "[0, 1]", 2.5, lambda text: kinds.append(json.loads(text)["kind"]))
-    assert kinds == ["shown", "error"]
-
-
 def test_a_picture_moves_as_in_a_notebook() -> None:
     picture = "class Picture:\n    _repr_svg_ = lambda self: '<svg/>'\n"
     place = "shown = [display(Picture(), display_id=True) for _ in range(2)]"

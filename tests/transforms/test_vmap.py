@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from op_samples import CASES, OURS, Case
 
 import minigrad
 import minigrad.nn.functional as F
 from minigrad import nn, ops, viz, vmap
 from minigrad.autograd import Function, checkpoint
 from minigrad.autograd import grad as gradient_of
-from minigrad.checking.samples import CASES, OURS, Case
 from minigrad.func import functional_call, grad, hessian, hvp, jacrev, jvp, vjp
-from minigrad.transforms.batching import CannotMap, without_rule
+from minigrad.transforms.batching import CannotMap
 
 SAMPLES = 3
 NOT_MAPPED = {
@@ -135,18 +135,23 @@ def test_second_derivatives_with_all_axes(op: str) -> None:
                 agree(grad(weighed(grad(weighed(case.on(OURS))))), args, mapped)
 
 
-def test_every_op_has_a_rule_or_a_reason() -> None:
-    assert not list(without_rule())
-    told = "vmap: unique has no batching rule: the shape of its result"
-    with pytest.raises(CannotMap, match=told):
-        vmap(minigrad.unique)(minigrad.ones(2, 3))
-    told = r"unknown.* has no batching rule: batching_rule defines one for your own"
-    with pytest.raises(CannotMap, match=told):
-        vmap(minigrad.autograd.primitive(unknown))(minigrad.ones(2, 3))
+@minigrad.autograd.primitive(residuals=("slope",))
+def of_ones_own(x: Any) -> Any:
+    return x**3, 3 * x**2
 
 
-def unknown(x: Any) -> Any:
-    return x
+of_ones_own.defvjp(x=lambda g, slope: g * slope)
+
+
+def test_an_op_without_a_rule_is_a_loop_over_the_samples() -> None:
+    args = [draws(3, 4)]
+    assert agree(of_ones_own, args, (0,))
+    assert agree(grad(lambda x: of_ones_own(x).sum()), args, (0,))
+    told = r"unique: the shape of its result depends on the values: \(1,\) .* \(2,\) for sample 1"
+    with pytest.raises(CannotMap, match=told):
+        vmap(minigrad.unique)(minigrad.tensor([[1, 1], [1, 2]]))
+    with pytest.raises(CannotMap, match="does more than give a result"):
+        vmap(minigrad.distributed.all_reduce)(minigrad.ones(2, 3))
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
@@ -380,7 +385,7 @@ ONES = minigrad.ones(2)
 MISTAKES: dict[str, tuple[Callable[..., Any], str]] = {
     "no function": (lambda: vmap(3), "a function expected, got int"),
     "lengths": (lambda: vmap(lambda a, b: a)(ONES, minigrad.ones(3)),
-                r"args\[1\] has 3 samples along dim 0, others 2"),
+                r"args\[1\] has 3 samples, args\[0\] has 2"),
     "nothing": (lambda: vmap(lambda a: a, None)(ONES), "no argument is mapped"),
     "axis": (lambda: vmap(lambda a: a, 1)(ONES), r"dim 1 of args\[0\], which has shape \(2,\)"),
     "count": (lambda: vmap(lambda a: a, (0, 0))(ONES), "in_dims has 2 entries for 1"),

@@ -168,7 +168,7 @@ def opened() -> Graph:
 
 def attention() -> Graph:
     layer, x = simple(nn.MultiHeadAttention(4, 2, bias=False)), numbers(1, 3, 4, grad=True)
-    with viz.trace() as traced:
+    with viz.trace(open=["attention"]) as traced:
         square(layer(x, x, x, is_causal=True))
     return traced.graph(x=x)
 
@@ -368,11 +368,6 @@ def constants() -> Graph:
     return viz.graph(x)
 
 
-def tied_by_hand() -> Graph:
-    w = minigrad.ones(3, 3, requires_grad=True)
-    return viz.graph((w @ w).exp() + w.tanh(), w=w)
-
-
 VIEWS: dict[str, Callable[[], Graph]] = {
     "layers": lambda: encoder().collapse(),
     "layers, two of them": lambda: encoder(2).collapse(1),
@@ -381,8 +376,6 @@ VIEWS: dict[str, Callable[[], Graph]] = {
     "layers, one in eval mode": lambda: encoder(5, lambda m: m.layers[1].eval()).collapse(1),
     "layers, tied": lambda: encoder(6, tied).collapse(1),
     "layers, one opened": lambda: encoder().collapse(2, open=["layers.3"]),
-    "layers, some hidden": lambda: encoder().collapse(hide=["reshape", "swapaxes", nn.Dropout]),
-    "layers, norms hidden": lambda: encoder(1).collapse(9, hide=["*norm*"]),
     "layers, attention opened": lambda: encoder(2).collapse(0, open=[nn.MultiHeadAttention]),
     "layers, by pattern": lambda: encoder(3).collapse(0, open=["*.1.self_attn"]),
     "post-norm": lambda: layer(norm_first=False).collapse(1),
@@ -398,8 +391,6 @@ VIEWS: dict[str, Callable[[], Graph]] = {
     "functions, closed": lambda: viz.graph(Functions(), minigrad.ones(1, 1, 5, 5)).collapse(1),
     "unrolled": lambda: viz.graph(Unrolled(), minigrad.ones(2, 4)).collapse(),
     "constants": lambda: constants().collapse(),
-    "tied, one use hidden": lambda: tied_by_hand().collapse(hide=["tanh"]),
-    "inputs hidden through": lambda: tied_by_hand().collapse(hide=["matmul", "exp"]),
 } | {
     f"loop, {program.__name__}": lambda program=program: viz.graph(program()).collapse()
     for program in (

@@ -83,7 +83,7 @@ def page(graph: Graph) -> str:
         del data[name]
     for row in (*data["nodes"], *(group["box"] for group in data["groups"])):
         del row["drawn"], row["around"], row["line"]
-    for step in (*data["steps"], *(g["rule"] for g in data["groups"] if g["rule"])):
+    for step in data["steps"]:
         for part in step["parts"]:
             del part["formula"], part["check"]
     return "\n".join(outline(told(data))) + "\n"
@@ -121,10 +121,6 @@ OUTPUTS: dict[str, tuple[Callable[[Graph], str], str]] = {
         lambda graph: str(viz.explain(graph)),
         " ".join(GRAPHS.keys() - {"several_outputs", "repeated", "second_derivative", "lstm"}),
     ),
-    "latex": (
-        lambda graph: viz.explain(graph).to_latex(),
-        "broadcasting custom_function residual matrices",
-    ),
 }
 """For each output how it is made, and the programs of which it is kept."""
 
@@ -145,11 +141,11 @@ def test_a_graph(program: str, output: str, golden: SnapshotAssertion) -> None:
 
 
 def every_formula() -> str:
-    """Of each op of minigrad's, the formulas as text and as LaTeX."""
+    """Of each op of minigrad's, the formulas as text."""
     told = []
     for name in sorted(minigrad.ops.__all__):
         for argument, formula in formulas_of(getattr(minigrad.ops, name)).items():
-            told += [f"{name}, {argument}: {formula.text}", f"    {formula.latex}"]
+            told += [f"{name}, {argument}: {formula.text}"]
             told += [f"    {note}" for note in formula.notes]
     return "\n".join(told) + "\n"
 
@@ -193,10 +189,7 @@ def heatmaps() -> str:
 
 
 def maps() -> str:
-    """The picture of all maps, and what the page says of a cell."""
-    made = attention_maps()
-    [data] = re.findall('id="weights">(.*?)</script>', made.to_html(), re.DOTALL)
-    return lines(made.to_svg()) + "\n".join(outline(told(json.loads(data))))
+    return lines(attention_maps().to_svg())
 
 
 def walks() -> str:
@@ -211,30 +204,16 @@ def walks() -> str:
     return "\n".join(told) + "\n"
 
 
-def differences() -> str:
-    """Of two graphs: what is more, less and other in one than in the other."""
-    names = ("perceptron", "shared"), ("residual", "opened"), ("island", "broadcasting")
-    return "\n\n".join(str(viz.diff(*map(graph_of, pair))) for pair in names) + "\n"
-
-
 def views() -> str:
-    """A picture cut for a slide, to the right, closed, with some opened and some hidden."""
-    residual, shared = graph_of("residual"), graph_of("shared")
-    return "".join(
-        lines(svg)
-        for svg in (
-            shared.to_svg(fit=(16, 9), title="Twice & wide"),
-            residual.to_svg(direction="right"),
-            residual.to_svg(0, open=["layer"], hide=["*weight"]),
-        )
-    )
+    """A picture with a title, and one that is closed, with some opened."""
+    opened = graph_of("residual").to_svg(0, open=["layer"])
+    return lines(graph_of("shared").to_svg(title="Twice & wide")) + lines(opened)
 
 
 def plan() -> str:
-    """What would run, and one entry of what ran, in numbers."""
+    """What would run."""
     x, w = (minigrad.ones(*shape, requires_grad=True) for shape in ((2, 3), (3,)))
-    planned = viz.explain(minigrad.maximum(x * w, x @ w[:, None]).mean(), x=x, w=w)
-    return f"{planned}\n\n{viz.explain(graph_of('matrices'), entry=(1, 2))}"
+    return f"{viz.explain(minigrad.maximum(x * w, x @ w[:, None]).mean(), x=x, w=w)}\n"
 
 
 def colours() -> str:
@@ -244,15 +223,13 @@ def colours() -> str:
 
 
 def notebook() -> str:
-    x = minigrad.ones(2, requires_grad=True)
-    model = nn.Sequential(nn.Linear(2, 3), nn.Sequential(nn.ReLU(), nn.Dropout(0.5)))
-    return "".join(lines(mimebundle(one)["text/html"]) for one in (x * 2, model))
+    return lines(mimebundle(minigrad.ones(2, requires_grad=True) * 2)["text/html"])
 
 
 OTHERS: dict[str, Callable[[], str]] = {
     made.__name__: made
     for made in (
-        every_formula, some_mathml, training_page, heatmaps, maps, walks, differences, views, plan,
+        every_formula, some_mathml, training_page, heatmaps, maps, walks, views, plan,
         colours, notebook,
     )
 } | {

@@ -17,13 +17,12 @@ import minigrad
 from minigrad import Tensor, nn, tensor, viz
 from minigrad.autograd import grad
 from minigrad.viz import Edge, Graph, Group, Node
-from minigrad.viz.layout import build, place, skeleton
+from minigrad.viz.layout import build, skeleton
 from minigrad.viz.record import repeats
 from minigrad.viz.record.fold import BLOCK, BUDGET
 from minigrad.viz.record.model import Diagram
 from minigrad.viz.record.repeats import wrap_repeats
 from minigrad.viz.record.roles import residuals
-from minigrad.viz.record.selection import hidden
 
 
 def made(*names: str, groups: tuple[str | None, ...] | None = None) -> list[Node]:
@@ -55,12 +54,12 @@ def test_json_there_and_back() -> None:
 
 @pytest.mark.parametrize(
     ("text", "why"),
-    [("nonsense", "Expecting value"), ("[]", "'format' is not 2"), ("{}", "'format' is not 2"),
-     ('{"format": 99, "nodes": [], "edges": []}', "'format' is not 2"),
-     ('{"format": 2}', "'nodes' and 'edges'"),
-     ('{"format": 2, "nodes": [{"id": 3}], "edges": []}', "'kind' and 'label'"),
+    [("nonsense", "Expecting value"), ("[]", "'format' is not 3"), ("{}", "'format' is not 3"),
+     ('{"format": 99, "nodes": [], "edges": []}', "'format' is not 3"),
+     ('{"format": 3}', "'nodes' and 'edges'"),
+     ('{"format": 3, "nodes": [{"id": 3}], "edges": []}', "'kind' and 'label'"),
      (residual_block().to_json().replace('"input"', '"wormhole"'), "wormhole"),
-     ('{"format": 2, "nodes": [5], "edges": []}', "'int' object has no attribute 'items'")],
+     ('{"format": 3, "nodes": [5], "edges": []}', "'int' object has no attribute 'items'")],
 )  # fmt: skip
 def test_json_that_is_no_graph_is_refused(text: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):
@@ -163,39 +162,12 @@ def test_closing_modules_makes_no_cycle_and_loses_no_tensor(plan: Plan, depth: i
         assert any(node.id in (edge.source, edge.target) for edge in view.edges)
 
 
-def test_a_line_through_hidden_boxes_has_the_shape_at_its_start() -> None:
-    view = viz.graph(layers(6), minigrad.ones(2, 5, 16)).collapse(hide=["reshape", "swapaxes"])
-    nodes = {node.id: node for node in view.nodes}
-    assert all(edge.shape == nodes[edge.source].shape for edge in view.edges)
-
-
-@given(diagrams())
-def test_hiding_keeps_the_order_and_loses_no_way_from_input_to_output(graph: Graph) -> None:
-    view = hidden(graph, ["add"]) if "add" in labels(graph) else graph
-    position = {node.id: index for index, node in enumerate(view.nodes)}
-    assert all(position[edge.source] < position[edge.target] for edge in view.edges)
-    assert {group.parent for group in view.groups} <= {None, *(group.id for group in view.groups)}
-    kept = {node.id for node in view.nodes if node.kind == "op"}
-    assert ways(view) == {(a, b) for a, b in ways(graph) if a in kept and b in kept}
-    place(skeleton(view))
-
-
-def ways(graph: Graph) -> set[tuple[str, str]]:
-    """From which op each op can be reached."""
-    ops = {node.id for node in graph.nodes if node.kind == "op"}
-    above: dict[str, set[str]] = {node.id: set() for node in graph.nodes}
-    for node in graph.nodes:
-        for edge in graph.edges:
-            if edge.target == node.id:
-                above[node.id] |= {edge.source, *above[edge.source]}
-    return {(a, b) for b in ops for a in above[b] & ops}
-
-
-def test_a_fused_op_opens_by_its_name() -> None:
-    layer = nn.LayerNorm(4)
-    graph = watched(lambda: layer(minigrad.randn(3, 4)))
-    assert labels(graph.collapse(), "fused")
-    assert not labels(graph.collapse(open=["layer_norm"]), "fused")
+def test_an_opened_op_closes_by_its_name() -> None:
+    x = minigrad.randn(3, 4)
+    run = viz.trace(open=["layer_norm"])
+    graph = watched(lambda: minigrad.ops.layer_norm(x.exp()).exp(), run)
+    assert labels(graph.collapse(0), "module") == ["layer_norm"]
+    assert not labels(graph.collapse(0, open=["layer_norm"]), "module")
 
 
 class Block(nn.Module):
@@ -220,32 +192,24 @@ def test_repeats_within_a_repeated_block_are_folded_too() -> None:
 
 
 @given(plans)
-def test_any_module_can_be_opened_and_hidden(plan: Plan) -> None:
+def test_any_module_can_be_opened(plan: Plan) -> None:
     x, extra = (minigrad.ones(2, 3, requires_grad=True) for _ in range(2))
     graph = viz.graph(Random(plan), x, extra)
     for path in {group.path for group in graph.groups if group.path}:
         view = graph.collapse(1, open=[path])
         assert path in {group.path for group in view.groups if group.id not in labels(view)}
-        place(skeleton(graph.collapse(hide=[path])))
 
 
-@pytest.mark.parametrize("what", ["open", "hide"])
-def test_a_choice_that_nothing_fits_is_refused_with_what_is_like_it(
-    what: str, tmp_path: Path
-) -> None:
+def test_a_choice_that_nothing_fits_is_refused_with_what_is_like_it(tmp_path: Path) -> None:
     graph = viz.graph(layers(6), minigrad.ones(2, 5, 16))
-    with pytest.raises(ValueError, match=rf"{what}: .*'layer.2'; similar: .*layers.2"):
-        graph.collapse(1, **{what: ["layer.2"]})
-    with pytest.raises(ValueError, match=f"{what}: .*'GELU'"):
-        graph.collapse(**{what: [nn.GELU]})
-    with pytest.raises(ValueError, match="hide: .*'reshap'; similar: reshape"):
-        graph.to_svg(hide=["reshap"])
+    with pytest.raises(ValueError, match=r"open: .*'layer.2'; similar: .*layers.2"):
+        graph.collapse(1, open=["layer.2"])
+    with pytest.raises(ValueError, match="open: .*'GELU'"):
+        graph.collapse(open=[nn.GELU])
     for ending in ("svg", "dot"):  # files show what was chosen
         path = tmp_path / f"chosen.{ending}"
-        graph.save(path, depth=1, open=["layers.3"], hide=["relu"])
-        text = path.read_text(encoding="utf-8")
-        assert "linear1" in text
-        assert "relu" not in text
+        graph.save(path, depth=1, open=["layers.3"])
+        assert "linear1" in path.read_text(encoding="utf-8")
 
 
 SIZE = 4
@@ -387,7 +351,7 @@ def test_a_large_drawing_says_at_once_how_to_make_it_smaller(
     monkeypatch.setattr(build, "MANY", 100)
     graph = viz.graph(ladder())
     graph.save(tmp_path / "folded.svg")  # six boxes: nothing to say
-    with pytest.warns(UserWarning, match=r"202 boxes takes seconds; a smaller depth=.* hide="):
+    with pytest.warns(UserWarning, match=r"202 boxes takes seconds; a smaller depth= leaves fewer"):
         graph.save(tmp_path / "all.svg", depth=1)
 
 

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from op_samples import CASES, Case
+from op_samples.self_check import checked_ops
 from reading import differentiated
 
 import minigrad
@@ -21,8 +23,6 @@ from minigrad.autograd import Node, Observer, Update
 from minigrad.autograd.engine import unbroadcast
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import Primitive, registry
-from minigrad.checking.samples import CASES, Case
-from minigrad.checking.self_check import checked_ops
 from minigrad.ops import activation, power
 from minigrad.viz import formulas
 from minigrad.viz.formula import readings

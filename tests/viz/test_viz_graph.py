@@ -208,28 +208,6 @@ def test_caches_of_several_layers_say_of_which() -> None:
     assert static.get_seq_length() == 3
 
 
-def test_a_page_runs_its_model_again_with_another_number() -> None:
-    model, x = nn.Linear(3, 2), minigrad.randn(5, 3)
-    before = model.weight.numpy().copy(), x.numpy().copy()
-    y = model(x)
-    page = viz.explore(model, x)
-    for name, index in (("weight", (0, 1)), ("input", (4, 2))):
-        shown = page.what_if(name, index, 100.0)
-        assert shown.path != page.path
-        assert "100" in shown.path.read_text(encoding="utf-8")
-    assert np.array_equal(model.weight.numpy(), before[0])
-    assert np.array_equal(x.numpy(), before[1])
-    y.sum().backward()  # what it saved is as it was
-    with pytest.raises(
-        KeyError, match="no input or parameter is called 'wait': weight, bias, input"
-    ):
-        page.what_if("wait", 0, 1.0)
-    with viz.trace() as traced:
-        model(x)
-    with pytest.raises(RuntimeError, match="only a module or a function"):
-        viz.explore(traced).what_if("weight", 0, 1.0)
-
-
 def test_an_input_gets_a_gradient_unless_the_model_writes_to_it() -> None:
     x = minigrad.randn(5, 3)
     page = viz.explore(nn.Linear(3, 2), x).path.read_text(encoding="utf-8")

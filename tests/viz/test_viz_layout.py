@@ -1,4 +1,4 @@
-"""The layout: nothing overlaps, tensors run downward; cut for a slide; what a tensor is for."""
+"""The layout: nothing overlaps, tensors run downward; what a tensor is for."""
 
 from __future__ import annotations
 
@@ -8,27 +8,23 @@ import re
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from itertools import accumulate, combinations, pairwise
-from typing import Any, get_args
 
 import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
 from random_graphs import Plan, Random, diagrams, plans
-from reading import Box, by_id, classed, encoder_layer, holds, overlap, parse, texts, watched
+from reading import Box, by_id, classed, encoder_layer, holds, overlap, parse, watched
 
 import minigrad
 from minigrad import Tensor, nn, viz
 from minigrad.viz import Edge, Graph, Group, Node
-from minigrad.viz.drawing.svg import draw, insides
-from minigrad.viz.layout import Direction, Placement, model, order, place, skeleton
+from minigrad.viz.drawing.svg import insides
+from minigrad.viz.layout import Placement, model, order, place, skeleton
 from minigrad.viz.layout.align import align
-from minigrad.viz.layout.columns import Columns
-from minigrad.viz.layout.labels import SIZES
-from minigrad.viz.layout.pack import GAP, PAD, measure, pack
+from minigrad.viz.layout.pack import measure, pack
 from minigrad.viz.layout.ranks import FAR
-from minigrad.viz.page.html import write_page
-from minigrad.viz.record.roles import heads, residuals
+from minigrad.viz.record.roles import residuals
 
 Segment = tuple[tuple[int, int], tuple[int, int]]
 
@@ -60,13 +56,10 @@ def crossings(graph: Graph, placement: Placement) -> int:
     return count
 
 
-def check(graph: Graph, closed: set[str], direction: Direction = "down") -> Placement:
-    """Everything that holds of every layout; one to the right is checked in the mirror."""
-    bones = skeleton(graph, direction)
+def check(graph: Graph, closed: set[str]) -> Placement:
+    """Everything that holds of every layout."""
+    bones = skeleton(graph)
     placement = place(bones, closed)
-    if direction == "right":
-        assert placement.mirrored().mirrored() == placement
-        placement = placement.mirrored()
     parents = {group.id: group.parent for group in graph.groups}
     homes = {node.id: node.group for node in graph.nodes}
 
@@ -97,8 +90,7 @@ def check(graph: Graph, closed: set[str], direction: Direction = "down") -> Plac
     for (one, box), (two, other) in combinations((boxes | frames).items(), 2):
         if one not in ancestry(homes[two]) and two not in ancestry(homes[one]):
             assert not overlap(box, other), (one, two)
-    turn = -1 if direction == "right" else 1
-    titles = [(*at, *bones.scopes[group].title[::turn]) for group, at in placement.titles.items()]
+    titles = [(*at, *bones.scopes[group].title) for group, at in placement.titles.items()]
     for (group, _), title in zip(placement.titles.items(), titles, strict=True):
         assert holds(frames[group], title)
         assert not any(overlap(title, box) for box in boxes.values())
@@ -132,23 +124,18 @@ def check(graph: Graph, closed: set[str], direction: Direction = "down") -> Plac
     return placement
 
 
-directions = st.sampled_from(get_args(Direction))
-
-
-@given(diagrams(), directions, st.data())
-def test_every_diagram(graph: Graph, direction: Direction, data: st.DataObject) -> None:
+@given(diagrams(), st.data())
+def test_every_diagram(graph: Graph, data: st.DataObject) -> None:
     closed = st.sets(st.sampled_from([g.id for g in graph.groups] or ["none"]))
-    check(graph, data.draw(closed), direction)
+    check(graph, data.draw(closed))
 
 
-@given(plans, directions, st.data())
-def test_every_module_with_any_groups_closed(
-    plan: Plan, direction: Direction, data: st.DataObject
-) -> None:
+@given(plans, st.data())
+def test_every_module_with_any_groups_closed(plan: Plan, data: st.DataObject) -> None:
     x, extra = minigrad.zeros(3), minigrad.zeros(3)
     graph = viz.graph(Random(plan), x, extra)
     closed = st.sets(st.sampled_from([group.id for group in graph.groups]))
-    check(graph, data.draw(closed), direction)
+    check(graph, data.draw(closed))
 
 
 @given(plans, st.sampled_from([None, 0, 1, 2, 3]))
@@ -215,20 +202,16 @@ def test_crossings_are_counted() -> None:
     assert crossings(graph, place(skeleton(graph))) == 1
 
 
-def test_neighbours_change_places_where_sweeps_leave_crossings(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_sweeps_undo_crossings(monkeypatch: pytest.MonkeyPatch) -> None:
     draw = random.Random(0)
     made = [minigrad.ones(3, requires_grad=True)]
     for _ in range(60):
         one, two = draw.choices(made[-20:], k=2)
         made.append(one * two)
     graph = viz.graph(minigrad.stack(made[-20:]))
-    exchanged = crossings(graph, place(skeleton(graph)))
-    monkeypatch.setattr(order, "EXCHANGES", 0)
     swept = crossings(graph, place(skeleton(graph)))
     monkeypatch.setattr(order, "SWEEPS", 0)
-    assert exchanged < swept < crossings(graph, place(skeleton(graph)))
+    assert swept < crossings(graph, place(skeleton(graph)))
 
 
 def test_what_follows_in_a_line_stands_in_a_line() -> None:
@@ -249,26 +232,22 @@ def test_operands_come_in_from_left_to_right_as_their_sources_stand() -> None:
     assert one[-1][1] == two[-1][1]
 
 
-@pytest.mark.parametrize("direction", get_args(Direction))
-def test_operands_are_named_where_their_lines_come_in(direction: Direction) -> None:
+def test_operands_are_named_where_their_lines_come_in() -> None:
     """Also those that come from outside of the group."""
     graph = viz.graph(nn.LSTM(3, 2, batch_first=False), minigrad.ones(5, 1, 3))
-    bones = skeleton(graph, direction)
+    bones = skeleton(graph)
     (op,) = (node for node in graph.nodes if node.label == "linear")
     slots = re.findall(
-        r'class="small slot[^"]*" x="(\d+)" y="(\d+)">(\w+)', insides(graph, bones, [op])[op.id]
+        r'class="small slot[^"]*" x="(\d+)" y="11">(\w+)', insides(graph, bones, [op])[op.id]
     )
     placement = place(bones)
-    axis = 0 if direction == "down" else 1
-    start, into = placement.boxes[op.id][axis], [e for e in graph.edges if e.target == op.id]
-    ends = {edge.name: placement.edges[graph.edges.index(edge)][-1][axis] - start for edge in into}
-    assert ends == {name: int(x) if axis == 0 else int(y) - 3 for x, y, name in slots}
+    start, into = placement.boxes[op.id][0], [e for e in graph.edges if e.target == op.id]
+    ends = {edge.name: placement.edges[graph.edges.index(edge)][-1][0] - start for edge in into}
+    assert ends == {name: int(x) for x, name in slots}
     assert len(ends) == 3
 
 
 def test_what_cannot_be_laid_out_is_refused() -> None:
-    with pytest.raises(ValueError, match="'down' or 'right', not 'up'"):
-        encoder_layer().to_svg(direction="up")
     nodes = tuple(Node(f"n{i}", "op", "f", group=f"g{i % 2}") for i in range(3))
     groups = tuple(Group(f"g{i}", f"m{i}", f"m{i}", "Module") for i in range(2))
     graph = Graph(nodes, (Edge("n0", "n1"), Edge("n1", "n2")), groups)
@@ -376,180 +355,6 @@ def test_an_empty_diagram_has_a_size() -> None:
     assert placement.height > 0
 
 
-def cut(graph: Graph, count: int, direction: Direction) -> Placement:
-    layout = skeleton(graph, direction)
-    return Columns(layout, place(layout)).cut(count)
-
-
-def check_cut(graph: Graph, count: int, direction: Direction) -> None:
-    """Everything that holds of every picture that is cut."""
-    placement = cut(graph, count, direction)
-    slices = placement.parts
-    nodes = {node.id: node for node in graph.nodes}
-    parents = {group.id: group.parent for group in graph.groups if group.id not in nodes}
-    whole = (0, 0, placement.width, placement.height)
-    assert set(placement.boxes) == set(nodes)
-    assert set(slices) == set(parents) == set(placement.frames) == set(placement.titles)
-    for one, two in combinations(placement.boxes.values(), 2):
-        assert not overlap(one, two)
-    for item, box in placement.boxes.items():
-        assert holds(whole, box)
-        if (home := nodes[item].group) is not None:
-            assert any(holds(part, box) for part in slices[home])
-    for group, parts in slices.items():
-        assert parts[0] == placement.frames[group]
-        assert len(parts) <= count
-        for part in parts:
-            assert holds(whole, part)
-            if (outer := parents[group]) is not None:
-                assert any(holds(around, part) for around in slices[outer])
-            held = {item for item, box in placement.boxes.items() if overlap(part, box)}
-            for item in held:  # the items in a part of a frame belong there
-                homes = [nodes[item].group]
-                while homes[-1] is not None:
-                    homes.append(parents[homes[-1]])
-                assert group in homes
-    for index, edge in enumerate(graph.edges):
-        (x, y), (a, b) = placement.edges[index][0], placement.edges[index][-1]
-        source, target = placement.boxes[edge.source], placement.boxes[edge.target]
-        along, across = ((x, a), (y, b)) if direction == "right" else ((y, b), (x, a))
-        axis = 0 if direction == "right" else 1
-        assert along == (source[axis] + source[axis + 2], target[axis])
-        for place_of, box in zip(across, (source, target), strict=True):
-            assert box[1 - axis] < place_of < box[1 - axis] + box[3 - axis]
-        for one, two in pairwise(placement.edges[index]):
-            strip = (
-                *map(min, one, two), *(max(abs(p - q), 1) for p, q in zip(one, two, strict=True))
-            )  # fmt: skip
-            assert holds(whole, strip)
-            assert not any(overlap(strip, box) for box in placement.boxes.values())
-
-
-@given(diagrams(), st.integers(1, 5), st.sampled_from(get_args(Direction)))
-def test_every_diagram_can_be_cut(graph: Graph, count: int, direction: Direction) -> None:
-    check_cut(graph, count, direction)
-
-
-def encoder(layers: int = 6) -> Graph:
-    model = nn.TransformerEncoder(nn.TransformerEncoderLayer(64, 4, 128), layers)
-    return viz.graph(model, minigrad.ones(2, 10, 64))
-
-
-@pytest.mark.parametrize("direction", get_args(Direction))
-@pytest.mark.parametrize("count", [2, 3, 4])
-def test_an_encoder_is_cut_into_as_many_columns_of_about_the_same_height(
-    direction: Direction, count: int
-) -> None:
-    view = encoder().collapse()
-    check_cut(view, count, direction)
-    placement, before = cut(view, count, direction), cut(view, 1, direction)
-    if direction == "right":
-        placement, before = placement.mirrored(), before.mirrored()
-    assert len(placement.parts[view.groups[0].id]) == count
-    assert placement.height < 1.3 * before.height / count + 60
-    backwards = [
-        points for points in placement.edges.values()
-        if any(b < y for (_, y), (_, b) in pairwise(points))
-    ]  # fmt: skip
-    assert len({points[0] for points in backwards}) >= count - 1
-
-
-def test_one_column_is_the_layout_itself() -> None:
-    view = encoder().collapse()
-    layout = skeleton(view)
-    placement = cut(view, 1, "down")
-    plain = place(layout)
-    for part in ("boxes", "frames", "edges"):
-        assert getattr(placement, part) == getattr(plain, part)
-    assert placement.parts == {group: [frame] for group, frame in plain.frames.items()}
-
-
-def test_a_column_leaves_no_room_beside_what_it_holds() -> None:
-    """The second half of a layer is narrower than its attention, which is in the first."""
-    placement = cut(encoder(1).collapse(), 3, "down")
-    widths = [width for _, _, width, _ in next(iter(placement.parts.values()))]
-    assert widths[0] > widths[-1] + 2 * PAD + GAP
-
-
-def small_text(svg: str) -> float:
-    """The height of the smallest type, in pixels."""
-    root = parse(svg)
-    _, _, width, height = map(int, root.get("viewBox", "").split())
-    sizes = [int(size) for size in re.findall(r"\.minigrad-graph [^{]*\{font-size:(\d+)px", svg)]
-    unit = min(int(root.get("width", "")) / width, int(root.get("height", "")) / height)
-    return min(sizes) * unit
-
-
-@pytest.mark.parametrize("hide", [(), (nn.Dropout,)], ids=["all", "without dropout"])
-def test_six_layers_and_a_transformer_can_be_read_on_a_slide(hide: tuple[type, ...]) -> None:
-    given = minigrad.ones(2, 10, 64), minigrad.ones(2, 7, 64)
-    transformer = viz.graph(nn.Transformer(64, 4, 6, 6, 128), *given)
-    for graph, least in ((encoder(), 20), (transformer, 15)):
-        svg = graph.to_svg(fit=(16, 9), hide=hide, title="A model")
-        root = parse(svg)
-        assert (root.get("width"), root.get("height")) == ("1920", "1080")
-        assert small_text(svg) >= 14
-        boxes = [item for item in classed(root, "box") if item.get("data-id")]
-        assert len(boxes) >= least
-        assert any("…" in text for text in texts(root))
-
-
-@pytest.mark.parametrize("aspect", [(16, 9), (4, 3), (1, 1), (9, 16)])
-def test_the_picture_has_the_aspect_and_is_in_its_middle(aspect: tuple[int, int]) -> None:
-    root = parse(encoder(2).to_svg(fit=aspect))
-    width, height = int(root.get("width", "")), int(root.get("height", ""))
-    assert width / height == pytest.approx(aspect[0] / aspect[1], rel=0.01)
-    assert width * height == pytest.approx(1920 * 1080, rel=0.01)
-    left, top, wide, high = map(int, root.get("viewBox", "").split())
-    assert wide / high == pytest.approx(aspect[0] / aspect[1], rel=0.01)
-    assert min(left, top) <= 0 == max(left, top) or min(left, top) > -4
-    (page,) = classed(root, "page")
-    assert [page.get(name) for name in ("x", "y", "width", "height")] == [
-        str(left), str(top), str(wide), str(high)
-    ]  # fmt: skip
-
-
-def test_a_depth_and_a_direction_that_are_given_stay() -> None:
-    graph = encoder(3)
-    for depth in (1, 2):
-        root = parse(graph.to_svg(depth, fit=(16, 9)))
-        boxes = [item for item in classed(root, "box") if item.get("data-id")]
-        assert len(boxes) == len(graph.collapse(depth).nodes)
-    for direction, head in {"right": "l-7 -4", "down": "l-4 -7"}.items():
-        svg = graph.to_svg(fit=(16, 9), direction=direction)
-        assert {*re.findall(r'class="head" d="M\d+ \d+(l-\d -\d)', svg)} == {head}
-
-
-@pytest.mark.parametrize("aspect", [(0, 9), (16,), (16, -9), (1, float("inf"))])
-def test_what_is_no_aspect_is_refused(aspect: tuple[float, ...]) -> None:
-    with pytest.raises(ValueError, match=r"fit should be an aspect such as \(16, 9\)"):
-        encoder(1).to_svg(fit=aspect)
-
-
-class TestScreen:
-    """Without an aspect: text of 12 pixels, and columns where a picture is much too long."""
-
-    def size(self, svg: str) -> tuple[float, float, float]:
-        root = parse(svg)
-        *_, wide, high = map(int, root.get("viewBox", "").split())
-        width, height = int(root.get("width", "")), int(root.get("height", ""))
-        return width, height, min(width / wide, height / high)
-
-    @pytest.mark.parametrize("direction", ["down", "right"])
-    @pytest.mark.parametrize("depth", [None, 2, 3])
-    def test_a_deep_model(self, depth: int | None, direction: Any) -> None:
-        model = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 2, 32), 6)
-        graph = viz.graph(model, minigrad.randn(2, 3, 16))
-        width, height, unit = self.size(graph.to_svg(depth, direction=direction))
-        assert width <= 1920
-        assert height <= 1.5 * 1080
-        assert min(SIZES.values()) * unit >= 11.9
-
-    def test_a_small_one_is_whole(self) -> None:
-        graph = viz.graph(nn.Sequential(nn.Linear(3, 4), nn.ReLU()), minigrad.ones(5, 3))
-        assert graph.to_svg() == draw(graph.collapse())
-
-
 class ByHand(nn.Module):
     """Attention of plain ops, with heads, a mask and a residual."""
 
@@ -576,16 +381,10 @@ def traced(module: nn.Module, *inputs: Tensor, **more: object) -> Graph:
     return watched(lambda: module(*inputs, **more))
 
 
-def notes(graph: Graph) -> list[str]:
-    labels = by_id(graph)
-    return [f"{labels[box]}: {text}" for box, text in heads(graph).items()]
-
-
 @pytest.mark.parametrize("added", [False, True], ids=["where", "added"])
 @pytest.mark.parametrize("watch", [viz.graph, traced], ids=["graph", "trace"])
-def test_attention_by_hand_has_heads_a_mask_and_a_residual(watch: object, added: bool) -> None:
+def test_attention_by_hand_has_a_mask_and_a_residual(watch: object, added: bool) -> None:
     graph = watch(ByHand(3, added), minigrad.ones(2, 5, 12, requires_grad=True))
-    assert notes(graph) == ["reshape: 3 heads of 4", "reshape: 3 heads joined"]
     labels = by_id(graph)
     if watch is traced or not added:  # a sum keeps nothing of its operands
         (mask,) = (node for node in graph.nodes if node.label == "mask")
@@ -593,31 +392,5 @@ def test_attention_by_hand_has_heads_a_mask_and_a_residual(watch: object, added:
     assert [labels[graph.edges[index].target] for index in residuals(graph)] == ["add"]
 
 
-def test_a_reshape_that_makes_no_heads_is_not_called_so() -> None:
-    x = minigrad.ones(2, 5, 12, requires_grad=True)
-    for y in (
-        x.reshape(2, 5, 3, 4).exp(),  # nothing changes places
-        x.reshape(2, 5, 3, 4).swapaxes(0, 1),
-        x.reshape(10, 12).swapaxes(0, 1),
-        x.exp().swapaxes(1, 2).reshape(2, 60),
-    ):
-        assert notes(viz.graph(y)) == []
-
-
 def slots(svg: str) -> list[str]:
     return [item.text or "" for item in classed(parse(svg), "slot")]
-
-
-def test_the_closed_box_of_a_page_names_them_where_they_come_in() -> None:
-    x = minigrad.ones(2, 5, 12)
-    graph = traced(nn.MultiHeadAttention(12, 3), x, x, x)
-    (group,) = (group for group in graph.groups if group.op is not None)
-    assert [edge.name for edge in group.operands] == ["query", "key", "value"]
-    page = write_page(graph, 1, "attention")
-    svg = page[page.index("<svg xmlns") : page.index("</svg>", page.index("<svg xmlns")) + 6]
-    assert slots(svg) == ["query", "key", "value"]
-    placement = place(skeleton(graph), {group.id})
-    left, sources = placement.boxes[group.id][0], {edge.source for edge in group.operands}
-    lines = [line for i, line in placement.edges.items() if graph.edges[i].source in sources]
-    ends = sorted(points[-1][0] - left for points in lines)
-    assert ends == [int(item.get("x", "")) for item in classed(parse(svg), "slot")]

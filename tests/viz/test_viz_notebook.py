@@ -31,17 +31,16 @@ class Reader(html.parser.HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag not in ("meta", "path"):
+        if tag != "meta":
             self.open.append(tag)
         values = dict(attrs)
         assert "src" not in values
-        assert "href" not in values
+        assert values.get("href", "data:image/png").startswith("data:image/png")
         if tag == "path":
             self.paths.append(f"{values['class']}: {values['d']}")
 
     def handle_endtag(self, tag: str) -> None:
-        if tag != "path":
-            assert self.open.pop() == tag
+        assert self.open.pop() == tag
 
 
 def read(page: viz.Page) -> tuple[str, list[str]]:
@@ -59,27 +58,32 @@ def test_a_profile_shows_memory_over_time_and_all_tables(tmp_path: Path) -> None
         (model(x) ** 2).mean().backward()
     page = viz.charts(profile, tmp_path / "step.html")
     assert page.path == tmp_path / "step.html"
-    text, paths = read(page)
+    text, _ = read(page)
     assert f"Memory by module: {readable(profile.peak)} at the peak" in text
     for table in (profile.owners(), profile.table("module"), profile.table("line")):
         assert table.splitlines()[1].strip() in text
-    legend = re.findall(r"</i>([^<]*)</li>", text)
-    assert {name.partition(":")[0] for name in legend} >= {"layers.0", "layers.1"}
-    bands = [path for path in paths if path.startswith("band")]
-    assert len(bands) == len(legend)
-    ys = [float(y) for path in bands for y in re.findall(r" ([\d.e+-]+)(?=[LZ])", path)]
-    assert min(ys) == pytest.approx(0, abs=1e-6)
-    assert max(ys) == 100
+    drawn = charts(text)
+    heights = lines("".join(drawn))[f"Memory by module: {readable(profile.peak)} at the peak"]
+    assert min(map(min, heights)) == pytest.approx(curves.TOP, abs=0.1)
+    assert max(map(max, heights)) == pytest.approx(curves.HEIGHT - curves.FOOT, abs=0.1)
+    assert [len(re.findall("<title>", chart)) for chart in drawn] == [4, 2]
 
 
-def test_many_owners_are_drawn_together() -> None:
+def charts(text: str) -> list[str]:
+    """The charts of the memory in a page."""
+    return re.findall(r'<svg[^>]*aria-label="Memory by.*?</svg>', text, re.DOTALL)
+
+
+def test_of_many_owners_the_largest_are_drawn() -> None:
     with Profile() as profile:
         kept = [getattr(minigrad.ones(9), name)() for name in ("exp", "sin", "cos", "tan")]
-        kept += [minigrad.ones(2).tanh(), minigrad.ones(2).sqrt()]
-        kept += [minigrad.ones(2).square(), minigrad.ones(2).abs()]  # eight lines at least
-    text, _ = read(viz.charts(profile))
-    assert len(kept) == 8
-    assert text.count("<li>") <= 12
+        kept.append(minigrad.ones(90).tanh())
+        kept.append(minigrad.ones(80).sqrt())
+    assert len(kept) == 6
+    page = viz.charts(profile).path.read_text(encoding="utf-8")
+    names = re.findall("<title>(.*?)</title>", charts(page)[1])
+    assert len(names) == 4
+    assert [name.partition("ones(")[2][:2] for name in names[1:]] == ["90", "80", "9)"]
 
 
 def test_statistics_show_a_histogram_for_every_layer_and_parameter() -> None:
@@ -90,10 +94,10 @@ def test_statistics_show_a_histogram_for_every_layer_and_parameter() -> None:
             x = minigrad.randn(8, 4) * (np.inf if step == 7 else 1.0)
             model(x).sum().backward()
             statistics.step()
-    text, paths = read(viz.charts(statistics))
+    text, _ = read(viz.charts(statistics))
     names = re.findall("<figcaption>(.*?)</figcaption>", text)
     assert names == ["0", "1", "0.weight", "0.bias"]
-    assert len([path for path in paths if path.startswith("ridge")]) == 4 * 14
+    assert text.count("<image") == 4
     assert "steps 0 to 19" in text
     assert "NaN or infinite" in text
 
@@ -203,23 +207,10 @@ def test_showing_a_value_runs_nothing() -> None:
     y = x * x
     with viz.trace() as traced:
         bundle(y)
-        bundle(nn.Linear(2, 3))
     assert repr(traced) == "Trace(no op yet)"
     y.sum().backward()
     assert x.grad.tolist() == [2.0, 2.0, 2.0]
     assert "<svg" in bundle(y)["text/html"]  # though its graph was used up
-
-
-def test_a_module_with_hostile_names_is_text() -> None:
-    class Evil(nn.Module):
-        def extra_repr(self) -> str:
-            return "</b><script>alert(1)</script>"
-
-    model = nn.ModuleDict({"<img src=x onerror=alert(1)>": Evil()})
-    page = bundle(model)["text/html"]
-    assert "<script" not in page
-    assert "<img" not in page
-    ElementTree.fromstring(page)
 
 
 def test_a_trace_shows_what_it_saw() -> None:
@@ -257,7 +248,7 @@ def test_a_profile_shows_what_its_page_shows() -> None:
     assert "Memory by module" in shown
     assert "By line" in shown
     page = viz.charts(profile).path.read_text(encoding="utf-8")
-    assert shown.replace("<h1>Profile</h1>", "") in page
+    assert shown in page
 
 
 def test_nothing_needs_a_program(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -265,5 +256,5 @@ def test_nothing_needs_a_program(monkeypatch: pytest.MonkeyPatch) -> None:
     x = minigrad.ones(3, requires_grad=True)
     with viz.trace() as traced:
         y = (x * x).sum()
-    for value in (y, traced, nn.Linear(2, 2), viz.graph(y)):
+    for value in (y, traced, viz.graph(y)):
         assert len(bundle(value)) == 2

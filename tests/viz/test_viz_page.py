@@ -20,7 +20,7 @@ from minigrad.viz.drawing.style import DARK, LIGHT
 from minigrad.viz.page.html import write_page
 from minigrad.viz.page.walk import places
 from minigrad.viz.record.model import Node
-from minigrad.viz.record.steps import final_gradients, with_inner
+from minigrad.viz.record.steps import final_gradients
 
 HOSTILE = "</script><script>document.title='x'</script><img src=x onerror=alert(1)>\"'{data}&amp;\n"
 
@@ -34,7 +34,7 @@ def page_of(name: str) -> str:
     if name == "attention":
         page = viz.explore(nn.MultiHeadAttention(32, 4), x, x, x)
     elif name == "encoder":
-        page = viz.explore(nn.TransformerEncoder(layer, 6), x)
+        page = viz.explore(nn.TransformerEncoder(layer, 6).eval(), x)
     else:
         mlp = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
         page = viz.explore(mlp, minigrad.randn(5, 3))
@@ -126,7 +126,7 @@ class TestContents:
             assert node.group == row["group"]
             assert len(node.saved) == len(row["saved"])
         assert [e.source for e in graph.edges] == [row["source"] for row in found["edges"]]
-        for step, row in zip(with_inner(graph.steps), found["steps"], strict=True):
+        for step, row in zip(graph.steps, found["steps"], strict=True):
             assert (step.node, step.op) == (row["node"], row["op"])
             assert row["cotangent"]["norm"] == pytest.approx(step.cotangent.norm, rel=1e-6)
             assert [p.target for p in step.parts] == [p["target"] for p in row["parts"]]
@@ -296,7 +296,8 @@ def titles(page: viz.Page) -> list[str]:
 
 
 def traced(model: nn.Module, *inputs: Any, **named: Any) -> viz.Graph:
-    return watched(lambda: (model(*inputs, **named) ** 2).sum().backward())
+    run = viz.trace(open=["attention"])
+    return watched(lambda: (model(*inputs, **named) ** 2).sum().backward(), run)
 
 
 def place(graph: viz.Graph, **where: Any) -> Any:
@@ -406,7 +407,7 @@ class TestPrepared:
         data = x(requires_grad=True)
         graph = traced(nn.MultiHeadAttention(8, 2, **model), data, data, data, **named)
         boxes = {node.id: node for node in graph.nodes}
-        steps = with_inner(graph.steps)
+        steps = graph.steps
         into, anywhere = graph.into(), viz.Stop("last", "text", step=1)
         at: dict[str, Node] = {}
         for stop in viz.walks.MULTI_HEAD_ATTENTION:

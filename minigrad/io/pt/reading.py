@@ -24,8 +24,8 @@ import numpy as np
 from minigrad.autograd.dtype_class import dtype
 from minigrad.io.archive import Archive, opened, size_of
 from minigrad.io.errors import LoadError
-from minigrad.io.pt.machine import Function, Machine, key
 from minigrad.io.pt.storages import BFLOAT16, DTYPES, STORAGES, Kind, Storage, Tensors
+from minigrad.io.pt.unpickler import Function, Room, Unpickler, key
 from minigrad.tensors.creation import Device
 
 NEWEST = 10
@@ -60,10 +60,15 @@ class _Reader:
     """The storages and tensors of a file."""
 
     def __init__(self, size: int, bfloat16: str | None) -> None:
-        self.room, self.widens = size, bfloat16 == "float32"
+        self.room, self.widens = Room(size), bfloat16 == "float32"
+        self.bytes_left = size
         self.tensors = Tensors(size)
         self.storages: dict[str, Storage] = {}
-        self.machine = Machine(self._allowed(), self._storage, self._refusal, size)
+        self.allowed = self._allowed()
+
+    def unpickled(self, file: IO[bytes]) -> Any:
+        """The value of one pickle; the file is then behind it."""
+        return Unpickler(file, self.allowed, self._storage, self._refusal, self.room).load()
 
     def _allowed(self) -> dict[str, Any]:
         tensors = self.tensors
@@ -107,8 +112,8 @@ class _Reader:
         if known is None:
             size = count * kind.itemsize
             self._check_size(name, size)
-            self.room -= size
-            if self.room < 0:
+            self.bytes_left -= size
+            if self.bytes_left < 0:
                 raise LoadError(
                     f"damaged: storage {name} claims {size:,} bytes, more than the file has"
                 )
@@ -164,7 +169,7 @@ class _ArchiveReader(_Reader):
             byteorder = self.archive.read(self.member("byteorder")).decode()
         if byteorder not in ("little", "big"):
             raise LoadError(f"damaged: its byte order is {byteorder!r}")
-        value = self.machine.read(io.BytesIO(self.archive.read(self.member("data.pkl"))))
+        value = self.unpickled(io.BytesIO(self.archive.read(self.member("data.pkl"))))
         for name, storage in self.storages.items():
             self.archive.read_into(self.member(f"data/{name}"), storage.content)
         self.finish(byteorder)
@@ -185,12 +190,12 @@ def _read_old(file: IO[bytes], size: int, bfloat16: str | None) -> Any:
     if data[:1] != b"\x80":
         raise LoadError("not a pt file: neither a zip archive nor a pickle")
     reader, content = _Reader(size, bfloat16), io.BytesIO(data)
-    magic = reader.machine.read(content)
-    if magic != MAGIC or reader.machine.read(content) != OLD_VERSION:
+    magic = reader.unpickled(content)
+    if magic != MAGIC or reader.unpickled(content) != OLD_VERSION:
         raise LoadError("a pickle, but not of torch.save")
-    reader.machine.read(content)  # the sizes of C's types
-    value = reader.machine.read(content)
-    names = reader.machine.read(content)
+    reader.unpickled(content)  # the sizes of C's types
+    value = reader.unpickled(content)
+    names = reader.unpickled(content)
     if type(names) is not list or {*map(key, names)} != reader.storages.keys():
         raise LoadError("damaged: its storages are not those that its tensors need")
     at = content.tell()

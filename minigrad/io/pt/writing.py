@@ -1,18 +1,21 @@
 """Writing files that `torch.load` reads: the value as a pickle, and the memories of its tensors."""
 
+import io
+import pickle
 import struct
 import sys
+import zipfile
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from typing import IO, Any, NamedTuple
 
 import numpy as np
 
 from minigrad.autograd.dtype_class import dtype
 from minigrad.io.pt.layout import Storage, Stored, storages_of
-from minigrad.io.pt.machine import ATOMS, DEEPEST, LONGEST_KEY
 from minigrad.io.pt.storages import DTYPES, STORAGES, UNTYPED
-from minigrad.io.pt.zip_writer import ALIGNMENT, ZipWriter
+from minigrad.io.pt.unpickler import ATOMS, DEEPEST, LONGEST_KEY
 from minigrad.io.tree import said, storable
 from minigrad.nn import Parameter
 from minigrad.tensors.creation import Device
@@ -20,7 +23,13 @@ from minigrad.tensors.tensor import Tensor
 
 FOLDER = "archive"
 STORAGE_OF = {np.dtype(dtype): name for name, dtype in STORAGES.items()}
-START, STOP, MARK, TUPLE, REDUCE = b"\x80\2", b".", b"(", b"t", b"R"
+ALIGNMENT = 64
+"""Each record begins at a multiple: so a reader can map the file into memory."""
+HEADER, SIZES, PADDING = struct.Struct("<4s5H3I2H"), struct.Struct("<2H2Q"), struct.Struct("<2sH")
+"""What precedes a record, beside its name: the local header, and two extra fields.
+
+Source: PKWARE, ".ZIP file format specification", 4.3.7, 4.5.3 and 4.5.
+"""
 
 
 class Packed(NamedTuple):
@@ -40,23 +49,44 @@ def pack(value: Any) -> Packed:
     plain = _Plain()
     content = plain.value(value, ())
     storages = storages_of([*plain.tensors.values()])
-    pickler = _Pickler()
-    pickler.value(content)
-    return Packed(START + bytes(pickler.out) + STOP, storages)
+    out = io.BytesIO()
+    _Pickler(out, 2).dump(content)
+    return Packed(out.getvalue(), storages)
 
 
 def write(file: IO[bytes], packed: Packed) -> None:
-    """Write the records in PyTorch's order."""
-    archive = ZipWriter(file, FOLDER)
-    archive.record("data.pkl", packed.pickle)
-    archive.record(".format_version", b"1")
-    archive.record(".storage_alignment", str(ALIGNMENT).encode())
-    archive.record("byteorder", sys.byteorder.encode())
-    for storage in packed.storages:
-        archive.record(f"data/{storage.number}", storage.content())
-    archive.record("version", b"3\n")
-    archive.record(".data/serialization_id", f"{archive.identity():040d}".encode())
-    archive.end()
+    """Write the records in PyTorch's order.
+
+    Without its `.format_version`, PyTorch reads where a record is; it would compute that otherwise.
+    """
+    with zipfile.ZipFile(file, "w") as archive:
+
+        def record(name: str, content: bytes | memoryview) -> None:
+            info = zipfile.ZipInfo(f"{FOLDER}/{name}")  # without a time: equal values, equal files
+            large = len(content) > zipfile.ZIP64_LIMIT
+            start = file.tell() + HEADER.size + len(info.filename) + (SIZES.size if large else 0)
+            padding = -(start + PADDING.size) % ALIGNMENT
+            info.extra = PADDING.pack(b"FB", padding) + b"Z" * padding
+            with archive.open(info, "w", force_zip64=large) as member:
+                member.write(content)
+
+        record("data.pkl", packed.pickle)
+        record(".storage_alignment", str(ALIGNMENT).encode())
+        record("byteorder", sys.byteorder.encode())
+        for storage in packed.storages:
+            record(f"data/{storage.number}", storage.content())
+        record("version", b"3\n")
+        identity = 0  # at most 40 digits, which depend on the content of each record so far
+        for info in archive.infolist():
+            identity = (identity * 1_000_003 + info.CRC) % 10**40
+        record(".data/serialization_id", f"{identity:040d}".encode())
+
+
+class Parts(NamedTuple):
+    """The function that makes a value, and its arguments."""
+
+    function: type
+    arguments: tuple[Any, ...]
 
 
 class _Plain:
@@ -132,134 +162,61 @@ class _Plain:
         return self.value(key, path)
 
 
-class _Pickler:
-    """Writes plain values as a pickle of protocol 2, which every version of PyTorch reads.
+@cache
+def named(module: str, name: str) -> type:
+    """Something that a file names, which need not exist here: only its name is written."""
+    return type(name, (), {"__module__": module})
 
-    Source: the Python standard library, `pickletools`, which describes the opcodes.
-    """
 
-    def __init__(self) -> None:
-        self.out = bytearray()
-        self.memo: dict[Any, int] = {}
+class _Pickler(pickle._Pickler):  # its Python code, in which a name need not be importable
+    """Writes plain values in protocol 2, which every version of PyTorch reads."""
 
-    def value(self, value: Any) -> None:
-        """Write any plain value."""
-        match value:
-            case None:
-                self.out += b"N"
-            case bool():
-                self.out += b"\x88" if value else b"\x89"
-            case int():
-                self._int(value)
-            case float():
-                self.out += b"G" + struct.pack(">d", value)
-            case Device():
-                self._call("torch device", str(value))
-            case str():
-                text = value.encode("utf-8", "surrogatepass")
-                self.out += b"X" + struct.pack("<I", len(text)) + text
-            case bytes():
-                self._call("_codecs encode", value.decode("latin1"), "latin1")
-            case tuple():
-                self._tuple(*value)
-            case list():
-                self.out += b"]"
-                self._items(value, b"e")
-            case set():
-                self._call("__builtin__ set", sorted(value, key=repr))
-            case dict():
-                self._dict(value)
+    write: Callable[[bytes], Any]
+
+    def memoize(self, obj: Any) -> None:
+        """Remember tensors and names only: then equal values give equal files."""
+        if isinstance(obj, (Stored, type, np.dtype)):
+            super().memoize(obj)  # type: ignore[misc]  # typeshed lacks it
+
+    def save_global(self, obj: Any, name: str | None = None) -> None:
+        """Write a name, of a class or of a dtype."""
+        path = f"torch\n{name}" if name else f"{obj.__module__}\n{obj.__name__}"
+        self.write(pickle.GLOBAL + f"{path}\n".encode())
+        self.memoize(obj)
+
+    def persistent_id(self, obj: Any) -> Any:
+        """How a pickle names a storage."""
+        if not isinstance(obj, Storage):
+            return None
+        kind, count = named("torch", STORAGE_OF.get(obj.dtype, "")), obj.size // obj.dtype.itemsize
+        if obj.dtype in UNTYPED.values():
+            kind, count = named("torch.storage", "UntypedStorage"), obj.size
+        return "storage", kind, str(obj.number), "cpu", count
+
+    def reducer_override(self, obj: Any) -> Any:
+        """The function and arguments that make a value; NotImplemented for one of Python."""
+        match obj:
             case np.dtype():
-                self._global(f"torch {value.name}")
-            case Stored() if id(value) in self.memo:
-                self._recalled(id(value))
+                return obj.name
+            case bytes():
+                return named("_codecs", "encode"), (obj.decode("latin1"), "latin1")
+            case set():
+                return named("__builtin__", "set"), (sorted(obj, key=repr),)
+            case Device():
+                return named("torch", "device"), (str(obj),)
+            case Parts():
+                return obj
             case Stored():
-                self._tensor(value)
-                self._remembered(id(value))
-
-    def _int(self, value: int) -> None:
-        if 0 <= value < 256:
-            self.out += b"K" + bytes([value])
-        elif -(1 << 31) <= value < 1 << 31:
-            self.out += b"J" + struct.pack("<i", value)
-        else:
-            content = value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True)
-            length = len(content)
-            self.out += (
-                b"\x8a" + bytes([length]) if length < 256 else b"\x8b" + struct.pack("<i", length)
-            )
-            self.out += content
-
-    def _dict(self, value: dict[Any, Any]) -> None:
-        if isinstance(value, OrderedDict):
-            self._call("collections OrderedDict")
-        else:
-            self.out += b"}"
-        self._items([part for pair in value.items() for part in pair], b"u")
-        if isinstance(value, OrderedDict) and "_metadata" in vars(value):
-            self._dict({"_metadata": vars(value)["_metadata"]})
-            self.out += b"b"
-
-    def _items(self, values: list[Any], end: bytes) -> None:
-        if values:
-            self.out += MARK
-            for value in values:
-                self.value(value)
-            self.out += end
-
-    def _tuple(self, *values: Any) -> None:
-        self.out += MARK
-        for value in values:
-            self.value(value)
-        self.out += TUPLE
-
-    def _call(self, name: str, *arguments: Any) -> None:
-        self._global(name)
-        self._tuple(*arguments)
-        self.out += REDUCE
-
-    def _global(self, name: str) -> None:
-        if name in self.memo:
-            self._recalled(name)
-        else:
-            self.out += b"c" + name.replace(" ", "\n").encode() + b"\n"
-            self._remembered(name)
-
-    def _tensor(self, tensor: Stored) -> None:
-        array = tensor.array
-        untyped = array.dtype in UNTYPED.values()
-        if tensor.parameter:
-            self._global("torch._utils _rebuild_parameter")
-            self.out += MARK
-        self._global(f"torch._utils _rebuild_tensor_v{3 if untyped else 2}")
-        self.out += MARK
-        self._storage(tensor.storage, untyped)
-        for part in (tensor.start // array.itemsize, array.shape, tensor.strides()):
-            self.value(part)
-        self.value(tensor.requires_grad and not tensor.parameter)
-        self._call("collections OrderedDict")  # no hooks
-        if untyped:
-            self.value(array.dtype)
-        self.out += TUPLE + REDUCE
-        if tensor.parameter:
-            self.value(tensor.requires_grad)
-            self._call("collections OrderedDict")
-            self.out += TUPLE + REDUCE
-
-    def _storage(self, storage: Storage, untyped: bool) -> None:
-        self.out += MARK
-        self.value("storage")
-        name = "torch.storage UntypedStorage" if untyped else f"torch {STORAGE_OF[storage.dtype]}"
-        self._global(name)
-        count = storage.size if untyped else storage.size // storage.dtype.itemsize
-        for part in (str(storage.number), "cpu", count):
-            self.value(part)
-        self.out += TUPLE + b"Q"
-
-    def _remembered(self, what: Any) -> None:
-        number = self.memo[what] = len(self.memo)
-        self.out += b"q" + bytes([number]) if number < 256 else b"r" + struct.pack("<I", number)
-
-    def _recalled(self, what: Any) -> None:
-        number = self.memo[what]
-        self.out += b"h" + bytes([number]) if number < 256 else b"j" + struct.pack("<I", number)
+                array = obj.array
+                no_hooks: OrderedDict[Any, Any] = OrderedDict()
+                kind = [array.dtype] if array.dtype in UNTYPED.values() else []
+                tensor = Parts(
+                    named("torch._utils", f"_rebuild_tensor_v{3 if kind else 2}"),
+                    (obj.storage, obj.start // array.itemsize, array.shape, obj.strides(),
+                     obj.requires_grad and not obj.parameter, no_hooks, *kind),
+                )  # fmt: skip
+                if obj.parameter:
+                    rebuild = named("torch._utils", "_rebuild_parameter")
+                    return rebuild, (tensor, obj.requires_grad, no_hooks)
+                return tensor
+        return NotImplemented

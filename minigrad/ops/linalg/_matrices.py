@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.autograd.grad_mode import is_grad_enabled
+from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
 from minigrad.ops._numerics import shape_of
 
@@ -22,7 +24,7 @@ def wide(x: np.ndarray) -> np.ndarray:
     return x.astype(np.float32) if x.dtype == np.float16 else x
 
 
-def no_matrix(x: Any) -> str | None:
+def no_matrix(x: Any, *_: Any) -> str | None:
     """The message if `x` is not a matrix or a stack of matrices."""
     if len(shape_of(x)) < 2:
         return f"a matrix or a stack of matrices expected, got shape {shape_of(x)}"
@@ -35,6 +37,17 @@ def no_square(x: Any) -> str | None:
     if len(shape) < 2 or shape[-1] != shape[-2]:
         return f"a square matrix or a stack of them expected, got shape {shape}"
     return None
+
+
+def not_finite(x: Any) -> str | None:
+    """The message if a matrix, or one of a stack, holds NaN or infinity."""
+    bad = ~np.isfinite(x).all((-2, -1))
+    return f"{which(bad)} holds NaN or infinity" if bad.any() else None
+
+
+def recorded(x: Any) -> bool:
+    """Whether a gradient of what is computed with `x` can be asked for."""
+    return isinstance(x, Variable) and history(x) is not None and is_grad_enabled()
 
 
 def which(bad: Any) -> str:

@@ -92,12 +92,6 @@ def multi_dot(tensors: Sequence[Any]) -> Tensor:
                 f"multi_dot: matrices expected, and vectors only at the ends; got shape {shape} at "
                 f"place {i}"
             )
-    for i in range(len(shapes) - 1):
-        if shapes[i][-1] != shapes[i + 1][0]:
-            raise ValueError(
-                f"multi_dot: shapes {shapes[i]} and {shapes[i + 1]} at places {i} and {i + 1} do "
-                f"not fit"
-            )
     first = shapes[0][0] if len(shapes[0]) == 2 else 1
     last = shapes[-1][1] if len(shapes[-1]) == 2 else 1
     lengths = [first, *(shape[0] for shape in shapes[1:]), last]

@@ -9,8 +9,8 @@ from minigrad.autograd.engine import detach
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import primitive
 from minigrad.ops._numerics import constant, formula, within_rule
-from minigrad.ops.linalg._matrices import holds_nan, mT, no_square, unless, wide
-from minigrad.ops.linalg.solving import inv, solve
+from minigrad.ops.linalg._matrices import holds_nan, mT, no_square, unless, which, wide
+from minigrad.ops.linalg.solving import inv
 
 __all__ = ["det", "slogdet"]
 
@@ -36,6 +36,10 @@ def det(x: Any) -> Any:
     with np.errstate(invalid="ignore"):
         out = np.linalg.det(wide(x))
     return np.where(holds_nan(x), np.nan, out).astype(x.dtype)
+
+
+LARGEST = 8
+"""The largest size of a matrix of which a polynomial is exact enough."""
 
 
 def _factors(x: np.ndarray) -> Any:
@@ -68,41 +72,18 @@ def _cofactors(x: np.ndarray, det_x: Any) -> np.ndarray:
 
 @det.defdecomposition
 def _det_decomposition(x: Any) -> Any:
-    """For every order: by blocks, so that the singular block is small and is not inverted."""
-    n, leading = x.shape[-1], x.shape[:-2]
-    count = math.prod(leading)
-    if not count:
-        return _regular(x)
-    stack = x.reshape((count, n, n))
-    _, s, _ = _factors(stack._data)
-    small = (s <= s[:, :1] * math.sqrt(np.finfo(x.dtype).eps)).sum(axis=-1)
-    groups = [np.flatnonzero(small == m) for m in np.unique(small)]
-    parts = [_by_blocks(stack[group], int(small[group[0]])) for group in groups]
-    return np.concatenate(parts)[np.argsort(np.concatenate(groups))].reshape(leading)
-
-
-def _regular(x: Any) -> Any:
-    """The determinant of invertible matrices."""
-    sign, logabsdet = slogdet(x)
-    return sign * np.exp(logabsdet)
-
-
-def _by_blocks(x: Any, m: int) -> Any:
-    """The determinant of matrices with `m` singular values that are small or zero.
-
-    In the bases of the singular vectors, which are constants here, the other singular values form a
-    block. The determinant is that of this block times that of its Schur complement.
-    """
-    if not m:
-        return _regular(x)
-    n = x.shape[-1]
-    u, _, vh = _factors(x._data)
-    sign = np.rint(np.linalg.det(u) * np.linalg.det(vh)).astype(x.dtype)
-    b = mT(u).astype(x.dtype) @ x @ mT(vh).astype(x.dtype)
-    k = n - m
-    top, rest = b[:, :k, :k], b[:, k:, k:]
-    rest = rest - b[:, k:, :k] @ solve(top, b[:, :k, k:])
-    return sign * _regular(top) * _polynomial(rest)
+    """For every order: by the logarithm; of a matrix without an inverse, as a polynomial."""
+    _, s, _ = _factors(x._data)
+    bad = (s <= s[..., :1] * math.sqrt(np.finfo(x.dtype).eps)).any(-1)
+    if not bad.any():
+        sign, logabsdet = slogdet(x)
+        return sign * np.exp(logabsdet)
+    if x.shape[-1] > LARGEST:
+        raise np.linalg.LinAlgError(
+            f"det: {which(bad)} is singular to rounding; of such matrices, larger than {LARGEST} × "
+            f"{LARGEST}, there are no derivatives for create_graph=True"
+        )
+    return _polynomial(x)
 
 
 def _polynomial(x: Any) -> Any:
@@ -111,7 +92,7 @@ def _polynomial(x: Any) -> Any:
     eye = np.eye(n, dtype=x.dtype)
     product, coefficient = x, -np.trace(x, axis1=-2, axis2=-1)
     for k in range(2, n + 1):
-        product = x @ (product + coefficient[:, None, None] * eye)
+        product = x @ (product + coefficient[..., None, None] * eye)
         coefficient = np.trace(product, axis1=-2, axis2=-1) * (-1 / k)
     return coefficient * (-1) ** n
 
@@ -124,12 +105,9 @@ class SlogdetResult(NamedTuple):
 
 
 @primitive(
-    residuals=("sign",),
-    multiple_outputs=True,
-    float_inputs=True,
-    promote=("x",),
+    residuals=("sign",), multiple_outputs=True, float_inputs=True, promote=("x",),
     explain_error=no_square,
-)
+)  # fmt: skip
 def _slogdet(x: Any) -> Any:
     with np.errstate(invalid="ignore"):
         found = np.linalg.slogdet(wide(x))

@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad.autograd.grad_mode import is_grad_enabled
-from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
@@ -17,6 +15,7 @@ from minigrad.ops.linalg._matrices import (
     mT,
     no_matrix,
     no_square,
+    recorded,
     resolution,
     unless,
     which,
@@ -112,15 +111,11 @@ class QRResult(NamedTuple):
     R: Tensor
 
 
-@primitive(multiple_outputs=True, float_inputs=True, promote=("x",), explain_error=no_matrix)
-def _qr(x: Any) -> Any:
-    q, r = np.linalg.qr(wide(x))
-    return q.astype(x.dtype, copy=False), r.astype(x.dtype, copy=False)
-
-
-@primitive(multiple_outputs=True, float_inputs=True, promote=("x",), explain_error=no_matrix)
-def _qr_complete(x: Any) -> Any:
-    q, r = np.linalg.qr(wide(x), mode="complete")
+@primitive(
+    multiple_outputs=True, arrays=1, float_inputs=True, promote=("x",), explain_error=no_matrix
+)
+def _qr(x: Any, mode: str) -> Any:
+    q, r = np.linalg.qr(wide(x), mode)  # type: ignore[call-overload]
     return q.astype(x.dtype, copy=False), r.astype(x.dtype, copy=False)
 
 
@@ -132,14 +127,13 @@ def qr(x: Any, mode: str = "reduced") -> Any:
     if mode not in ("reduced", "r", "complete"):
         raise ValueError(f'qr: mode must be "reduced", "r" or "complete", got {mode!r}')
     shape = shape_of(x)
-    if mode == "complete" and len(shape) > 1 and shape[-2] > shape[-1]:
-        if isinstance(x, Variable) and history(x) is not None and is_grad_enabled():
-            raise TypeError(
-                f"qr: mode='complete' has no derivative for shape {shape}: the last columns of Q "
-                f"are an arbitrary basis of a null space; use mode='reduced', or pass .detach()"
-            )
-        return QRResult(*_qr_complete(x))
-    q, r = _qr(x)
+    longer = mode == "complete" and len(shape) > 1 and shape[-2] > shape[-1]
+    if longer and recorded(x):
+        raise TypeError(
+            f"qr: mode='complete' has no derivative for shape {shape}: the last columns of Q are "
+            f"an arbitrary basis of a null space; use mode='reduced', or pass .detach()"
+        )
+    q, r = _qr(x, "complete" if mode == "complete" else "reduced")
     return r if mode == "r" else QRResult(q, r)
 
 

@@ -1,23 +1,28 @@
-"""Norms as in numpy.linalg, condition numbers and ranks."""
+"""Norms as in numpy.linalg, condition numbers, ranks, and least squares."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
 
+from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops import elementwise, reductions
 from minigrad.ops._numerics import Axis, array_of, kept_shape, shape_of
-from minigrad.ops.casting import astype
-from minigrad.ops.linalg._matrices import no_matrix, no_square, singular, which, wide
+from minigrad.ops.casting import floating
+from minigrad.ops.elementwise import square, subtract
+from minigrad.ops.indexing import getitem
+from minigrad.ops.linalg._matrices import mT, no_matrix, no_square, not_finite, singular, wide
 from minigrad.ops.linalg.solving import inv
 from minigrad.ops.linalg.spectra import svdvals
+from minigrad.ops.products import matmul
 from minigrad.ops.selection import where
-from minigrad.ops.shapes import moveaxis, reshape
+from minigrad.ops.shapes import moveaxis, ravel, reshape
 
-__all__ = ["cond", "matrix_norm", "matrix_rank", "norm", "vector_norm"]
+__all__ = ["cond", "lstsq", "matrix_norm", "matrix_rank", "norm", "pinv", "vector_norm"]
 
 Order = Literal["fro", "nuc"] | float
 
@@ -30,8 +35,8 @@ def norm(x: Any, ord: Order | None = None, axis: Axis = None, keepdims: bool = F
     if axis is None and ord is None:
         return reductions.norm(x, 2, None, keepdims)
     shape = shape_of(x)
-    given = range(len(shape)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    axes = tuple(_existing(one, shape) for one in given)
+    given = tuple(range(len(shape))) if axis is None else axis
+    axes = normalize_axis_tuple(given, len(shape), "norm")
     if len(axes) == 1:
         return vector_norm(x, axis=axes[0], keepdims=keepdims, ord=2 if ord is None else ord)
     if len(axes) != 2:
@@ -39,17 +44,8 @@ def norm(x: Any, ord: Order | None = None, axis: Axis = None, keepdims: bool = F
             f"norm: one axis or two expected, got {len(axes)} of shape {shape}; vector_norm takes "
             f"any number of axes"
         )
-    if axes[0] == axes[1]:
-        raise ValueError(f"norm: the two axes of a matrix must differ, got {axis}")
     found = matrix_norm(moveaxis(x, axes, (-2, -1)), ord="fro" if ord is None else ord)
     return reshape(found, kept_shape(shape, axes)) if keepdims else found
-
-
-def _existing(axis: int, shape: tuple[int, ...]) -> int:
-    """An axis as a non-negative number."""
-    if not -len(shape) <= axis < len(shape):
-        raise ValueError(f"norm: axis {axis} does not exist in shape {shape}")
-    return axis % len(shape)
 
 
 def vector_norm(x: Any, *, axis: Axis = None, keepdims: bool = False, ord: Order = 2) -> Tensor:
@@ -60,12 +56,6 @@ def vector_norm(x: Any, *, axis: Axis = None, keepdims: bool = False, ord: Order
     if not isinstance(ord, (int, float, np.integer, np.floating)) or np.isnan(ord):
         raise ValueError(f"vector_norm: ord must be a number for vectors, got {ord!r}")
     return reductions.norm(x, float(ord), axis, keepdims)
-
-
-def _sizes(x: Any) -> Tensor:
-    """The absolute values, as floats."""
-    size = elementwise.abs(x)
-    return size if size.dtype.kind == "f" else astype(size, float)
 
 
 def matrix_norm(x: Any, *, keepdims: bool = False, ord: Order = "fro") -> Tensor:
@@ -90,7 +80,7 @@ def matrix_norm(x: Any, *, keepdims: bool = False, ord: Order = "fro") -> Tensor
     if ord == "nuc" or abs(ord) == 2:
         parts = svdvals(x)
     else:
-        parts = reductions.sum(_sizes(x), axis=-2 if abs(ord) == 1 else -1)
+        parts = reductions.sum(elementwise.abs(floating(x)), axis=-2 if abs(ord) == 1 else -1)
     if ord == "nuc" or (greatest and 0 in shape[-2:]):
         found = reductions.sum(parts, axis=-1)  # the maximum of an empty axis is 0
     else:
@@ -133,15 +123,7 @@ def cond(A: Any, p: Order | None = None) -> Tensor:
     return where(bad, np.inf, matrix_norm(safe, ord=p) * matrix_norm(inv(safe), ord=p))
 
 
-def _no_rank(x: Any, *_: Any) -> str | None:
-    if x.ndim < 2 or np.isfinite(x).all():
-        return None
-    return f"{which(~np.isfinite(x).all((-2, -1)))} holds NaN or infinity"
-
-
-@primitive(
-    numpy=np.linalg.matrix_rank, arrays=1, float_inputs=True, promote=("x",), explain_error=_no_rank
-)
+@primitive(numpy=np.linalg.matrix_rank, arrays=1, float_inputs=True, promote=("x",))
 def matrix_rank(x: Any, tol: float | None = None, *, rtol: float | None = None) -> Any:
     """Count the singular values that are not zero. Not differentiable.
 
@@ -149,6 +131,61 @@ def matrix_rank(x: Any, tol: float | None = None, *, rtol: float | None = None) 
     """
     if tol is None and rtol is None and x.ndim > 1:
         rtol = max(x.shape[-2:]) * float(np.finfo(x.dtype).eps)
-    if reason := _no_rank(x):
+    if x.ndim > 1 and (reason := not_finite(x)):
         raise np.linalg.LinAlgError(reason)
     return np.linalg.matrix_rank(wide(x), tol, rtol=rtol)
+
+
+@primitive(numpy=np.linalg.pinv, arrays=1, float_inputs=True)
+def pinv(x: Any, rtol: Any = None) -> Any:
+    """Compute the pseudo-inverse of Moore and Penrose, of a matrix or of each in a stack.
+
+    `minigrad.linalg.pinv` says more, and has PyTorch's arguments; these are NumPy's.
+    """
+    if reason := no_matrix(x) or not_finite(x):
+        raise np.linalg.LinAlgError(reason)
+    if rtol is None:
+        rtol = max(x.shape[-2:]) * float(np.finfo(x.dtype).eps)
+    if (np.asarray(rtol) < 0).any():
+        raise ArgumentError(f"rtol must be at least 0, got {rtol!r}")
+    return np.linalg.pinv(wide(x), rcond=rtol).astype(x.dtype, copy=False)
+
+
+def _pinv_x(g: Any, x: Any, out: Any) -> Any:
+    p, q, h = out, mT(out), mT(g)
+    left = h - x @ (p @ h)  # (1 - x p) gᵀ
+    right = h - (h @ p) @ x  # gᵀ (1 - p x)
+    return left @ (p @ q) + (q @ p) @ right - q @ g @ q
+
+
+class LstsqResult(NamedTuple):
+    """The result of `lstsq`."""
+
+    solution: Any
+    residuals: Any
+    rank: Any
+    singular_values: Any
+
+
+def lstsq(a: Any, b: Any, rcond: float | None = None) -> LstsqResult:
+    """Compute the least-squares solution of ``a @ x = b``, of several the one with the least norm.
+
+    `minigrad.linalg.lstsq` says more, and has PyTorch's arguments; these are NumPy's.
+    """
+    left, right = shape_of(a), shape_of(b)
+    if len(left) != 2 or len(right) not in (1, 2) or left[0] != right[0]:
+        raise ValueError(
+            f"lstsq: a of shape (m, n) and b of shape (m,) or (m, k) expected, got {left} and "
+            f"{right}"
+        )
+    solution = matmul(pinv(a, rcond), b)
+    rank = matrix_rank(a, rtol=rcond)
+    if left[1] == int(rank) < left[0]:
+        squares = square(subtract(matmul(a, solution), b))
+        residuals = ravel(reductions.sum(squares, axis=0))
+    else:
+        residuals = getitem(ravel(solution), slice(0))
+    return LstsqResult(solution, residuals, rank, svdvals(a))
+
+
+pinv.defvjp(x=_pinv_x)

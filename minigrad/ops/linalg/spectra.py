@@ -6,8 +6,6 @@ from typing import Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
 
-from minigrad.autograd.grad_mode import is_grad_enabled
-from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import primitive
 from minigrad.ops._numerics import constant, shape_of, within_rule
@@ -16,6 +14,7 @@ from minigrad.ops.linalg._matrices import (
     mT,
     no_matrix,
     no_square,
+    recorded,
     resolution,
     unless,
     which,
@@ -37,11 +36,11 @@ def _inverse_gaps(op: str, values: Any, size: int, *turns: Any) -> Any:
     close = np.abs(constant(gaps)) <= resolution(known, size)[..., None]
     inverse = ~close / np.where(close, 1, gaps)
     equal = close & ~np.eye(known.shape[-1], dtype=bool)
-    several = isinstance(equal, Variable)  # samples, whose other values nobody knows
-    if several or equal.any():
+    of_samples = isinstance(equal, Variable)  # whose other values nobody knows
+    if of_samples or equal.any():
         turned = [constant(turn) != 0 for turn in turns]
         clash = equal & functools.reduce(operator.or_, [*turned, *map(mT, turned)])
-        if several:
+        if of_samples:
             return np.where(clash, np.nan, inverse)
         if clash.any():
             _refuse_equal(op, known, clash)
@@ -163,18 +162,11 @@ def _no_singular_values(x: Any, *_: Any) -> str | None:
 
 
 @primitive(
-    multiple_outputs=True, float_inputs=True, promote=("x",), explain_error=_no_singular_values
-)
-def _svd(x: Any) -> Any:
-    parts = computed(np.linalg.svd(wide(x), full_matrices=False))
-    return tuple(part.astype(x.dtype, copy=False) for part in parts)
-
-
-@primitive(
-    multiple_outputs=True, float_inputs=True, promote=("x",), explain_error=_no_singular_values
-)
-def _svd_complete(x: Any) -> Any:
-    parts = computed(np.linalg.svd(wide(x), full_matrices=True))
+    multiple_outputs=True, arrays=1, float_inputs=True, promote=("x",),
+    explain_error=_no_singular_values,
+)  # fmt: skip
+def _svd(x: Any, full: bool) -> Any:
+    parts = computed(np.linalg.svd(wide(x), full_matrices=full))
     return tuple(part.astype(x.dtype, copy=False) for part in parts)
 
 
@@ -186,14 +178,13 @@ def svd(x: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
     if not compute_uv:
         return svdvals(x)
     shape = shape_of(x)
-    if full_matrices and len(shape) > 1 and shape[-1] != shape[-2]:
-        if isinstance(x, Variable) and history(x) is not None and is_grad_enabled():
-            raise TypeError(
-                f"svd: full_matrices=True has no derivative for shape {shape}: the extra vectors "
-                f"are an arbitrary basis of a null space; pass full_matrices=False, or .detach()"
-            )
-        return SVDResult(*_svd_complete(x))
-    return SVDResult(*_svd(x))
+    longer = full_matrices and len(shape) > 1 and shape[-1] != shape[-2]
+    if longer and recorded(x):
+        raise TypeError(
+            f"svd: full_matrices=True has no derivative for shape {shape}: the extra vectors are "
+            f"an arbitrary basis of a null space; pass full_matrices=False, or .detach()"
+        )
+    return SVDResult(*_svd(x, full_matrices))
 
 
 def _svd_x(g: Any, out: Any) -> Any:
@@ -244,7 +235,7 @@ def svdvals(x: Any) -> Any:
 
 
 def _svdvals_x(g: Any, x: Any) -> Any:
-    u, s, vh = within_rule(_svd, x)
+    u, s, vh = within_rule(_svd, x, False)
     return (u * (g * (constant(s) != 0))[..., None, :]) @ vh
 
 

@@ -39,7 +39,7 @@ def spelled(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def of_numbers(function: Callable[P, R]) -> Callable[P, R]:
-    """The function of an axis, for which a tensor without axes has one of length 1."""
+    """The function as `spelled`, for which a tensor without axes has one of length 1."""
 
     def row(x: Any) -> Any:
         return ops.reshape(x, (1,)) if isinstance(x, Variable) and not x._data.ndim else x
@@ -57,7 +57,7 @@ def of_numbers(function: Callable[P, R]) -> Callable[P, R]:
             return number(function(row(input), *map(row, args), **given))
         return function(input, *args, **keywords)
 
-    return call  # type: ignore[return-value]
+    return spelled(call)  # type: ignore[arg-type]
 
 
 def axes(dim: Any) -> Any:

@@ -13,10 +13,10 @@ from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
 
 __all__ = [
-    "add", "addcdiv", "addcmul", "allclose", "clamp", "clamp_max", "clamp_min", "clip", "clone",
-    "div", "divide", "equal", "float_power", "frac", "frexp", "gcd", "heaviside", "isclose",
-    "isneginf", "isposinf", "isreal", "lcm", "ldexp", "lerp", "logaddexp2", "logit", "mvlgamma",
-    "nan_to_num", "polygamma", "positive", "pow", "round", "rsub", "square", "sub", "subtract",
+    "add", "addcdiv", "addcmul", "clamp_max", "clamp_min", "clone", "div", "divide", "equal",
+    "float_power", "frac", "frexp", "gcd", "heaviside", "isneginf", "isposinf", "isreal", "lcm",
+    "ldexp", "lerp", "logaddexp2", "mvlgamma", "nan_to_num", "positive", "pow", "rsub", "square",
+    "sub", "subtract",
 ]  # fmt: skip
 
 
@@ -210,20 +210,6 @@ def clone(input: Any, *, memory_format: Any = None) -> Tensor:
     return ops.clone(input)
 
 
-def clamp(input: Any, min: Any = None, max: Any = None) -> Tensor:
-    """Limit numbers to bounds, which may be tensors.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.clamp(minigrad.tensor([-1.0, 0.5, 2.0]), 0, 1).tolist()
-        [0.0, 0.5, 1.0]
-    """
-    return ops.clip(input, min, max)
-
-
-clip = clamp
-
-
 def clamp_min(input: Any, min: Any) -> Tensor:
     """Limit numbers from below.
 
@@ -244,17 +230,6 @@ def clamp_max(input: Any, max: Any) -> Tensor:
         [-1.0, 0.0]
     """
     return ops.clip(input, None, max)
-
-
-def round(input: Any, *, decimals: int = 0) -> Tensor:
-    """Round to so many places behind the point, halves to the even neighbour.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.round(minigrad.tensor([0.5, 1.5, 2.6])).tolist()
-        [0.0, 2.0, 3.0]
-    """
-    return ops.round(input, decimals)
 
 
 def nan_to_num(
@@ -280,28 +255,6 @@ def logaddexp2(input: Any, other: Any) -> Tensor:
     """
     two = math.log(2)
     return ops.logaddexp(input * two, other * two) / two
-
-
-def logit(input: Any, eps: float | None = None) -> Tensor:
-    """Compute the inverse of `sigmoid`; `eps` keeps it finite.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.logit(minigrad.tensor(0.5)).item()
-        0.0
-    """
-    return ops.logit(input, eps)
-
-
-def polygamma(n: int, input: Any) -> Tensor:
-    """Compute the n-th derivative of `digamma`.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.polygamma(1, minigrad.tensor(1.0))
-        tensor(1.6449)
-    """
-    return ops.polygamma(n, input)
 
 
 def mvlgamma(input: Any, p: int) -> Tensor:
@@ -362,32 +315,6 @@ def equal(input: Any, other: Any) -> bool:
         (True, False)
     """
     return bool(input.shape == other.shape and ops.all(ops.equal(input, other)).item())
-
-
-def allclose(
-    input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
-) -> bool:
-    """Tell whether all elements are nearly equal: see `isclose`.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.allclose(minigrad.ones(2), minigrad.ones(2) + 1e-7)
-        True
-    """
-    return ops.allclose(input, other, rtol, atol, equal_nan)
-
-
-def isclose(
-    input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
-) -> Tensor:
-    """Tell which elements are nearly equal: abs(input - other) <= atol + rtol * abs(other).
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.isclose(minigrad.tensor([1.0, 2.0]), minigrad.tensor([1.0, 2.1])).tolist()
-        [True, False]
-    """
-    return ops.isclose(input, other, rtol, atol, equal_nan)
 
 
 def isneginf(input: Any) -> Tensor:

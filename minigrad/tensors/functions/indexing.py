@@ -14,31 +14,10 @@ from minigrad.tensors.creation import tensor
 from minigrad.tensors.functions.arguments import of_numbers, part, spelled
 
 __all__ = [
-    "argwhere", "fill", "gather", "index_add", "index_copy", "index_fill", "index_put",
-    "index_select", "masked_fill", "masked_scatter", "masked_select", "nonzero", "put", "scatter",
-    "scatter_add", "scatter_reduce", "select", "select_scatter", "slice_scatter", "take",
-    "take_along_dim", "unravel_index", "where",
+    "fill", "gather", "index_add", "index_copy", "index_fill", "index_put", "index_select",
+    "masked_scatter", "nonzero", "put", "scatter", "scatter_add", "scatter_reduce", "select",
+    "select_scatter", "slice_scatter", "take", "take_along_dim", "unravel_index",
 ]  # fmt: skip
-
-
-@overload
-def where(condition: Any) -> tuple[Tensor, ...]: ...
-@overload
-def where(condition: Any, input: Any, other: Any) -> Tensor: ...
-def where(condition: Any, input: Any = None, other: Any = None) -> Any:
-    """Choose elements of `input` where the condition holds, of `other` elsewhere.
-
-    With the condition alone, find where it holds, as `nonzero(condition, as_tuple=True)`.
-
-    Example:
-        >>> import minigrad
-        >>> x = minigrad.tensor([-1.0, 2.0])
-        >>> minigrad.where(x > 0, x, 0.0).tolist()
-        [0.0, 2.0]
-    """
-    if input is None and other is None:
-        return nonzero(condition, as_tuple=True)
-    return ops.where(condition, input, other)
 
 
 @overload
@@ -54,17 +33,6 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
         [[1], [2]]
     """
     return ops.nonzero(input) if as_tuple else ops.argwhere(input)
-
-
-def argwhere(input: Any) -> Tensor:
-    """Find the elements that are not 0: a row of indices for each.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.argwhere(minigrad.tensor([0, 3, 4])).tolist()
-        [[1], [2]]
-    """
-    return ops.argwhere(input)
 
 
 def unravel_index(indices: Any, shape: Any) -> tuple[Tensor, ...]:
@@ -95,7 +63,6 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Te
     return _read(ops.gather, input, index, dim)
 
 
-@spelled
 @of_numbers
 def index_select(input: Any, dim: int, index: Any) -> Tensor:
     """Select places of an axis.
@@ -154,31 +121,7 @@ def _read(read: Callable[..., Any], input: Any, index: Any, dim: int) -> Any:
     return ops.reshape(found, np.shape(index))
 
 
-def masked_select(input: Any, mask: Any) -> Tensor:
-    """Read where a mask is true, in one axis.
-
-    Example:
-        >>> import minigrad
-        >>> x = minigrad.tensor([1.0, -2.0, 3.0])
-        >>> x.masked_select(x > 0).tolist()
-        [1.0, 3.0]
-    """
-    return ops.masked_select(input, mask)
-
-
 # Writing: the result is a new tensor
-
-
-def masked_fill(input: Any, mask: Any, value: Any) -> Tensor:
-    """Write one number where a mask is true.
-
-    Example:
-        >>> import minigrad
-        >>> x = minigrad.tensor([1.0, -2.0])
-        >>> x.masked_fill(x < 0, 0.0).tolist()
-        [1.0, 0.0]
-    """
-    return ops.masked_fill(input, mask, value)
 
 
 def masked_scatter(input: Any, mask: Any, source: Any) -> Tensor:
@@ -196,7 +139,6 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Tensor:
     return _put(ops.broadcast_to(input, shape), (chosen,), first, False)
 
 
-@spelled
 @of_numbers
 def scatter(
     input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None,
@@ -219,7 +161,6 @@ def scatter(
     return ops.scatter_reduce(input, dim, index, first, kind)
 
 
-@spelled
 @of_numbers
 def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Tensor:
     """Add values along an axis at the places that `index` names.
@@ -232,7 +173,6 @@ def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Tensor:
     return ops.scatter_add(input, dim, index, src)
 
 
-@spelled
 @of_numbers
 def scatter_reduce(
     input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
@@ -248,7 +188,6 @@ def scatter_reduce(
     return ops.scatter_reduce(input, dim, index, src, reduce, include_self=include_self)
 
 
-@spelled
 @of_numbers
 def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: float = 1) -> Tensor:
     """Add slices at places of an axis.
@@ -261,7 +200,6 @@ def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: float = 1
     return ops.index_add(input, dim, index, source, alpha=alpha)
 
 
-@spelled
 @of_numbers
 def index_fill(input: Any, dim: int, index: Any, value: Any) -> Tensor:
     """Write one number at places of an axis.

@@ -29,13 +29,9 @@ class HistogramAndEdges(NamedTuple):
     bin_edges: Tensor
 
 
-@spelled
 @of_numbers
 def sort(
-    input: Any,
-    dim: int = -1,
-    descending: bool = False,
-    stable: bool = False,
+    input: Any, dim: int = -1, descending: bool = False, stable: bool = False
 ) -> ValuesAndIndices:
     """Sort along an axis: the elements in order, and where they were.
 
@@ -60,14 +56,8 @@ def msort(input: Any) -> Tensor:
     return ops.sort(input, 0)
 
 
-@spelled
 @of_numbers
-def argsort(
-    input: Any,
-    dim: int = -1,
-    descending: bool = False,
-    stable: bool = False,
-) -> Tensor:
+def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
     """Find the indices that sort along an axis; equal elements keep their order.
 
     Example:
@@ -78,7 +68,6 @@ def argsort(
     return ops.argsort(input, dim, descending)
 
 
-@spelled
 @of_numbers
 def topk(
     input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
@@ -93,7 +82,6 @@ def topk(
     return ops.topk(input, k, dim, largest, sorted)
 
 
-@spelled
 @of_numbers
 def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
     """Find the k-th least element along an axis, and its place.
@@ -113,7 +101,6 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Values
     return _with_places(input, index, dim, keepdim)
 
 
-@spelled
 @of_numbers
 def mode(input: Any, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
     """Find the commonest element along an axis, the least of several, and its last place.
@@ -217,11 +204,7 @@ def _side(right: bool) -> str:
 
 
 def isin(
-    elements: Any,
-    test_elements: Any,
-    *,
-    assume_unique: bool = False,
-    invert: bool = False,
+    elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False
 ) -> Tensor:
     """Tell which elements are among others.
 
@@ -247,13 +230,9 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
 
 
 def histogram(
-    input: Any,
-    bins: Any = 100,
-    *,
-    range: tuple[float, float] | None = None,
-    weight: Any = None,
+    input: Any, bins: Any = 100, *, range: tuple[float, float] | None = None, weight: Any = None,
     density: bool = False,
-) -> HistogramAndEdges:
+) -> HistogramAndEdges:  # fmt: skip
     """Count the elements in intervals, or add up their weights, in floats; and the edges.
 
     Args:

@@ -9,14 +9,13 @@ import numpy as np
 from minigrad import ops
 from minigrad.autograd.typing import Tensor
 from minigrad.ops import linalg
-from minigrad.ops.linalg.determinants import SlogdetResult
 from minigrad.tensors.functions.arguments import spelled, with_axes
 
 __all__ = [
     "addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "cdist", "chain_matmul", "cholesky",
-    "cholesky_inverse", "cholesky_solve", "corrcoef", "cov", "cross", "det", "dot", "einsum", "ger",
-    "inner", "inverse", "kron", "logdet", "matrix_power", "matrix_rank", "mm", "mv", "outer",
-    "pdist", "pinverse", "qr", "renorm", "slogdet", "svd", "tensordot", "vander", "vdot",
+    "cholesky_inverse", "cholesky_solve", "corrcoef", "cov", "cross", "dot", "ger", "logdet",
+    "matrix_rank", "mm", "mv", "outer", "pdist", "pinverse", "qr", "renorm", "svd", "tensordot",
+    "vander",
 ]  # fmt: skip
 
 
@@ -64,17 +63,6 @@ def dot(input: Any, tensor: Any) -> Tensor:
     return ops.dot(with_axes(input, 1, "dot"), with_axes(tensor, 1, "dot"))
 
 
-def vdot(input: Any, other: Any) -> Tensor:
-    """Multiply two vectors, as `dot` does.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.vdot(minigrad.tensor([1.0, 2.0]), minigrad.tensor([3.0, 4.0])).item()
-        11.0
-    """
-    return ops.vdot(input, other)
-
-
 def outer(input: Any, vec2: Any) -> Tensor:
     """Multiply each element of a vector by each of another one.
 
@@ -87,28 +75,6 @@ def outer(input: Any, vec2: Any) -> Tensor:
 
 
 ger = outer
-
-
-def inner(input: Any, other: Any) -> Tensor:
-    """Multiply along the last axes, and add up.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.inner(minigrad.ones(2, 3), minigrad.ones(4, 3)).shape
-        minigrad.Size([2, 4])
-    """
-    return ops.inner(input, other)
-
-
-def kron(input: Any, other: Any) -> Tensor:
-    """Put a copy of `other`, multiplied by it, in the place of each element of `input`.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.kron(minigrad.tensor([1, 10]), minigrad.tensor([1, 2])).tolist()
-        [1, 2, 10, 20]
-    """
-    return ops.kron(input, other)
 
 
 def _scaled(x: Any, by: float) -> Any:
@@ -171,18 +137,6 @@ def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: floa
         [[11.0, 11.0], [11.0, 11.0]]
     """
     return _scaled(input, beta) + alpha * ops.sum(ops.matmul(batch1, batch2), 0)
-
-
-def einsum(equation: str, *operands: Any) -> Tensor:
-    """Sum products along labelled axes; the tensors are given one by one, or as one list.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.einsum("ij,j->i", minigrad.eye(2), minigrad.tensor([3.0, 4.0])).tolist()
-        [3.0, 4.0]
-    """
-    given = operands[0] if isinstance(operands[0], (list, tuple)) else operands
-    return ops.einsum(equation, *given)
 
 
 def tensordot(a: Any, b: Any, dims: Any = 2) -> Tensor:
@@ -264,50 +218,6 @@ class Svd(NamedTuple):
     U: Tensor
     S: Tensor
     V: Tensor
-
-
-def det(input: Any) -> Tensor:
-    """Compute the determinant: see `linalg.det`.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.det(minigrad.tensor([[2.0, 0.0], [0.0, 3.0]])).item()
-        6.0
-    """
-    return linalg.det(input)
-
-
-def slogdet(input: Any) -> SlogdetResult:
-    """Compute the sign of the determinant, and the logarithm of its size: see `linalg.slogdet`.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.slogdet(minigrad.eye(2))
-        SlogdetResult(sign=tensor(1.), logabsdet=tensor(0.))
-    """
-    return linalg.slogdet(input)
-
-
-def inverse(input: Any) -> Tensor:
-    """Invert a matrix: see `linalg.inv`.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.inverse(minigrad.tensor([[2.0, 0.0], [0.0, 4.0]])).tolist()
-        [[0.5, 0.0], [0.0, 0.25]]
-    """
-    return linalg.inv(input)
-
-
-def matrix_power(input: Any, n: int) -> Tensor:
-    """Multiply a matrix by itself: see `linalg.matrix_power`.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.matrix_power(minigrad.tensor([[1.0, 1.0], [0.0, 1.0]]), 3).tolist()
-        [[1.0, 3.0], [0.0, 1.0]]
-    """
-    return linalg.matrix_power(input, n)
 
 
 def logdet(input: Any) -> Tensor:

@@ -62,7 +62,7 @@ def is_signed(input: Tensor) -> bool:
 
 
 def is_complex(input: Tensor) -> bool:
-    """Return False: there are no complex tensors.
+    """Return False: no tensor is complex, lazily conjugated or negated, or barred from gradients.
 
     Example:
         >>> import minigrad
@@ -72,37 +72,7 @@ def is_complex(input: Tensor) -> bool:
     return False
 
 
-def is_conj(input: Tensor) -> bool:
-    """Return False: there are no complex tensors.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.is_conj(minigrad.ones(2))
-        False
-    """
-    return False
-
-
-def is_neg(input: Tensor) -> bool:
-    """Return False: a negated tensor has memory of its own.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.is_neg(-minigrad.ones(2))
-        False
-    """
-    return False
-
-
-def is_inference(input: Tensor) -> bool:
-    """Return False: no tensor is barred from gradients.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.is_inference(minigrad.ones(2))
-        False
-    """
-    return False
+is_conj = is_neg = is_inference = is_complex
 
 
 def is_nonzero(input: Tensor) -> bool:
@@ -153,7 +123,7 @@ def get_device(input: Tensor) -> int:
 
 
 def resolve_conj(input: Tensor) -> Tensor:
-    """Return the tensor itself: there are no complex tensors.
+    """Return the tensor itself: no tensor is lazily conjugated or negated.
 
     Example:
         >>> import minigrad
@@ -164,16 +134,7 @@ def resolve_conj(input: Tensor) -> Tensor:
     return input
 
 
-def resolve_neg(input: Tensor) -> Tensor:
-    """Return the tensor itself.
-
-    Example:
-        >>> import minigrad
-        >>> x = minigrad.ones(2)
-        >>> minigrad.resolve_neg(x) is x
-        True
-    """
-    return input
+resolve_neg = resolve_conj
 
 
 def promote_types(type1: Any, type2: Any) -> dtype:

@@ -14,9 +14,9 @@ from minigrad.ops.sorting import ValuesAndIndices
 from minigrad.tensors.functions.arguments import axes, computed, of_numbers, signed, spelled
 
 __all__ = [
-    "all", "amax", "amin", "aminmax", "any", "argmax", "argmin", "count_nonzero", "dist",
-    "logsumexp", "max", "mean", "median", "min", "nanmean", "nansum", "norm", "prod", "quantile",
-    "std", "std_mean", "sum", "trace", "var", "var_mean",
+    "all", "amax", "amin", "aminmax", "any", "count_nonzero", "dist", "logsumexp", "max", "mean",
+    "median", "min", "nanmean", "nansum", "norm", "prod", "quantile", "std", "std_mean", "sum",
+    "trace", "var", "var_mean",
 ]  # fmt: skip
 
 
@@ -117,7 +117,6 @@ def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
     return computed(ops.prod, dtype, signed(input), axes(dim), keepdim)
 
 
-@spelled
 @of_numbers
 def logsumexp(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Compute log(sum(exp(input))) along axes, without overflow.
@@ -159,7 +158,6 @@ def max(
 ) -> Tensor: ...
 @overload
 def max(input: Any, dim: int, keepdim: bool = False) -> ValuesAndIndices: ...
-@spelled
 @of_numbers
 def max(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """Find the largest element; along an axis with its place; or of two tensors the larger.
@@ -197,7 +195,6 @@ def min(
 ) -> Tensor: ...
 @overload
 def min(input: Any, dim: int, keepdim: bool = False) -> ValuesAndIndices: ...
-@spelled
 @of_numbers
 def min(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """Find the least element; along an axis with its place; or of two tensors the lesser.
@@ -254,35 +251,10 @@ def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False) -> Ext
     return Extremes(ops.min(input, dim, keepdim), ops.max(input, dim, keepdim))
 
 
-@spelled
-def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
-    """Find the place of the largest element; without an axis, among all of them.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.argmax(minigrad.tensor([[1, 5], [7, 2]])).item()
-        2
-    """
-    return ops.argmax(input, dim, keepdim)
-
-
-@spelled
-def argmin(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
-    """Find the place of the least element; without an axis, among all of them.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.argmin(minigrad.tensor([[1, 5], [7, 2]]), 0).tolist()
-        [0, 1]
-    """
-    return ops.argmin(input, dim, keepdim)
-
-
 @overload
 def median(input: Any, dim: None = None, keepdim: bool = False) -> Tensor: ...
 @overload
 def median(input: Any, dim: int, keepdim: bool = False) -> ValuesAndIndices: ...
-@spelled
 @of_numbers
 def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """Find the median: of two middle elements the lower; along an axis with its place.
@@ -308,7 +280,6 @@ def _median_place(input: Any, dim: int) -> Any:
     return ops.take_along_axis(order, ops.where(nans > 0, n - nans, (n - 1) // 2), dim)
 
 
-@spelled
 @of_numbers
 def quantile(
     input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *,

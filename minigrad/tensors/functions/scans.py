@@ -21,7 +21,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-@spelled
 @of_numbers
 def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Tensor:
     """Compute the running sum along an axis.
@@ -34,7 +33,6 @@ def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Tensor:
     return computed(ops.cumsum, dtype, signed(input), dim)
 
 
-@spelled
 @of_numbers
 def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Tensor:
     """Compute the running product along an axis.
@@ -47,7 +45,6 @@ def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Tensor:
     return computed(ops.cumprod, dtype, signed(input), dim)
 
 
-@spelled
 @of_numbers
 def cummax(input: Any, dim: int) -> ValuesAndIndices:
     """Compute the running maximum along an axis, and where it is.
@@ -60,7 +57,6 @@ def cummax(input: Any, dim: int) -> ValuesAndIndices:
     return ops.cummax(input, dim)
 
 
-@spelled
 @of_numbers
 def cummin(input: Any, dim: int) -> ValuesAndIndices:
     """Compute the running minimum along an axis, and where it is.
@@ -73,7 +69,6 @@ def cummin(input: Any, dim: int) -> ValuesAndIndices:
     return ops.cummin(input, dim)
 
 
-@spelled
 @of_numbers
 def logcumsumexp(input: Any, dim: int) -> Tensor:
     """Compute the logarithm of the running sum of exponentials along an axis.

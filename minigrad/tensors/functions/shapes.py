@@ -17,14 +17,11 @@ from minigrad.autograd.typing import Tensor
 from minigrad.tensors.functions.arguments import of_numbers, part, sizes_of, spelled
 
 __all__ = [
-    "adjoint", "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes",
-    "broadcast_tensors", "broadcast_to", "cartesian_prod", "cat", "chunk", "column_stack",
-    "combinations", "concat", "concatenate", "diag", "diag_embed", "diagflat", "diagonal", "dsplit",
-    "dstack", "expand", "expand_as", "flatten", "flip", "fliplr", "flipud", "hsplit", "hstack",
-    "meshgrid", "moveaxis", "movedim", "narrow", "permute", "ravel", "repeat", "repeat_interleave",
-    "reshape", "reshape_as", "roll", "rot90", "row_stack", "split", "split_with_sizes", "squeeze",
-    "stack", "sum_to_size", "swapaxes", "swapdims", "t", "tensor_split", "tile", "transpose",
-    "tril", "triu", "unbind", "unflatten", "unfold", "unsqueeze", "view_as", "vsplit", "vstack",
+    "adjoint", "block_diag", "broadcast_shapes", "broadcast_to", "cartesian_prod", "cat", "chunk",
+    "combinations", "concat", "concatenate", "diag", "diag_embed", "diagflat", "diagonal", "expand",
+    "flip", "meshgrid", "narrow", "permute", "repeat", "repeat_interleave", "reshape", "roll",
+    "split", "split_with_sizes", "squeeze", "stack", "swapaxes", "swapdims", "t", "tensor_split",
+    "tile", "transpose", "tril", "triu", "unbind", "unflatten", "unfold",
 ]  # fmt: skip
 
 
@@ -92,22 +89,6 @@ def adjoint(input: Any) -> Tensor:
     return ops.swapaxes(input, -1, -2)
 
 
-def movedim(
-    input: Any, source: int | tuple[int, ...], destination: int | tuple[int, ...]
-) -> Tensor:
-    """Move axes to other places.
-
-    Example:
-        >>> import minigrad
-        >>> tuple(minigrad.movedim(minigrad.ones(2, 3, 4), 0, -1).shape)
-        (3, 4, 2)
-    """
-    return ops.moveaxis(input, source, destination)
-
-
-moveaxis = movedim
-
-
 # Shapes
 
 
@@ -128,17 +109,6 @@ def reshape_as(input: Any, other: Any) -> Tensor:
 
 
 view_as = reshape_as
-
-
-def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """Make one axis of several.
-
-    Example:
-        >>> import minigrad
-        >>> tuple(minigrad.flatten(minigrad.ones(2, 3, 4), 1).shape)
-        (2, 12)
-    """
-    return ops.flatten(input, start_dim, end_dim)
 
 
 @spelled
@@ -171,29 +141,6 @@ def squeeze(input: Any, dim: Any = None) -> Tensor:
             raise IndexError(f"squeeze: dim {axis} of a tensor with {input.ndim} axes")
     short = tuple(axis for axis in given if input.ndim and input.shape[axis] == 1)
     return ops.squeeze(input, short) if short else ops.reshape(input, input.shape)
-
-
-def ravel(input: Any) -> Tensor:
-    """Make one axis of all, in C order; a view where the memory allows it.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.ravel(minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]))
-        tensor([1., 2., 3., 4.])
-    """
-    return ops.ravel(input)
-
-
-@spelled
-def unsqueeze(input: Any, dim: int) -> Tensor:
-    """Insert an axis of length 1.
-
-    Example:
-        >>> import minigrad
-        >>> tuple(minigrad.unsqueeze(minigrad.ones(3), 0).shape)
-        (1, 3)
-    """
-    return ops.expand_dims(input, dim)
 
 
 def expand(input: Any, *sizes: Any, size: Any = None) -> Tensor:
@@ -248,51 +195,6 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
     return np.broadcast_shapes(*shapes)
 
 
-def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
-    """Broadcast tensors to one shape, without copying.
-
-    Example:
-        >>> import minigrad
-        >>> x, y = minigrad.broadcast_tensors(minigrad.ones(2, 1), minigrad.ones(3))
-        >>> x.shape == y.shape == (2, 3)
-        True
-    """
-    return ops.broadcast_arrays(*tensors)
-
-
-def atleast_1d(*tensors: Any) -> Any:
-    """Give tensors at least one axis.
-
-    Example:
-        >>> import minigrad
-        >>> tuple(minigrad.atleast_1d(minigrad.tensor(2.0)).shape)
-        (1,)
-    """
-    return ops.atleast_1d(*sizes_of(tensors))
-
-
-def atleast_2d(*tensors: Any) -> Any:
-    """Give tensors at least two axes; new ones come first.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.atleast_2d(minigrad.ones(3)).shape
-        minigrad.Size([1, 3])
-    """
-    return ops.atleast_2d(*sizes_of(tensors))
-
-
-def atleast_3d(*tensors: Any) -> Any:
-    """Give tensors at least three axes; of a matrix the third comes last.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.atleast_3d(minigrad.ones(2, 3)).shape
-        minigrad.Size([2, 3, 1])
-    """
-    return ops.atleast_3d(*sizes_of(tensors))
-
-
 # Repetition and order along axes
 
 
@@ -321,7 +223,6 @@ def tile(input: Any, *repeats: Any, dims: Any = None) -> Tensor:
     return ops.tile(input, sizes_of(repeats) if dims is None else tuple(dims))
 
 
-@spelled
 @of_numbers
 def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Tensor:
     """Repeat each element, or each slice along an axis.
@@ -334,7 +235,6 @@ def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Tenso
     return ops.repeat(input, repeats, dim)
 
 
-@spelled
 @of_numbers
 def flip(input: Any, *axes: Any, dims: Any = None) -> Tensor:
     """Reverse the elements along axes.
@@ -352,29 +252,6 @@ def flip(input: Any, *axes: Any, dims: Any = None) -> Tensor:
     return ops.flip(input, chosen if isinstance(chosen, int) else tuple(chosen))
 
 
-def fliplr(input: Any) -> Tensor:
-    """Reverse the columns of a matrix.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.fliplr(minigrad.tensor([[1, 2], [3, 4]])).tolist()
-        [[2, 1], [4, 3]]
-    """
-    return ops.fliplr(input)
-
-
-def flipud(input: Any) -> Tensor:
-    """Reverse the rows of a matrix.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.flipud(minigrad.tensor([[1, 2], [3, 4]])).tolist()
-        [[3, 4], [1, 2]]
-    """
-    return ops.flipud(input)
-
-
-@spelled
 @of_numbers
 def roll(input: Any, shifts: Any, dims: Any = None) -> Tensor:
     """Move elements along axes; those that leave at the end come back at the start.
@@ -385,17 +262,6 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Tensor:
         [3, 1, 2]
     """
     return ops.roll(input, shifts, dims)
-
-
-def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Tensor:
-    """Turn by k right angles in the plane of two axes.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.rot90(minigrad.tensor([[1, 2], [3, 4]])).tolist()
-        [[2, 4], [1, 3]]
-    """
-    return ops.rot90(input, k, dims)
 
 
 # Joining
@@ -431,53 +297,6 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
         (3, 2)
     """
     return ops.stack(tensors, dim)
-
-
-def hstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Join along the second axis, or the first of vectors.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.hstack([minigrad.tensor([1, 2]), minigrad.tensor([3])]).tolist()
-        [1, 2, 3]
-    """
-    return ops.hstack(tensors)
-
-
-def vstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Join along the first axis; vectors are rows.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.vstack([minigrad.tensor([1, 2]), minigrad.tensor([3, 4])]).tolist()
-        [[1, 2], [3, 4]]
-    """
-    return ops.vstack(tensors)
-
-
-row_stack = vstack
-
-
-def dstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Join along the third axis.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.dstack([minigrad.tensor([1, 2]), minigrad.tensor([3, 4])]).tolist()
-        [[[1, 3], [2, 4]]]
-    """
-    return ops.dstack(tensors)
-
-
-def column_stack(tensors: Sequence[Tensor]) -> Tensor:
-    """Join along the second axis; vectors are columns.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.column_stack([minigrad.tensor([1, 2]), minigrad.tensor([3, 4])]).tolist()
-        [[1, 3], [2, 4]]
-    """
-    return ops.column_stack(tensors)
 
 
 def block_diag(*tensors: Any) -> Tensor:
@@ -559,16 +378,7 @@ def split(
     return ops.split(input, [int(end) for end in accumulate(size)][:-1], dim)
 
 
-@spelled
-def split_with_sizes(input: Any, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
-    """Divide along an axis into pieces of several sizes: see `split`.
-
-    Example:
-        >>> import minigrad
-        >>> [x.tolist() for x in minigrad.split_with_sizes(minigrad.arange(5), [1, 4])]
-        [[0], [1, 2, 3, 4]]
-    """
-    return split(input, split_sizes, dim)
+split_with_sizes = split
 
 
 @spelled
@@ -582,7 +392,7 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """
     n = input.shape[dim]
     size = builtins.max(-(-n // chunks), 1)
-    return ops.split(input, list(range(size, n, size)), dim)
+    return ops.split(input, [*range(size, n, size)] if n else [0] * (chunks - 1), dim)
 
 
 @spelled
@@ -597,39 +407,6 @@ def tensor_split(
         [[0, 1, 2], [3, 4]]
     """
     return ops.array_split(input, indices_or_sections, dim)
-
-
-def hsplit(input: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
-    """Divide along the second axis, or the first of a vector: see `tensor_split`.
-
-    Example:
-        >>> import minigrad
-        >>> [x.tolist() for x in minigrad.hsplit(minigrad.arange(4), 2)]
-        [[0, 1], [2, 3]]
-    """
-    return ops.hsplit(input, indices_or_sections)
-
-
-def vsplit(input: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
-    """Divide along the first axis: see `tensor_split`.
-
-    Example:
-        >>> import minigrad
-        >>> [x.tolist() for x in minigrad.vsplit(minigrad.eye(2), 2)]
-        [[[1.0, 0.0]], [[0.0, 1.0]]]
-    """
-    return ops.vsplit(input, indices_or_sections)
-
-
-def dsplit(input: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
-    """Divide along the third axis: see `tensor_split`.
-
-    Example:
-        >>> import minigrad
-        >>> [x.shape for x in minigrad.dsplit(minigrad.ones(1, 2, 4), 2)]
-        [minigrad.Size([1, 2, 2]), minigrad.Size([1, 2, 2])]
-    """
-    return ops.dsplit(input, indices_or_sections)
 
 
 @spelled

@@ -2,11 +2,9 @@
 
 from typing import Final as Final
 
-from minigrad.torch.answers import no, refusing, unchanged
+from minigrad.torch.answers import no, unchanged
 from minigrad.torch.jit import annotations as annotations
 
 freeze = optimize_for_inference = script = script_if_tracing = trace = unchanged
 export = ignore = unused = _overload_method = unchanged
 is_scripting = is_tracing = no
-load = refusing("jit.load", "a program of TorchScript cannot be read: load a state_dict")
-save = refusing("jit.save", "there is no TorchScript: save model.state_dict()")

@@ -16,16 +16,16 @@ from minigrad.nn.layers.pooling import _AdaptiveMaxPoolNd as _AdaptiveMaxPoolNd
 from minigrad.nn.layers.pooling import _AvgPoolNd as _AvgPoolNd
 from minigrad.nn.layers.pooling import _MaxPoolNd as _MaxPoolNd
 from minigrad.nn.layers.recurrence import RNNBase as RNNBase
-from minigrad.nn.layers.recurrent_cells import RNNCellBase as RNNCellBase
+from minigrad.nn.layers.recurrence import RNNCellBase as RNNCellBase
 from minigrad.torch.nn import attention as attention
 from minigrad.torch.nn import common_types as common_types
+from minigrad.torch.nn.common_types import _size_1_t as _size_1_t
+from minigrad.torch.nn.common_types import _size_2_t as _size_2_t
 from minigrad.torch.nn.multihead import MultiheadAttention as MultiheadAttention
 from minigrad.torch.nn.stand_ins import *
 from minigrad.torch.nn.stand_ins import _ntuple as _ntuple
 from minigrad.torch.nn.stand_ins import _pair as _pair
 from minigrad.torch.nn.stand_ins import _quadruple as _quadruple
 from minigrad.torch.nn.stand_ins import _single as _single
-from minigrad.torch.nn.stand_ins import _size_1_t as _size_1_t
-from minigrad.torch.nn.stand_ins import _size_2_t as _size_2_t
 from minigrad.torch.nn.stand_ins import _triple as _triple
 from minigrad.torch.nn.transformers import *

@@ -11,14 +11,13 @@ from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.attention.multi_head import MultiHeadAttention
 from minigrad.nn.functional.masks import MaskLike
-from minigrad.nn.module.argument_checks import checked_constructor
 from minigrad.nn.module.parameter import Parameter
+from minigrad.tensors.creation import empty
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["MultiheadAttention"]
 
-_PROJECTIONS = ("q_proj", "k_proj", "v_proj")
-_PACKED = ("in_proj_weight", "q_proj_weight", "k_proj_weight", "v_proj_weight", "in_proj_bias")
+_WEIGHTS = ("in_proj_weight", "q_proj_weight", "k_proj_weight", "v_proj_weight")
 
 
 class MultiheadAttention(MultiHeadAttention):
@@ -41,7 +40,9 @@ class MultiheadAttention(MultiHeadAttention):
         (minigrad.Size([5, 1, 8]), minigrad.Size([1, 5, 7]))
     """
 
-    @checked_constructor
+    in_proj_weight: Parameter
+    in_proj_bias: Parameter | None
+
     def __init__(
         self, embed_dim: int, num_heads: int, dropout: float = 0.0, bias: bool = True,
         add_bias_kv: bool = False, add_zero_attn: bool = False, kdim: int | None = None,
@@ -51,52 +52,38 @@ class MultiheadAttention(MultiHeadAttention):
             embed_dim, num_heads, dropout, bias, add_bias_kv, add_zero_attn, kdim, vdim
         )
         self.batch_first = batch_first
-        own = [self.__dict__[name] for name in _PROJECTIONS]
-        extra = {name: getattr(self, name) for name in ("bias_k", "bias_v")}
-        for name in (*_PROJECTIONS, *extra):
-            delattr(self, name)
-        weights = [projection.weight for projection in own]
-        self._qkv_same_embed_dim = self.kdim == self.vdim == embed_dim
-        packed: list[Any] = [None, *weights]
-        if self._qkv_same_embed_dim:
-            packed = [ops.concatenate(weights), None, None, None]
-        packed.append(ops.concatenate([p.bias for p in own]) if bias else None)
-        for name, value in zip(_PACKED, packed, strict=True):
-            self.register_parameter(name, None if value is None else Parameter(value))
-        for name, value in extra.items():
-            self.register_parameter(name, value)
-        self._reset_parameters()
         self.to(dtype=dtype, device=device)
+
+    def _make_projections(self, width: int, bias: bool) -> None:
+        widths = self.embed_dim, self.kdim, self.vdim
+        packed = self._qkv_same_embed_dim = len({*widths}) == 1
+        shapes: list[Any] = [(width, each) for each in widths]
+        shapes = [(3 * width, width), None, None, None] if packed else [None, *shapes]
+        for name, shape in zip(_WEIGHTS, shapes, strict=True):
+            self.register_parameter(name, shape and Parameter(empty(shape)))
+        self.register_parameter("in_proj_bias", Parameter(empty(3 * width)) if bias else None)
+
+    def _project(self, query: Tensor, key: Tensor, value: Tensor) -> list[Tensor]:
+        width, bias = self.embed_dim, self.in_proj_bias
+        weights = [getattr(self, name) for name in _WEIGHTS[1:]]
+        if self._qkv_same_embed_dim:
+            weights = [*self.in_proj_weight.split(width)]
+        biases = [None] * 3 if bias is None else bias.split(width)
+        inputs = query, key, value
+        return [F.linear(x, w, b) for x, w, b in zip(inputs, weights, biases, strict=True)]
 
     def reset_parameters(self) -> None:
         """Initialize all parameters again."""
-        if "in_proj_weight" in self.__dict__:
-            self.out_proj.reset_parameters()
-            self._reset_parameters()
-        else:
-            super().reset_parameters()
-
-    def _reset_parameters(self) -> None:
-        for name in _PACKED[:4]:
+        self.out_proj.reset_parameters()
+        for name in _WEIGHTS:
             if getattr(self, name) is not None:
                 init.xavier_uniform(getattr(self, name))
-        if self.in_proj_bias is not None:
-            init.constant(self.in_proj_bias, 0.0)
-            init.constant(getattr(self.out_proj, "bias"), 0.0)  # noqa: B009
+        if self.in_proj_bias is not None and self.out_proj.bias is not None:
+            init.zeros_(self.in_proj_bias)
+            init.zeros_(self.out_proj.bias)
         for extra in (self.bias_k, self.bias_v):
             if extra is not None:
                 init.xavier_normal(extra)
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in _PROJECTIONS:
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-        width = self.embed_dim
-        i = _PROJECTIONS.index(name) * width
-        weight = self.in_proj_weight[i : i + width] if self._qkv_same_embed_dim else None
-        if weight is None:
-            weight = getattr(self, f"{name}_weight")
-        bias = self.in_proj_bias
-        return lambda x: F.linear(x, weight, None if bias is None else bias[i : i + width])
 
     def adapt_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
         """The state: it has PyTorch's names."""

@@ -7,78 +7,7 @@ from typing import Any
 
 from minigrad.nn import Module
 
-__all__ = [
-    "AdaptiveAvgPool3d", "AdaptiveMaxPool3d", "AvgPool3d", "BatchNorm3d", "CTCLoss", "Conv3d",
-    "ConvTranspose3d", "DataParallel", "DistributedDataParallel", "Dropout3d", "InstanceNorm3d",
-    "MaxPool3d", "MaxUnpool3d", "SyncBatchNorm",
-]  # fmt: skip
-
-
-class _Absent(Module):
-    """A layer that can be named, as in ``isinstance(layer, nn.Conv3d)``, and not made."""
-
-    why = "no layer has three spatial axes"
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        raise NotImplementedError(f"torch.nn.{type(self).__name__}: {self.why}")
-
-
-class Conv3d(_Absent):
-    """An error."""
-
-
-class ConvTranspose3d(_Absent):
-    """An error."""
-
-
-class MaxPool3d(_Absent):
-    """An error."""
-
-
-class AvgPool3d(_Absent):
-    """An error."""
-
-
-class AdaptiveAvgPool3d(_Absent):
-    """An error."""
-
-
-class AdaptiveMaxPool3d(_Absent):
-    """An error."""
-
-
-class MaxUnpool3d(_Absent):
-    """An error."""
-
-
-class BatchNorm3d(_Absent):
-    """An error."""
-
-
-class InstanceNorm3d(_Absent):
-    """An error."""
-
-
-class Dropout3d(_Absent):
-    """An error."""
-
-
-class CTCLoss(_Absent):
-    """An error."""
-
-    why = "there is no CTC"
-
-
-class SyncBatchNorm(_Absent):
-    """An error."""
-
-    why = "a model runs in one process: BatchNorm2d"
-
-
-class DistributedDataParallel(_Absent):
-    """An error."""
-
-    why = "a model runs in one process"
+__all__ = ["DataParallel"]
 
 
 class DataParallel(Module):
@@ -106,4 +35,3 @@ def _ntuple(count: int) -> Callable[[Any], tuple[Any, ...]]:
 
 
 _single, _pair, _triple, _quadruple = map(_ntuple, (1, 2, 3, 4))
-_size_1_t = _size_2_t = Any

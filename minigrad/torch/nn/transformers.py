@@ -13,7 +13,6 @@ from typing import Any
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.layers.normalization import LayerNorm
-from minigrad.nn.module.argument_checks import checked_constructor
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.containers import ModuleList
 from minigrad.nn.transformers import decoder, encoder, transformer
@@ -32,7 +31,6 @@ Mask = Any
 class _Layer(encoder.Layer):
     """PyTorch's constructor of both layers, and its names of their parts."""
 
-    @checked_constructor
     def __init__(
         self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1,
         activation: Activation = F.relu, layer_norm_eps: float = 1e-5, batch_first: bool = False,
@@ -122,7 +120,6 @@ class _Stack(Module):
 class TransformerEncoder(_Stack, encoder.TransformerEncoder):
     """A stack of encoder layers with PyTorch's contract."""
 
-    @checked_constructor
     def __init__(
         self, encoder_layer: Module, num_layers: int, norm: Module | None = None,
         enable_nested_tensor: bool = True, mask_check: bool = True,
@@ -143,7 +140,6 @@ class TransformerEncoder(_Stack, encoder.TransformerEncoder):
 class TransformerDecoder(_Stack, decoder.TransformerDecoder):
     """A stack of decoder layers with PyTorch's contract."""
 
-    @checked_constructor
     def __init__(
         self, decoder_layer: Module, num_layers: int, norm: Module | None = None
     ) -> None:  # fmt: skip
@@ -166,7 +162,6 @@ class TransformerDecoder(_Stack, decoder.TransformerDecoder):
 class Transformer(transformer.Transformer):
     """An encoder-decoder with PyTorch's contract."""
 
-    @checked_constructor
     def __init__(
         self, d_model: int = 512, nhead: int = 8, num_encoder_layers: int = 6,
         num_decoder_layers: int = 6, dim_feedforward: int = 2048, dropout: float = 0.1,

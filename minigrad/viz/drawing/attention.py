@@ -1,122 +1,264 @@
-"""Attention maps as SVG text: a row for each layer, a grid for each head, tokens on both axes."""
+"""The attention of a model: its weights as arrays, and a picture of them."""
 
-import math
-from collections.abc import Sequence
-from html import escape
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from os import PathLike
+from pathlib import Path
+from typing import Any
 
-from minigrad.viz.drawing.colour_scale import sequential
-from minigrad.viz.drawing.heatmap import EDGE, GAP, NUMBER_CELL, NUMBERED, SCALE, cells, hatching
-from minigrad.viz.drawing.heatmap import STYLE as GRIDS
-from minigrad.viz.drawing.heatmap import legend as scale_of
-from minigrad.viz.drawing.style import DARK, LIGHT
-from minigrad.viz.layout.labels import LEADING, shorten, text_width
+import numpy as np
+
+from minigrad.autograd.grad_mode import no_grad
+from minigrad.autograd.scope import Scope
+from minigrad.ops import attention as attention_op
+from minigrad.tensors.tensor import Tensor
+from minigrad.viz.drawing.heatmap import Panel, draw
+from minigrad.viz.drawing.pictures import save_picture
 from minigrad.viz.record.attention import AttentionMap
-from minigrad.viz.record.heatmap import LEVELS, to_levels
+from minigrad.viz.record.build import name_of, state_kept, with_inputs
+from minigrad.viz.record.tracing import Trace
 
-SCALES = {"day": sequential(LEVELS + 1), "night": sequential(LEVELS + 1, on_dark=True)}
+Labels = Sequence[str] | tuple[Sequence[str], Sequence[str]]
+"""Tokens: of queries and keys alike, or a pair, of the queries and of the keys."""
 
-WIDEST, LONGEST, LEAST = 16, 384, 1
-"""The largest side of a cell without a number; of a grid; and the least of a cell all the same."""
+MOST_CELLS = 1_000_000
+"""A notebook does not wait for a picture of more weights than this."""
 
-HEAD, TOKEN = 24, 16
-"""The room for the name of a layer; and the most letters of a token that are shown."""
-
-SLOPE = math.radians(60)
-"""By how much the tokens above a grid are turned."""
-
-HATCH = "minigrad-attention-masked"
-
-NIGHT = """
-text {{ fill: {text} }}
-.page {{ fill: {page} }}
-.strong-day {{ fill: {text} }}
-.strong-night {{ fill: {page} }}
-.day {{ display: none }}
-.night {{ display: inline }}
-.grid {{ stroke: {line} }}
-pattern rect {{ fill: {page} }}
-pattern path {{ stroke: {line} }}
-"""
-
-STYLE = (
-    f"{GRIDS}.minigrad-heatmap .token,.minigrad-attention .head{{font-size:12px}}"
-    ".minigrad-attention .layer{font-size:14px;font-weight:600}"
-    ".minigrad-attention .end{text-anchor:end}.minigrad-attention .strong-day{fill:#FFFFFF}"
-    ".minigrad-attention .night{display:none}@media screen and (prefers-color-scheme:dark){"
-    + "".join(f".minigrad-attention {rule}" for rule in NIGHT.format_map(DARK).split("\n") if rule)
-    + "}"
+SOUGHT = (
+    "what is looked for is a softmax over the last axis whose result is multiplied by values, as "
+    "in nn.MultiHeadAttention, nn.functional.scaled_dot_product_attention, or softmax(q @ k.mT) @ v"
 )
 
 
-class Piece(NamedTuple):
-    """A part of a picture, and its size."""
+class AttentionMaps(Mapping[str, AttentionMap]):
+    """The attention that ran in a model: an `AttentionMap` for each path, in the order of the run.
 
-    width: int
-    height: int
-    lines: list[str]
+    Where several ran in one module, because it was called again or has two, their paths end with
+    ``#1``, ``#2`` and so on. In a notebook it shows itself. `attention` makes it.
 
+    Args:
+        name: What the model is called.
+        maps: The attention of each layer.
+        sample: The sample that pictures show.
+        heads: The heads that they show; None for all.
 
-def draw(pieces: Sequence[Piece], label: str, styled: bool = True) -> str:
-    """Put pieces below each other, as a picture that is called by `label`.
-
-    Of several pictures in a page, the first has the style for all.
+    Example:
+        >>> from minigrad import nn, randn, viz
+        >>> model = nn.TransformerDecoderLayer(8, 2, 16)
+        >>> maps = viz.attention(model, randn(1, 3, 8), randn(1, 5, 8))
+        >>> maps
+        AttentionMaps(self_attn, multihead_attn)
+        >>> maps["multihead_attn"].weights.shape
+        (1, 2, 3, 5)
     """
-    width = max(piece.width for piece in pieces) + 2 * EDGE
-    height = sum(piece.height for piece in pieces) + 2 * EDGE
-    size, y = f'width="{width}" height="{height}"', EDGE
-    lines = [
-        '<svg xmlns="http://www.w3.org/2000/svg" class="minigrad-heatmap minigrad-attention" '
-        f'role="img" aria-label="{escape(label)}" viewBox="0 0 {width} {height}" {size}>',
-        f"<style>{STYLE}</style>{hatching(HATCH)}" if styled else "",
-        f'<rect class="page" {size} fill="{LIGHT["page"]}"/>',
+
+    def __init__(
+        self, name: str, maps: Sequence[AttentionMap], sample: int, heads: Sequence[int] | None
+    ) -> None:
+        self.name, self.sample, self.heads = name, sample, heads
+        self._maps = {one.path: one for one in maps}
+
+    def __getitem__(self, path: str) -> AttentionMap:
+        return self._maps[path]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._maps)
+
+    def __len__(self) -> int:
+        return len(self._maps)
+
+    def to_svg(self) -> str:
+        """Draw a row for each layer and a grid for each head, readable in light and in dark.
+
+        A query is a row and a key is a column. The stronger the colour of a cell, the larger the
+        weight; the scale is the same in all grids. Masked cells are hatched. Up to 12 tokens the
+        numbers are in the cells.
+
+        Returns:
+            The text of one ``<svg>`` element.
+        """
+        panels = [
+            Panel(
+                one.path, one.queries, one.keys, self._heads_of(one),
+                one.weights[self.sample, [*self._heads_of(one)]],
+                one.masked[self.sample, [*self._heads_of(one)]],
+            )
+            for one in self.values()
+        ]  # fmt: skip
+        return draw(panels, f"Attention weights of {self.name}, sample {self.sample}")
+
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Write the maps to a file.
+
+        Args:
+            path: The ending says what to write: ``.svg``, or ``.png`` and ``.pdf``, the same
+                picture, converted by cairosvg (``pip install cairosvg``).
+
+        Returns:
+            The path.
+
+        Raises:
+            ImportError: cairosvg is needed and not installed.
+            RuntimeError: The library of cairosvg is not there.
+            ValueError: The ending is not one of these.
+        """
+        return save_picture(self.to_svg(), path)
+
+    def _repr_svg_(self) -> str | None:
+        cells = sum(len(self._heads_of(one)) * one.weights[0, 0].size for one in self.values())
+        return self.to_svg() if cells <= MOST_CELLS else None
+
+    def __repr__(self) -> str:
+        return f"AttentionMaps({', '.join(self)})"
+
+    def _heads_of(self, one: AttentionMap) -> Sequence[int]:
+        return range(one.weights.shape[1]) if self.heads is None else self.heads
+
+
+def attention(
+    model: Any,
+    *inputs: Any,
+    tokens: Labels | Mapping[str, Labels] | None = None,
+    sample: int = 0,
+    layers: Sequence[str] | None = None,
+    heads: Sequence[int] | None = None,
+    **named: Any,
+) -> AttentionMaps:
+    """Run a model once, and show what each query attended to, in every layer and head.
+
+    Every attention that runs is found: of minigrad's modules and functions, and a softmax of one's
+    own that is multiplied by values. The model runs in the mode that it is in; its buffers, caches
+    and the random state stay as they are.
+
+    Args:
+        model: A Module or a function.
+        *inputs: What to call it with.
+        tokens: The tokens to write beside the grids: a list for self-attention, or a pair, those of
+            the queries and those of the keys. Where layers differ, a dict from paths, or patterns
+            such as ``"encoder.*"``, to one of these; the first that fits is taken. None for the
+            numbers of the positions.
+        sample: The element of the batch to show.
+        layers: Which layers to keep: paths or patterns. None for all.
+        heads: Which heads to show; None for all.
+        **named: Keyword arguments of the call.
+
+    Returns:
+        The weights of each layer, by path. Weights of three axes are (samples, queries, keys) if
+        the first axis is as long as that of the first input, else (heads, queries, keys).
+
+    Raises:
+        RuntimeError: No attention ran.
+        TypeError: `model` cannot be called, or not with these arguments.
+        ValueError: There is no such sample, layer or head, or there are more or fewer tokens than
+            positions.
+
+    Example:
+        >>> from minigrad import nn, randn, viz
+        >>> model = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16), 2)
+        >>> maps = viz.attention(model, randn(1, 3, 8), tokens=["the", "cat", "sat"])
+        >>> list(maps)
+        ['layers.0.self_attn', 'layers.1.self_attn']
+        >>> maps["layers.1.self_attn"].weights.sum(axis=-1).round(3)
+        array([[[1., 1., 1.],
+                [1., 1., 1.]]], dtype=float32)
+    """
+    if not callable(model) or isinstance(model, Tensor):
+        got = type(model).__name__
+        raise TypeError(f"attention: expected a Module or a function and its inputs, got {got}")
+    for what, chosen in (("layers", layers), ("heads", heads)):
+        if chosen is not None and not len(chosen):
+            raise ValueError(f"attention: {what} is empty; None means all")
+    call, given = with_inputs("attention", model, inputs, named, lambda value: value)
+    traced = Trace(heatmap=None, opened=[attention_op.op])
+    with state_kept(model), no_grad(), traced:
+        call()
+    seen = [
+        (_path(entry.scope), found.weights, found.masked)
+        for entry, found in traced._weights.found(traced._entries)
     ]
-    for piece in pieces:
-        lines += [f'<g transform="translate({EDGE} {y})">', *piece.lines, "</g>"]
-        y += piece.height
-    return "\n".join([*lines, "</svg>\n"])
-
-
-def legend(high: float, masked: bool) -> Piece:
-    """The scale from 0 to the largest weight."""
-    return Piece(220, SCALE - EDGE, [*scale_of((0.0, high), SCALES, HATCH if masked else "")])
-
-
-def layer(one: AttentionMap, sample: int, heads: Sequence[int], high: float) -> Piece:
-    """The grids of a layer, side by side, in a scale from 0 to `high`."""
-    queries, keys = one.weights.shape[2:]
-    longest = max(queries, keys)
-    side = max(LEAST, min(WIDEST, LONGEST / longest)) if longest > NUMBERED else NUMBER_CELL
-    rows, columns = _shown(one.queries, side), _shown(one.keys, side)
-    left = max(width for _, _, width in rows) + 8
-    top = HEAD + 24 + math.ceil(max(width for _, _, width in columns) * math.sin(SLOPE))
-    right = math.ceil(max(x + width * math.cos(SLOPE) for _, x, width in columns))
-    step = left + max(round(side * keys) + GAP, right + 4)
-    lines = [f'<text class="layer start" y="14">{escape(one.path)}</text>']
-    for place, head in enumerate(heads):
-        name = escape(f"{one.path} · head {head}: {queries} queries by {keys} keys")
-        lines.append(
-            f'<g class="cells" role="img" aria-label="{name}" data-head="{head}" '
-            f'transform="translate({left + place * step} {top})">'
-        )
-        lines.append(f'<text class="head start" y="{HEAD + 12 - top}">head {head}</text>')
-        for token, x, _ in columns:
-            turned = f"translate({x + 4:.5g} -6) rotate({-math.degrees(SLOPE):.0f})"
-            lines.append(f'<text class="token start" transform="{turned}">{token}</text>')
-        for token, y, _ in rows:
-            lines.append(f'<text class="token end" x="-6" y="{y + 4:.5g}">{token}</text>')
-        values, masked = one.weights[sample, head], one.masked[sample, head]
-        levels = to_levels(values, 0.0, high)
-        lines += [*cells(values.round(2), levels, masked, side, HATCH, SCALES), "</g>"]
-    width = max(len(heads) * step, text_width(one.path, "bold") * 14 // 12 + 1)
-    return Piece(width, top + round(side * queries) + 2 * GAP, lines)
-
-
-def _shown(tokens: Sequence[str], side: float) -> list[tuple[str, float, int]]:
-    """As many tokens as there is room for: as they are written, the middle, and the width."""
-    every = math.ceil(LEADING["name"] / side)
-    short = [shorten(token.replace(" ", "␣"), TOKEN) for token in tokens[::every]]
-    return [
-        (escape(token), (i * every + 0.5) * side, text_width(token, "name"))
-        for i, token in enumerate(short)
+    if not seen:
+        raise RuntimeError(f"attention: no attention ran in {name_of(model)}; {SOUGHT}")
+    batch = next((value.shape[0] for value, _ in given if value.ndim), None)
+    maps = _numbered(seen, batch)
+    paths = [path for path, *_ in maps]
+    by_path = tokens if isinstance(tokens, Mapping) else {"*": tokens}
+    labels = _of_layers("tokens", by_path, paths)
+    kept = paths if layers is None else _of_layers("layers", dict.fromkeys(layers), paths)
+    shown = [
+        AttentionMap(path, weights, masked, *_labels(labels.get(path), path, weights.shape))
+        for path, weights, masked in maps
+        if path in kept
     ]
+    for one in shown:
+        _there("sample", "samples", [sample], one.path, one.weights.shape[0])
+        _there("heads", "heads", heads or (), one.path, one.weights.shape[1])
+    return AttentionMaps(name_of(model), shown, sample, heads)
+
+
+def _numbered(
+    seen: Sequence[tuple[str, np.ndarray, np.ndarray]], batch: int | None
+) -> list[tuple[str, np.ndarray, np.ndarray]]:
+    """Paths, weights and masks with four axes; paths that occur several times are numbered."""
+    often, numbers, maps = Counter(path for path, *_ in seen), Counter[str](), []
+    for path, weights, masked in seen:
+        numbers[path] += 1
+        name = f"{path}#{numbers[path]}" if often[path] > 1 else path
+        maps.append((name, _four_axes(weights, batch), _four_axes(masked, batch)))
+    return maps
+
+
+def _path(scope: Scope | None) -> str:
+    """The path of a module; of the whole model its class, outside of modules the function."""
+    return "attention" if scope is None else scope.path or scope.kind
+
+
+def _four_axes(array: np.ndarray, batch: int | None) -> np.ndarray:
+    """An array (..., queries, keys) as (samples, heads, queries, keys)."""
+    *leading, queries, keys = array.shape
+    samples = leading[0] if len(leading) > 1 or leading == [batch] else 1
+    return array.reshape(samples, -1, queries, keys)
+
+
+def _of_layers(what: str, patterns: Mapping[str, Any], paths: Sequence[str]) -> dict[str, Any]:
+    """For each path the value of the first pattern that fits it, also without its number."""
+    found: dict[str, Any] = {}
+    for pattern, value in patterns.items():
+        names = [p for p in paths if any(fnmatchcase(n, pattern) for n in (p, p.split("#")[0]))]
+        if not names:
+            raise ValueError(
+                f"attention: {what}: no layer is called {pattern!r}; there are {', '.join(paths)}"
+            )
+        found = dict.fromkeys(names, value) | found
+    return found
+
+
+def _labels(
+    tokens: Labels | None, path: str, shape: tuple[int, ...]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The tokens of the queries and of the keys of a layer."""
+    if tokens is None:
+        queries, keys = (tuple(map(str, range(size))) for size in shape[2:])
+        return queries, keys
+    lists = [part for part in tokens if isinstance(part, Sequence) and not isinstance(part, str)]
+    pair = len(lists) == len(tokens) == 2
+    both: Any = tokens if pair else (tokens, tokens)
+    queries, keys = (tuple(map(str, given)) for given in both)
+    for what, given, size in (("queries", queries, shape[2]), ("keys", keys, shape[3])):
+        if len(given) != size:
+            raise ValueError(
+                f"attention: {path} has {size} {what}, but {len(given)} tokens were given. Where "
+                "queries and keys differ, give a pair: tokens=(of the queries, of the keys). Where "
+                f"layers differ, give a dict: tokens={{{path!r}: ..., ...}}"
+            )
+    return queries, keys
+
+
+def _there(what: str, kind: str, numbers: Sequence[int], path: str, size: int) -> None:
+    """Refuse numbers of samples or heads that a layer does not have."""
+    for number in numbers:
+        if not 0 <= number < size:
+            raise ValueError(
+                f"attention: {what}: there is no {number}: {path} has {size} {kind}, "
+                f"0 to {size - 1}"
+            )

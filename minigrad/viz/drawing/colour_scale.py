@@ -19,20 +19,14 @@ BROKEN = (194, 24, 91)
 LIGHTEST, DARKEST, STRONGEST = 0.97, 0.32, 0.13
 """The ends of the lightness, and the chroma in between."""
 
-AT_NIGHT = 0.22, 0.9
-"""The lightness of the first and of the last colour on dark ground."""
-
 
 @cache
-def sequential(count: int, on_dark: bool = False) -> tuple[Colour, ...]:
-    """Make a scale of at least two colours, in equal steps of lightness.
-
-    It goes from light to dark blue; on dark ground from dark to light.
+def sequential(count: int) -> tuple[Colour, ...]:
+    """Make a scale of at least two colours from light to dark blue, in equal steps of lightness.
 
     Source: OKLab, Ottosson 2020, https://bottosson.github.io/posts/oklab/.
     """
-    ends = AT_NIGHT if on_dark else (LIGHTEST, DARKEST)
-    return tuple(_shade(step / (count - 1), BLUE, *ends) for step in range(count))
+    return tuple(_shade(step / (count - 1), BLUE) for step in range(count))
 
 
 @cache
@@ -42,9 +36,9 @@ def diverging(count: int) -> tuple[Colour, ...]:
     return tuple(_shade(abs(place), BLUE if place < 0 else AMBER) for place in places)
 
 
-def _shade(depth: float, hue: float, first: float = LIGHTEST, last: float = DARKEST) -> Colour:
-    """A colour of a hue between the first lightness (depth 0) and the last (depth 1)."""
-    lightness = first + (last - first) * depth
+def _shade(depth: float, hue: float) -> Colour:
+    """A colour of a hue between the lightest (depth 0) and the darkest (depth 1)."""
+    lightness = LIGHTEST + (DARKEST - LIGHTEST) * depth
     chroma = STRONGEST * math.sin(math.pi * min(1.0, depth * 1.2) ** 0.9 * 0.72)
     a = chroma * math.cos(math.radians(hue))
     b = chroma * math.sin(math.radians(hue))

@@ -1,23 +1,24 @@
-"""The curves of a training as SVG: a small chart each of the loss, the rate, norms and dead units.
+"""Curves as SVG: small charts of a training, and of memory over time.
 
 A chart is as wide as a phone, so that its texts keep their size everywhere.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from html import escape
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from minigrad.viz.drawing.elements import escape, picture, text
 from minigrad.viz.drawing.style import FONT, sheet
 from minigrad.viz.layout.labels import shorten, text_width
-from minigrad.viz.record.writing import number_text, printable
+from minigrad.viz.record.writing import number_text
 
 if TYPE_CHECKING:
     from minigrad.debugging import Statistics
 
-Curves = Mapping[str, Mapping[int, float]]
+Curves = Mapping[str, Mapping[Any, float]]
+"""By the name of a line, its values by step, or by time."""
 
 LINES = (("op", ""), ("parameter", "7 3"), ("error", "2 4"), ("text", "9 3 2 3"))
 """The colours and dashes of the lines of a chart, as many as it has at most."""
@@ -77,7 +78,8 @@ def column(charts: Sequence[str]) -> str:
     placed = "".join(
         f'<g transform="translate(0 {i * HEIGHT})">{chart}</g>' for i, chart in enumerate(charts)
     )
-    return _svg(f"<style>{STYLE}</style>{placed}", max(len(charts), 1) * HEIGHT)
+    size = WIDTH, max(len(charts), 1) * HEIGHT
+    return picture("minigrad-curves", "The curves of a training", size, STYLE, [placed])
 
 
 def draw(statistics: "Statistics", whole: bool) -> Iterator[str]:
@@ -85,8 +87,9 @@ def draw(statistics: "Statistics", whole: bool) -> Iterator[str]:
     for kind, title in TITLES.items():
         curves = _of_kind(statistics, kind)
         values = [value for curve in curves.values() for value in curve.values()]
-        percent = kind == "dead units"
-        axis = Axis(values, percent=percent, linear=percent or kind == "learning rate")
+        dead = kind == "dead units"
+        linear = dead or kind == "learning rate"
+        axis = Axis(values, linear, "{:.0%}".format if dead else short_number)
         names = [*curves]
         if not whole and len(names) > len(LINES):
             names = [names[i] for i in np.linspace(0, len(names) - 1, len(LINES)).astype(int)]
@@ -112,16 +115,24 @@ def _of_kind(statistics: "Statistics", kind: str) -> Curves:
     return {name: curve for name, curve in curves.items() if curve}
 
 
+def short_number(value: float) -> str:
+    """A number as an axis has it."""
+    return number_text(value).replace(".0e", "e")
+
+
 class Axis:
     """The vertical axis: its limits and ticks, and where a value lies."""
 
     def __init__(
-        self, values: Sequence[float], percent: bool = False, linear: bool = False
+        self,
+        values: Sequence[float],
+        linear: bool = False,
+        write: Callable[[float], str] = short_number,
     ) -> None:
         known = [value for value in values if math.isfinite(value)]
         above = [value for value in known if value > 0] or [1.0]
         low, high = min(known, default=0.0), max(known, default=1.0)
-        self.percent = percent
+        self.write = write
         self.log = not linear and low >= 0 and high > min(above) * 10**DECADES
         if self.log:
             self.low, self.high = math.log10(min(above)), math.log10(high)
@@ -138,10 +149,6 @@ class Axis:
             within = range(math.ceil(self.low / size), math.floor(self.high / size) + 1)
             self.ticks = [i * size for i in within]
 
-    def text(self, value: float) -> str:
-        """A value in words."""
-        return f"{value:.0%}" if self.percent else number_text(value).replace(".0e", "e")
-
     def y(self, value: float) -> float:
         """The place of a value in the chart."""
         at = math.log10(max(value, 10**self.low)) if self.log else value
@@ -155,38 +162,49 @@ def chart(title: str, curves: Curves, axis: Axis, unit: str = "step", named: boo
     right = WIDTH - 6 - max((text_width(name, "name") for name in names.values()), default=0)
     steps = [step for curve in curves.values() for step in curve]
     first, last = min(steps), max(steps)
-    drawn, ends, said, bad = "", {}, [], False
+    drawn, ends, said = [*_ticks(axis, right)], {}, []
+    for i, (name, curve) in enumerate(curves.items()):
+        places = {
+            step: LEFT + (step - first) / max(last - first, 1e-9) * (right - LEFT) for step in curve
+        }
+        path, ends[name] = _line(curve, places, axis)
+        drawn.append(f'<path class="line l{i}" d="{path}"/>')
+        broken = [step for step, value in curve.items() if not math.isfinite(value)]
+        drawn += [text(places[step] - 4, TOP + 4, "✕", "bad") for step in broken]
+        if broken:
+            drawn.append(text(LEFT + 58, HEIGHT - 4, "✕ NaN, inf", "bad"))
+        said.append(f"{name} {axis.write(curve[min(curve)])} to {axis.write(curve[max(curve)])}")
+    numbers = {name: i for i, name in enumerate(curves)}
+    for name, y in _apart({name: ends[name] for name in names}).items():
+        label = text(right + 5, y + 4, names[name], f"l{numbers[name]}")
+        drawn.append(label.replace(">", f"><title>{escape(name)}</title>", 1))
+    if not named:
+        title += f": {axis.write([*next(iter(curves.values())).values()][-1])}"
+    drawn.append(text(2, 14, title, "title"))
+    drawn.append(text(LEFT, HEIGHT - 4, f"{unit} {first:g}", "axis"))
+    drawn.append(text(right, HEIGHT - 4, f"{last:g}" if last > first else "", "axis end"))
+    label = f"{title}: {', '.join(said)}, {unit}s {first:g} to {last:g}"
+    return picture("minigrad-curves", label, (WIDTH, HEIGHT), "", drawn)
+
+
+def _ticks(axis: Axis, right: float) -> Iterator[str]:
     for tick in axis.ticks:
         y = axis.y(tick)
-        drawn += f'<path class="grid" d="M{LEFT} {y:.1f}H{right}"/>'
-        drawn += f'<text class="axis end" x="{LEFT - 5}" y="{y + 4:.1f}">{axis.text(tick)}</text>'
-    for i, (name, curve) in enumerate(curves.items()):
-        path, pen = "", "M"
-        for step, value in curve.items():
-            x = LEFT + (step - first) / max(last - first, 1) * (right - LEFT)
-            if math.isfinite(value):
-                path += f"{pen}{x:.1f} {(y := axis.y(value)):.1f}" + "h0" * (pen == "M")
-                ends[name], pen = y, "L"
-            else:
-                drawn += f'<text class="bad" x="{x - 4:.1f}" y="{TOP + 4}">✕</text>'
-                pen, bad = "M", True
-        drawn += f'<path class="line l{i}" d="{path}"/>'
-        said.append(f"{name} {axis.text(curve[min(curve)])} to {axis.text(curve[max(curve)])}")
-    numbers = {name: i for i, name in enumerate(curves)}
-    for name, y in _apart({name: ends.get(name, TOP) for name in names}).items():
-        place = f'class="l{numbers[name]}" x="{right + 5}" y="{y + 4:.1f}"'
-        drawn += (
-            f"<text {place}><title>{escape(printable(name))}</title>{escape(names[name])}</text>"
-        )
-    if bad:
-        drawn += f'<text class="bad" x="{LEFT + 58}" y="{HEIGHT - 4}">✕ NaN, inf</text>'
-    if not named:
-        title += f": {axis.text([*next(iter(curves.values())).values()][-1])}"
-    drawn += f'<text class="title" x="2" y="14">{escape(title)}</text>'
-    drawn += f'<text class="axis" x="{LEFT}" y="{HEIGHT - 4}">{unit} {first}</text>'
-    if last > first:
-        drawn += f'<text class="axis end" x="{right}" y="{HEIGHT - 4}">{last}</text>'
-    return _svg(drawn, HEIGHT, f"{title}: {', '.join(said)}, {unit}s {first} to {last}")
+        yield f'<path class="grid" d="M{LEFT} {y:.1f}H{right}"/>'
+        yield text(LEFT - 5, y + 4, axis.write(tick), "axis end")
+
+
+def _line(curve: Mapping[Any, float], places: Mapping[Any, float], axis: Axis) -> tuple[str, float]:
+    """The path of a line, with gaps at what is not finite; and the height at which it ends."""
+    path, pen, end = "", "M", float(TOP)
+    for step, value in curve.items():
+        if math.isfinite(value):
+            end = axis.y(value)
+            path += f"{pen}{places[step]:.1f} {end:.1f}" + "h0" * (pen == "M")
+            pen = "L"
+        else:
+            pen = "M"
+    return path, end
 
 
 def _apart(places: dict[str, float]) -> dict[str, float]:
@@ -200,15 +218,11 @@ def _apart(places: dict[str, float]) -> dict[str, float]:
 
 
 def _short(name: str) -> str:
-    """A path; of a long one the last name, and the first letters and the numbers before it."""
+    """A path; of a long one the last name, and the first letters and the numbers before it.
+
+    Of a line of a program, its file and number.
+    """
+    name = name.partition(": ")[0].rpartition("/")[2]
     *outer, last = name.split(".")
     letters = [part if part.isdecimal() else part[:1] for part in outer]
     return shorten(name if len(name) <= LONGEST else ".".join([*letters, last]), LONGEST)
-
-
-def _svg(drawn: str, height: int, said: str = "The curves of a training") -> str:
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="minigrad-curves" role="img" '
-        f'width="{WIDTH}" height="{height}" aria-label="{escape(printable(said))}">'
-        f'<rect class="page" width="100%" height="100%"/>{drawn}</svg>'
-    )

@@ -1,10 +1,7 @@
 """A diagram as a `graphviz.Digraph`.
 
-Kinds of boxes differ by shape and glyph first, by hue second. Labels are HTML-like, since only
-those allow two sizes of type. Names that a user gave are escaped.
+Kinds of boxes differ by shape and glyph first, by hue second. Names that a user gave are escaped.
 """
-
-import html
 
 import graphviz
 
@@ -41,7 +38,6 @@ COMPUTED = dict(ROUNDED, color=OP, fillcolor=LIGHT["op fill"])
 OWNED = dict(ROUNDED, color=PARAMETER, fillcolor=LIGHT["parameter fill"])
 STYLES: dict[Kind, dict[str, str]] = {
     "op": COMPUTED,
-    "fused": COMPUTED,
     "parameter": dict(OWNED, penwidth="2"),
     "buffer": OWNED,
     "input": SLANTED,
@@ -53,7 +49,6 @@ FAILED = {"color": LIGHT["error"], "penwidth": "2"}
 UNRECORDED = {"style": "rounded,filled,dashed", "color": FAINT, "fillcolor": GREY}
 LEGEND: dict[Kind, str] = {
     "op": "rounded: op",
-    "fused": "rounded, ⊞: op made of others",
     "parameter": "thick, W: parameter",
     "buffer": "rounded, B: buffer",
     "input": "slanted: input, output",
@@ -61,31 +56,22 @@ LEGEND: dict[Kind, str] = {
     "module": "double, ⊞: closed module",
 }
 
-TABLE = '<table border="0" cellborder="0" cellspacing="0" cellpadding="1">'
-LETTER = 6
-"""The width of a letter, more or less, in points."""
-
 
 def digraph(diagram: Diagram) -> graphviz.Digraph:
     """Draw all of a diagram as DOT; ``.source`` is the text."""
-    nodes = {node.id: node for node in diagram.nodes}
     kinds = {node.kind for node in diagram.nodes}
     legend = " · ".join(text for kind, text in LEGEND.items() if kind in kinds)
     dot = graphviz.Digraph(graph_attr={**PAGE, "label": legend}, node_attr=BOX, edge_attr=ARROW)
     _draw_boxes(dot, diagram)
-    thick = residuals(diagram)
-    several = {edge.target for edge in diagram.edges if edge.slot}
+    thick, texts = residuals(diagram), labels.tensor_texts(diagram)
+    named = labels.named_operands(diagram)
     for index, edge in enumerate(diagram.edges):
-        tail, head = nodes[edge.source], nodes[edge.target]
         style = dict(RESIDUAL if index in thick else STRAIGHT)
-        if tail.kind in ("op", "fused", "module") and not labels.scalar_text(tail):
-            dtype = "" if edge.dtype == diagram.dtype else f"{edge.dtype} "
-            style["label"] = _plain(f" {size_text(edge)} {dtype}")
-        told = head.label in labels.COMMUTATIVE or tail.label.endswith(edge.name)
-        if head.id in several and head.kind == "op" and not told:
-            operand = _small(labels.operand_name(edge.name))
-            style |= {"headlabel": f"<{operand}>", "labeldistance": "1.8"}
-        dot.edge(tail.id, head.id, **style)
+        if edge.source in texts:
+            style["label"] = _text(f" {texts[edge.source]} ")
+        if operand := named.get(edge.target, {}).get(index):
+            style |= {"headlabel": _text(operand), "labeldistance": "1.8"}
+        dot.edge(edge.source, edge.target, **style)
     return dot
 
 
@@ -109,46 +95,23 @@ def _draw_boxes(dot: graphviz.Digraph, diagram: Diagram) -> None:
 def _box(node: Node, written: labels.Content) -> dict[str, str]:
     """The look of a box."""
     style = STYLES[node.kind] | ({} if node.recorded else UNRECORDED)
-    first, *rest = written.lines
-    first = first._replace(text=f"{written.glyph} {first.text}".strip())
-    label = _lines(*map(_line, (first, *rest))) if rest else _line(first)
-    tooltip = _plain(f"{node.kind} {node.label} {size_text(node)} {node.dtype}")
-    return style | (FAILED if node.error else {}) | {"label": f"<{label}>", "tooltip": tooltip}
+    first, *rest = (line.text for line in written.lines)
+    tooltip = f"{node.kind} {node.label} {size_text(node)} {node.dtype}"
+    return style | (FAILED if node.error else {}) | {
+        "label": _text(f"{written.glyph} {first}".strip(), *rest), "tooltip": _text(tooltip)
+    }  # fmt: skip
 
 
 def _cluster(group: Group, ground: str) -> dict[str, str]:
     """The look of an open group."""
-    name, kind, size = labels.title_of(group)
-    # The right half of the label stays empty: tensors come in from above, in the middle.
-    empty = f'<td width="{min(LETTER * len(name.text + kind.text), 150)}"></td>'
-    text = _lines(f"{_line(name)} {_line(kind)}", _line(size), align="left")
-    label = f"<{TABLE}<tr><td>{text}</td>{empty}</tr></table>>"
+    name, kind, size = (line.text for line in labels.title_of(group))
     place = group.place if group.function else f"{group.path or 'the whole'}: {group.module}"
-    return {**CLUSTER, "label": label, "fillcolor": ground, "tooltip": _plain(place)}
+    label = _text(f"{name} {kind}".strip(), *[size] * bool(size), "", end=r"\l")
+    return {**CLUSTER, "label": label, "fillcolor": ground, "tooltip": _text(place)}
 
 
-def _lines(*lines: str, align: str = "center") -> str:
-    """One line under the other; plain line breaks would set the small type too tight."""
-    rows = "".join(f'<tr><td align="{align}">{line}</td></tr>' for line in lines if line)
-    return f"{TABLE}{rows}</table>"
-
-
-def _line(line: labels.Line) -> str:
-    if line.style == "small":
-        return _small(line.text)
-    return f"<b>{_text(line.text)}</b>" if line.style == "bold" else _text(line.text)
-
-
-def _small(text: str) -> str:
-    return f'<font point-size="9" color="{FAINT}">{_text(text)}</font>' if text else ""
-
-
-def _text(text: str) -> str:
-    """Escape the text of an HTML-like label. Graphviz reads backslashes even there."""
-    return html.escape(printable(text).replace("\\", "\\\\"))
-
-
-def _plain(text: str) -> str:
-    """Escape the text of a plain attribute."""
-    escaped: str = graphviz.escape(printable(text))
+def _text(*lines: str, end: str = r"\n") -> str:
+    """Escape the lines of a label, in which Graphviz reads backslashes and entities."""
+    safe = (graphviz.escape(printable(line).replace("&", "&amp;")) for line in lines)
+    escaped: str = graphviz.nohtml(end.join(safe))
     return escaped

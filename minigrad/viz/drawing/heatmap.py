@@ -1,157 +1,198 @@
-"""A heatmap as SVG text: a grid for each head, and the scale below.
+"""Heatmaps as SVG text: grids with names on both axes, and the scale below.
 
 A grid is a small picture with one pixel for each cell, so that large grids stay small. Masked cells
-are hatched. attention.py draws the attention of a whole model with the same grids.
+are hatched.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from html import escape
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from minigrad.viz.drawing.colour_scale import BROKEN, Colour, dark, diverging, png, sequential
-from minigrad.viz.drawing.style import FONT, LIGHT
-from minigrad.viz.layout.labels import text_width
+from minigrad.viz.drawing.elements import escape, picture, text
+from minigrad.viz.drawing.style import FONT, sheet
+from minigrad.viz.layout.labels import LEADING, shorten, text_width
 from minigrad.viz.record.heatmap import LEVELS, Heatmap, to_levels
 
-NUMBERED = 12
-"""Up to this many keys, and queries, the numbers are in the cells."""
+NUMBERED, NUMBER_CELL = 12, 34
+"""Up to so many rows and columns the numbers are in the cells; and the side of such a cell."""
 
-NUMBER_CELL, ROOM = 34, 192
-"""The side of a cell with a number; and the side of a grid without."""
+WIDEST, LONGEST, LEAST = 16, 256, 1
+"""The largest side of a cell without a number; of a grid; and the least of a cell all the same."""
 
-EDGE, TITLE, GAP, SCALE = 18, 18, 16, 52
-"""Around the picture, above a grid, between grids, and for the scale."""
+EDGE, TITLE, HEAD, GAP, SCALE = 18, 22, 20, 16, 52
+"""Around the picture, above a panel and a grid, between grids, and for the scale."""
 
-Scales = Mapping[str, Sequence[Colour]]
-"""The scale for each ground: ``day`` and ``night``; "" for every one."""
+NAME = 16
+"""The most letters of a name that are shown."""
 
-STYLE = (
-    f".minigrad-heatmap text{{font:10px {FONT};text-anchor:middle;fill:{LIGHT['text']}}}"
-    f".minigrad-heatmap .head{{font-weight:600;font-size:11px}}"
-    f".minigrad-heatmap .strong{{fill:#FFFFFF}}.minigrad-heatmap .start{{text-anchor:start}}"
-    f".minigrad-heatmap image{{image-rendering:pixelated}}"
-    f".minigrad-heatmap .grid{{fill:none;stroke:{LIGHT['line']}}}"
+SLOPE = math.radians(60)
+"""By how much names above a grid are turned where they are wider than its cells."""
+
+HATCH = "minigrad-masked"
+
+STYLE = sheet(
+    [
+        ("text", f"font:10px {FONT};text-anchor:middle"),
+        (".start", "text-anchor:start"),
+        (".end", "text-anchor:end"),
+        (".name,.head", "font-size:12px"),
+        (".head,.title", "font-weight:600"),
+        (".title", "font-size:14px"),
+        ("image", "image-rendering:pixelated"),
+        (".grid", "fill:none"),
+    ],
+    [
+        (".page,pattern rect", "fill:{page}"),
+        ("text", "fill:{text}"),
+        (".grid,pattern path", "stroke:{line}"),
+    ],
+    ".minigrad-heatmap",
 )
 
 
-def draw(heatmap: Heatmap, gradients: bool = False, across: int = 4) -> str:
-    """Draw a heatmap on light ground, so many grids side by side; see `Heatmap.to_svg`."""
-    return "\n".join(_Picture(heatmap, gradients, across).lines()) + "\n"
+class Panel(NamedTuple):
+    """Grids with the same names on their axes, such as the heads of a layer."""
+
+    title: str
+    rows: Sequence[str]  # the names of the queries
+    columns: Sequence[str]  # the names of the keys
+    heads: Sequence[int]  # the number of each grid
+    values: np.ndarray  # (heads, rows, columns)
+    masked: np.ndarray  # the same, bools
 
 
-class _Picture:
-    def __init__(self, heatmap: Heatmap, gradients: bool, across: int) -> None:
-        self.heatmap, self.across = heatmap, across
-        self.values = heatmap.gradient_values() if gradients else heatmap.values()
-        given = heatmap.gradients if gradients and heatmap.gradients else heatmap.weights
-        self.masked = heatmap.masked()
-        self.what = "gradient of the weights" if gradients else "weights"
-        if gradients:  # zero is in the middle
-            far = max(abs(given.low), abs(given.high))
-            self.ends, self.scale = (-far, far), diverging(LEVELS + 1)
-        else:
-            self.ends, self.scale = (given.low, given.high), sequential(LEVELS + 1)
-        self.levels = to_levels(self.values, *self.ends)
-        _, queries, keys = heatmap.shape
-        longest = max(queries, keys)
-        self.cell = NUMBER_CELL if longest <= NUMBERED else ROOM / longest
-        self.width, self.height = round(self.cell * keys), round(self.cell * queries)
-        self.hatch = f"hatch-{heatmap.node}{'-gradient' * gradients}"
+def draw(panels: Sequence[Panel], label: str, signed: bool = False, across: int = 4) -> str:
+    """Draw panels below each other, so many grids side by side, all in one scale.
 
-    def lines(self) -> Iterator[str]:
-        """All lines of the picture."""
-        name, heads = escape(self._name()), self.heatmap.shape[0]
-        width = 2 * EDGE + min(heads, self.across) * (self.width + GAP) - GAP
-        width = max(width, 2 * EDGE + max(ROOM, text_width(self._name(), "small")))
-        foot = EDGE + 14 + -(-heads // self.across) * (self.height + TITLE + GAP)
-        size = f'width="{width}" height="{foot + SCALE}"'
-        yield (
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="minigrad-heatmap" role="img" '
-            f'aria-label="{name}" viewBox="0 0 {width} {foot + SCALE}" {size}>'
-        )
-        yield f"<style>{STYLE}</style><title>{name}</title>"
-        yield hatching(self.hatch)
-        yield f'<rect class="page" {size} fill="{LIGHT["page"]}"/>'
-        yield f'<text class="start" x="{EDGE}" y="{EDGE}">{name}</text>'
-        for head in range(heads):
-            x = EDGE + head % self.across * (self.width + GAP)
-            y = EDGE + 14 + head // self.across * (self.height + TITLE + GAP) + TITLE
-            yield f'<g transform="translate({x} {y})">'
-            yield f'<text class="head start" y="-5">head {head}</text>'
-            values, masked, scale = self.values[head], self.masked[head], {"": self.scale}
-            yield from cells(values, self.levels[head], masked, self.cell, self.hatch, scale)
-            yield "</g>"
-        yield f'<g transform="translate({EDGE} {foot})">'
-        yield from legend(self.ends, {"": self.scale}, self.hatch if self.masked.any() else "")
-        yield "</g></svg>"
-
-    def _name(self) -> str:
-        """The name of the picture."""
-        shape, whole = self.heatmap.shape, self.heatmap.whole
-        words = f"{self.what}, {whole[1]} queries by {whole[2]} keys"
-        if whole[1:] != shape[1:]:
-            words += f", the first {shape[1]} by {shape[2]}"
-        if whole[0] != shape[0]:
-            words += f", the first {shape[0]} of {whole[0]} heads"
-        return f"{self.heatmap.name}: {words}" if self.heatmap.name else words
+    It goes from 0 to the largest value, or if they are `signed`, as far below 0 as above.
+    """
+    every = np.concatenate([panel.values.ravel() for panel in panels])
+    high = float(np.abs(every).max(where=np.isfinite(every), initial=0.0))
+    scale = diverging(LEVELS + 1) if signed else sequential(LEVELS + 1)
+    ends = -high if signed else 0.0, high
+    parts, width, y = [hatching()], 220, EDGE
+    for panel in panels:
+        wide, height, lines = _panel(panel, ends, scale, across)
+        parts += [f'<g transform="translate({EDGE} {y})">', *lines, "</g>"]
+        width, y = max(width, wide), y + height
+    masked = any(panel.masked.any() for panel in panels)
+    parts += [f'<g transform="translate({EDGE} {y})">', *_legend(ends, scale, masked), "</g>"]
+    size = width + 2 * EDGE, y + SCALE
+    return picture("minigrad-heatmap", label, size, STYLE, parts)
 
 
-def hatching(name: str) -> str:
+def draw_heatmap(heatmap: Heatmap, gradients: bool = False, across: int = 4) -> str:
+    """Draw the heatmap of a trace; see `Heatmap.to_svg`."""
+    (heads, queries, keys), whole = heatmap.shape, heatmap.whole
+    what = "gradient of the weights" if gradients else "weights"
+    title = f"{what}, {whole[1]} queries by {whole[2]} keys"
+    if whole[1:] != (queries, keys):
+        title += f", the first {queries} by {keys}"
+    if whole[0] != heads:
+        title += f", the first {heads} of {whole[0]} heads"
+    title = f"{heatmap.name}: {title}" if heatmap.name else title
+    values = heatmap.gradient_values() if gradients else heatmap.values()
+    names = [*map(str, range(max(queries, keys)))]
+    panel = Panel(
+        title, names[:queries], names[:keys], range(heads), values, heatmap.masked()
+    )  # fmt: skip
+    return draw([panel], title, gradients, across)
+
+
+def _panel(
+    panel: Panel, ends: tuple[float, float], scale: Sequence[Colour], across: int
+) -> tuple[int, int, list[str]]:
+    """The width and the height of a panel, and its elements."""
+    queries, keys = panel.values.shape[1:]
+    longest = max(queries, keys)
+    side = NUMBER_CELL if longest <= NUMBERED else max(LEAST, min(WIDEST, LONGEST / longest))
+    rows, columns = _shown(panel.rows, side), _shown(panel.columns, side)
+    tall = max(width for _, _, width in columns)
+    turned = tall > side
+    right = max(x + width * math.cos(SLOPE) for _, x, width in columns) if turned else 0
+    left = max(width for _, _, width in rows) + 8
+    above = TITLE + HEAD + (math.ceil(tall * math.sin(SLOPE)) + 8 if turned else LEADING["name"])
+    step = left + max(round(side * keys), math.ceil(right)) + GAP
+    drop = above - TITLE + round(side * queries) + GAP
+    lines = [text(0, 14, panel.title, "title start")]
+    for place, head in enumerate(panel.heads):
+        x, y = left + place % across * step, above + place // across * drop
+        name = escape(f"{panel.title} · head {head}")
+        lines.append(f'<g class="cells" role="img" aria-label="{name}" '
+                     f'transform="translate({x} {y})">')  # fmt: skip
+        lines.append(text(0, TITLE + HEAD - 8 - above, f"head {head}", "head start"))
+        for column, x, _ in columns:
+            if turned:
+                turn = f"translate({x + 4:.5g} -6) rotate({-math.degrees(SLOPE):.0f})"
+                lines.append(f'<text class="name start" transform="{turn}">{escape(column)}</text>')
+            else:
+                lines.append(text(x, -6, column, "name"))
+        lines += [text(-6, y + 4, row, "name end") for row, y, _ in rows]
+        values, masked = panel.values[place], panel.masked[place]
+        lines += [*cells(values, to_levels(values, *ends), masked, side, scale), "</g>"]
+    grids = len(panel.heads)
+    width = max(min(grids, across) * step, text_width(panel.title, "bold") * 14 // 12 + 1)
+    return width, TITLE + -(-grids // across) * drop, lines
+
+
+def _shown(names: Sequence[str], side: float) -> list[tuple[str, float, int]]:
+    """As many names as there is room for: as they are written, the middle, and the width."""
+    every = math.ceil(LEADING["name"] / side)
+    short = [shorten(name.replace(" ", "␣"), NAME) for name in names[::every]]
+    return [
+        (name, (i * every + 0.5) * side, text_width(name, "name")) for i, name in enumerate(short)
+    ]
+
+
+def hatching() -> str:
     """Define what masked cells are filled with."""
     return (
-        f'<defs><pattern id="{name}" width="5" height="5" patternUnits="userSpaceOnUse" '
-        f'patternTransform="rotate(45)"><rect width="5" height="5" fill="{LIGHT["page"]}"/>'
-        f'<path d="M0 0V5" stroke="{LIGHT["line"]}" stroke-width="1.6"/></pattern></defs>'
+        f'<defs><pattern id="{HATCH}" width="5" height="5" patternUnits="userSpaceOnUse" '
+        'patternTransform="rotate(45)"><rect width="5" height="5"/>'
+        '<path d="M0 0V5" stroke-width="1.6"/></pattern></defs>'
     )
 
 
 def cells(
-    values: np.ndarray, levels: np.ndarray, masked: np.ndarray, side: float, hatch: str,
-    scales: Scales,
-) -> Iterator[str]:  # fmt: skip
-    """The cells of a head (queries, keys), with a side of so many pixels.
-
-    There is an image for each scale; of a class, if the scale is for one ground only.
-    """
-    queries, keys = values.shape
-    size = f'width="{round(side * keys)}" height="{round(side * queries)}"'
-    yield from images(size, levels, scales)
+    values: np.ndarray, levels: np.ndarray, masked: np.ndarray, side: float, scale: Sequence[Colour]
+) -> Iterator[str]:
+    """The cells of a grid (rows, columns), with a side of so many pixels."""
+    rows, columns = values.shape
+    size = f'width="{round(side * columns)}" height="{round(side * rows)}"'
+    yield image(size, levels, scale)
     if runs := "".join(_hatched(masked, side)):
-        yield f'<path class="masked" fill="url(#{hatch})" d="{runs}"/>'
-    if max(queries, keys) <= NUMBERED:
+        yield f'<path class="masked" fill="url(#{HATCH})" d="{runs}"/>'
+    if max(rows, columns) <= NUMBERED:
         for row, column in np.argwhere(~masked):
-            level = levels[row, column]
-            strong = " ".join(
-                f"strong {ground}".strip().replace(" ", "-")
-                for ground, scale in scales.items()
-                if dark((*scale, BROKEN)[level]) != (ground == "night")
-            )
-            kind = f' class="{strong}"' if strong else ""
-            x, y = _short((column + 0.5) * side), _short((row + 0.5) * side + 4)
-            yield f'<text{kind} x="{x}" y="{y}">{figure(float(values[row, column]))}</text>'
+            ink = "#FFFFFF" if dark((*scale, BROKEN)[levels[row, column]]) else "#24292F"
+            x, y = (column + 0.5) * side, (row + 0.5) * side + 4
+            number = figure(float(values[row, column]))
+            yield f'<text style="fill:{ink}" x="{x:.5g}" y="{y:.5g}">{number}</text>'
     yield f'<rect class="grid" {size}/>'
 
 
-def legend(ends: tuple[float, float], scales: Scales, hatch: str) -> Iterator[str]:
+def _legend(
+    ends: tuple[float, float], scale: Sequence[Colour], masked: bool
+) -> Iterator[str]:  # fmt: skip
     """The scale with its ends, and what hatching means if there is any."""
+    size = 'width="120" height="10"'
+    yield image(size, np.arange(LEVELS + 1)[None], scale)
+    yield f'<rect class="grid" {size}/>'
     low, high = map(figure, ends)
-    yield from images('width="120" height="10"', np.arange(LEVELS + 1)[None], scales)
-    yield '<rect class="grid" width="120" height="10"/>'
-    yield f'<text class="start" y="22">{low}</text><text class="high" x="120" y="22">{high}</text>'
-    yield '<text class="start" y="38">rows are queries, columns are keys</text>'
-    if hatch:
-        style = f'style="fill:url(#{hatch})"'
-        yield f'<rect class="grid" {style} x="140" width="14" height="10"/>'
-        yield '<text class="start" x="159" y="9">masked</text>'
+    yield text(0, 22, low, "start") + text(120, 22, high)
+    yield text(0, 38, "rows are queries, columns are keys", "start")
+    if masked:
+        hatch = f'style="fill:url(#{HATCH})" x="140" width="14" height="10"'
+        yield f'<rect class="grid" {hatch}/>{text(159, 9, "masked", "start")}'
 
 
-def images(size: str, levels: np.ndarray, scales: Scales) -> Iterator[str]:
-    """A grid as a picture of one pixel for each cell; one for each scale."""
-    for ground, scale in scales.items():
-        address = png(levels, (*scale, BROKEN))
-        image = f'<image {size} preserveAspectRatio="none" href="{address}"/>'
-        yield f'<g class="{ground}">{image}</g>' if ground else image
+def image(size: str, levels: np.ndarray, scale: Sequence[Colour]) -> str:
+    """A grid as a picture of one pixel for each cell."""
+    address = png(levels, (*scale, BROKEN))
+    return f'<image {size} preserveAspectRatio="none" href="{address}"/>'
 
 
 def _hatched(masked: np.ndarray, side: float) -> Iterator[str]:
@@ -160,8 +201,8 @@ def _hatched(masked: np.ndarray, side: float) -> Iterator[str]:
     rows, starts = np.nonzero(changes == 1)
     ends = np.nonzero(changes == -1)[1]
     for row, start, end in zip(rows.tolist(), starts.tolist(), ends.tolist(), strict=True):
-        left, right = _short(start * side), _short(end * side)
-        yield f"M{left} {_short(row * side)}H{right}V{_short((row + 1) * side)}H{left}Z"
+        left, top, right, foot = (n * side for n in (start, row, end, row + 1))
+        yield f"M{left:.5g} {top:.5g}H{right:.5g}V{foot:.5g}H{left:.5g}Z"
 
 
 def figure(value: float) -> str:
@@ -177,7 +218,3 @@ def figure(value: float) -> str:
     else:
         return str(value)
     return f"−{text}" if value < 0 else text
-
-
-def _short(number: float) -> str:
-    return f"{number:.2f}".rstrip("0").rstrip(".")

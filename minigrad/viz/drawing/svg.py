@@ -4,14 +4,13 @@ Kinds of boxes differ by shape and glyph first, by hue second. Names that a user
 Everything has a tooltip with what does not fit into the picture.
 """
 
-import html
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 
+from minigrad.viz.drawing.elements import MARGIN, escape, legend, picture, text
 from minigrad.viz.drawing.style import STYLE
-from minigrad.viz.layout import Direction, Placement, Point, Rect, Skeleton, labels, place, skeleton
-from minigrad.viz.layout.columns import Columns, on_screen
+from minigrad.viz.layout import Placement, Point, Skeleton, labels, place, skeleton
 from minigrad.viz.record.fold import all_boxes
 from minigrad.viz.record.model import Diagram, Group, Kind, Node
 from minigrad.viz.record.roles import residuals
@@ -20,11 +19,8 @@ from minigrad.viz.record.writing import printable, shape_text, size_text
 HEAD = 6
 """The length of the head of an arrow."""
 
-WIDTH, HEIGHT, ROW = 26, 14, 22
-"""Of a sample in the legend, and of a row of them."""
-
-SPACE, MARGIN = 18, 16
-"""Between two entries of the legend, and at the sides."""
+WIDTH, HEIGHT = 26, 14
+"""Of a sample in the legend."""
 
 HEADLINE = 30
 """The height of the title of a picture."""
@@ -38,124 +34,85 @@ LEAST = 320
 NAMES: dict[Kind, str] = {
     "input": "input, output",
     "op": "op",
-    "fused": "op made of others",
     "parameter": "parameter",
     "buffer": "buffer",
     "constant": "constant",
-    "module": "closed module",
+    "module": "closed module or function",
 }
 
 
-def draw(
-    diagram: Diagram,
-    title: str = "",
-    direction: Direction = "down",
-    columns: int | None = 1,
-    size: tuple[int, int] | None = None,
-) -> str:
-    """Draw a diagram as one ``<svg>`` element: well-formed XML, and valid in HTML.
-
-    It is cut into `columns` columns, or rows, at most; None is for as many as a screen needs.
-    `size` is the width and height of the picture; by default it is as large as it needs.
-    """
-    layout = skeleton(diagram, direction)
+def draw(diagram: Diagram, title: str = "") -> str:
+    """Draw a diagram as one ``<svg>`` element: well-formed XML, and valid in HTML."""
+    layout = skeleton(diagram)
     placement = place(layout)
-    if columns is None:
-        placement = on_screen(layout, placement)
-    elif columns > 1:
-        placement = Columns(layout, placement).cut(columns)
     nodes = all_boxes(diagram)
     shown = [nodes[item] for item in placement.boxes]
     drawn = insides(diagram, layout, shown)
     thick = residuals(diagram) & set(placement.edges)
     top = HEADLINE if title else 0
-    entries = legend_entries(shown, diagram.groups, bool(thick))
-    legend, width, rows = _legend(entries, placement.width, top + placement.height)
+    entries = [(sample, WIDTH, name) for sample, name in legend_entries(shown, bool(thick))]
+    least = max(placement.width, LEAST)
+    explained, width, rows = legend(entries, least, top + placement.height)
     above = labels.shorten(title, 2 * labels.LONGEST)
     headline = labels.text_width(above, "title") + 2 * MARGIN * bool(title)
     width = max(placement.width, width, headline)
     height = top + placement.height + rows
-    wide, high = size or (round(SHARPNESS * width), round(SHARPNESS * height))
-    unit = max(width / wide, height / high)  # of the drawing, for one of the picture
-    left, over = round((wide * unit - width) / 2), round((high * unit - height) / 2)
-    view = f"{-left} {-over} {width + 2 * left} {height + 2 * over}"
     functions = {group.id for group in diagram.groups if group.function}
     kinds = Counter("function" if node.id in functions else str(node.kind) for node in shown)
     kinds["open function"] = len(functions & placement.frames.keys())
     kinds["open module"] = len(placement.frames) - kinds["open function"]
     count = ", ".join(f"{n} {kind}{'s' * (n > 1)}" for kind, n in kinds.items() if n)
     parts = [
-        '<svg xmlns="http://www.w3.org/2000/svg" class="minigrad-graph" role="group" '
-        f'aria-label="{_escape(title or "Compute graph")}: {count}" '
-        f'viewBox="{view}" width="{wide}" height="{high}">',
-        f"<style>{STYLE}</style>",
-        '<rect class="page" x="{}" y="{}" width="{}" height="{}"/>'.format(*view.split()),
-        _text(width // 2, top - 6, labels.Line(above, "title")),
+        text(width // 2, top - 6, above, "title"),
         f'<g transform="translate({(width - placement.width) // 2} {top})">',
-        *_frames(diagram, placement, direction),
-        *_edges(diagram, placement, nodes, thick, direction),
+        *_frames(diagram, placement),
+        *_edges(diagram, placement, nodes, thick),
         *(f'<circle class="port" cx="{x}" cy="{y}" r="2.5"/>' for x, y in placement.ports),
         *(_box(node, *placement.boxes[node.id][:2], drawn[node.id]) for node in shown),
         *(  # shapes, beside the lines
-            _text(x, y + 9, labels.Line(layout.texts[tensor][0], "small"), "start")
+            text(x, y + 9, layout.texts[tensor][0], "small start")
             for tensor, x, y in placement.texts
         ),
         "</g>",
-        *legend,
-        "</svg>",
+        *explained,
     ]
-    return "\n".join(parts) + "\n"
+    label = f"{title or 'Compute graph'}: {count}"
+    return picture(
+        "minigrad-graph", label, (width, height), STYLE, parts, role="group", scale=SHARPNESS
+    )
 
 
-def _frames(diagram: Diagram, placement: Placement, direction: Direction) -> Iterator[str]:
-    """The open groups, each before those inside it; where a frame is cut, it has no side."""
+def _frames(diagram: Diagram, placement: Placement) -> Iterator[str]:
+    """The open groups, each before those inside it."""
     for around in list(diagram.enclosing().values())[1:]:
         group = around[0]
         if group.id not in placement.frames:
             continue
-        left, top = placement.titles[group.id]
+        (x, y, width, height), (left, top) = placement.frames[group.id], placement.titles[group.id]
         label = group.place if group.function else f"{group.path or 'the whole'}: {group.module}"
-        label = _escape(f"what {group.name} computes" if group.op else label)
-        parts = placement.parts.get(group.id, [placement.frames[group.id]])
+        label = escape(label)
         yield (
-            f'<g class="frame{" odd" * (len(around) % 2)}" data-id="{_escape(group.id)}" '
+            f'<g class="frame{" odd" * (len(around) % 2)}" data-id="{escape(group.id)}" '
             f'role="img" aria-label="{label}"><title>{label}</title>'
-            f"{''.join(_outside(parts, direction))}"
+            f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="8"/>'
             f'<g transform="translate({left} {top})">{heading(group)}</g></g>'
         )
-
-
-def _outside(parts: Sequence[Rect], direction: Direction) -> Iterator[str]:
-    """The outline of a frame; a dash of no length leaves out a side where it is cut."""
-    across = direction == "right"
-    for index, (x, y, width, height) in enumerate(parts):
-        begins, ends = index == 0, index == len(parts) - 1
-        sides = [(width, begins or across), (height, ends or not across)]
-        sides += [(width, ends or across), (height, begins or not across)]
-        dashes = " ".join(f"{length * drawn} {length * (not drawn)}" for length, drawn in sides)
-        cut = f'stroke-dasharray="{dashes}"' if len(parts) > 1 else 'rx="8"'
-        yield f'<rect x="{x}" y="{y}" width="{width}" height="{height}" {cut}/>'
 
 
 def heading(group: Group) -> str:
     """Draw the title of an open group, from its upper left corner."""
     name, kind, size = labels.title_of(group)
-    spans = f'<tspan class="bold">{_escape(name.text)}</tspan>'
+    spans = f'<tspan class="bold">{escape(name.text)}</tspan>'
     if kind.text:
-        spans += f' <tspan class="small">{_escape(kind.text)}</tspan>'
+        spans += f' <tspan class="small">{escape(kind.text)}</tspan>'
     return f'<text class="start" x="0" y="12">{spans}</text>{_text(0, 25, size, "start")}'
 
 
 def _edges(
-    diagram: Diagram,
-    placement: Placement,
-    nodes: Mapping[str, Node],
-    thick: Collection[int],
-    direction: Direction,
+    diagram: Diagram, placement: Placement, nodes: Mapping[str, Node], thick: Collection[int]
 ) -> Iterator[str]:
     """The tensors; those that run together into a closed group are drawn once."""
     drawn = set()
-    arrow = f"l{-HEAD - 1} -4v8z" if direction == "right" else f"l-4 {-HEAD - 1}h8z"
     for index, points in placement.edges.items():
         if (key := (*points, index in thick)) in drawn:
             continue
@@ -166,25 +123,19 @@ def _edges(
         label = f"{ends}{name}: {size_text(edge)} {edge.dtype}"
         (x, y), kind = points[-1], "edge residual" if index in thick else "edge"
         yield (
-            f'<g class="{kind}" data-edge="{index}"><title>{_escape(label)}</title>'
-            f'<path class="line" d="{_path(points, direction)}"/>'
-            f'<path class="head" d="M{x} {y}{arrow}"/></g>'
+            f'<g class="{kind}" data-edge="{index}"><title>{escape(label)}</title>'
+            f'<path class="line" d="{_path(points)}"/>'
+            f'<path class="head" d="M{x} {y}l-4 {-HEAD - 1}h8z"/></g>'
         )
 
 
-def _path(points: list[Point], direction: Direction) -> str:
-    """Straight on where it can be, in a bow where not; it ends within the arrow's head."""
-    across = direction == "right"
-    *rest, (x, y) = points
-    rest.append((x - HEAD, y) if across else (x, y - HEAD))
-    written = ["M{} {}".format(*rest[0])]
-    for (x, y), (right, down) in pairwise(rest):
-        if x == right or y == down:
-            written.append(f"V{down}" if x == right else f"H{right}")
-        elif across:
-            written.append(f"C{(x + right) // 2} {y} {(x + right) // 2} {down} {right} {down}")
-        else:
-            written.append(f"C{x} {(y + down) // 2} {right} {(y + down) // 2} {right} {down}")
+def _path(points: list[Point]) -> str:
+    """Straight down where x stays, in a bow where not; it ends within the arrow's head."""
+    *rest, (end, foot) = points
+    written = ["M{} {}".format(*points[0])]
+    for (x, y), (right, down) in pairwise([*rest, (end, foot - HEAD)]):
+        bow = f"C{x} {(y + down) // 2} {right} {(y + down) // 2} {right} {down}"
+        written.append(f"V{down}" if x == right else bow)
     return "".join(written)
 
 
@@ -196,68 +147,51 @@ def insides(diagram: Diagram, layout: Skeleton, nodes: Collection[Node]) -> dict
 
     `nodes` are the items behind the boxes: nodes of the diagram, or closed groups.
     """
-    written = labels.contents(diagram, nodes, layout.direction)
+    written = labels.contents(diagram, nodes)
     sizes: dict[str, tuple[int, int]] = {}
-    ways: dict[tuple[str, int | str], int] = {}  # how far along its box each operand comes in
+    ways: dict[int, int] = {}  # how far along its box each operand comes in, by its edge
     for scope in layout.scopes.values():
-        for shown in scope.items:
-            size = shown.width, shown.height
-            sizes[shown.id] = size[::-1] if layout.direction == "right" else size
+        sizes |= {shown.id: (shown.width, shown.height) for shown in scope.items}
         for line in scope.lines:
             target = scope.items[line.way[-1]]
-            at = target.width // 2 + line.into[0]
-            edge = line.edges[0]
-            ways[target.id, diagram.edges[edge].source if target.id in layout.scopes else edge] = at
-
-    def slots(box: str) -> list[tuple[int, str]]:
-        named = written[box].slots.items()
-        return [(ways[box, operand], name) for operand, name in named if (box, operand) in ways]
-
+            if target.id == diagram.edges[line.edges[0]].target:
+                ways[line.edges[0]] = target.width // 2 + line.into[0]
     return {
-        node.id: _inside(node, *sizes[node.id], written[node.id], slots(node.id), layout.direction)
+        node.id: _inside(
+            node, *sizes[node.id], written[node.id],
+            [(ways[edge], name) for edge, name in written[node.id].slots.items() if edge in ways],
+        )
         for node in nodes
-    }
+    }  # fmt: skip
 
 
 def _box(node: Node, left: int, top: int, inside: str) -> str:
     kinds = [node.kind, *["unrecorded"] * (not node.recorded), *["error"] * bool(node.error)]
     name = f"{node.kind} {node.label}, {size_text(node)}"
     return (
-        f'<g class="box {" ".join(kinds)}" data-id="{_escape(node.id)}" role="img" '
-        f'aria-label="{_escape(printable(name))}" transform="translate({left} {top})">'
-        f"<title>{_escape(_tooltip(node))}</title>{inside}</g>"
+        f'<g class="box {" ".join(kinds)}" data-id="{escape(node.id)}" role="img" '
+        f'aria-label="{escape(name)}" transform="translate({left} {top})">'
+        f"<title>{escape(_tooltip(node))}</title>{inside}</g>"
     )
 
 
 def _inside(
-    node: Node,
-    width: int,
-    height: int,
-    content: labels.Content,
-    slots: Sequence[tuple[int, str]],
-    direction: Direction,
+    node: Node, width: int, height: int, content: labels.Content, slots: Sequence[tuple[int, str]]
 ) -> str:
     """The content of a box; `slots` are its operands' names, and their places along its side."""
     parts = _outline(node.kind, width, height)
     if node.saved:
-        at = width - 18 if direction == "right" else 8
-        parts.append(f'<rect class="saved" x="{at}" y="{height - 4}" width="10" height="7"/>')
-    left, above = labels.slots_width(content), labels.SLOTS * bool(slots)
-    if direction == "right":
-        above = 0
-        parts += [_text(5, at + 3, labels.Line(name, "small"), "slot start") for at, name in slots]
-    else:
-        left = 0
-        parts += [_text(at, 11, labels.Line(name, "small"), "slot") for at, name in slots]
+        parts.append(f'<rect class="saved" x="8" y="{height - 4}" width="10" height="7"/>')
+    parts += [text(at, 11, name, "small slot") for at, name in slots]
     lines = sum(labels.LEADING[line.style] for line in content.lines)
-    base, middle = (height - lines + above) // 2, (width + left) // 2
+    base, middle = (height - lines + labels.SLOTS * bool(slots)) // 2, width // 2
     for index, line in enumerate(content.lines):
         base += labels.LEADING[line.style]
         if index or not content.glyph:
             parts.append(_text(middle, base - 4, line))
             continue
         left = middle - (labels.GLYPH + int(0.9 * labels.text_width(line.text, line.style))) // 2
-        glyph = _text(left - 2, base - 4, labels.Line(content.glyph, "bold"), "start glyph")
+        glyph = text(left - 2, base - 4, content.glyph, "bold start glyph")
         parts.append(_sign(left, base - 13) if content.glyph == "⊞" else glyph)
         parts.append(_text(left + labels.GLYPH, base - 4, line, "start"))
     return "".join(parts)
@@ -285,7 +219,7 @@ def _outline(kind: Kind, width: int, height: int) -> list[str]:
     if kind in ("input", "output"):
         points = f"{labels.SLANT},0 {width},0 {width - labels.SLANT},{height} 0,{height}"
         return [f'<polygon class="shape" points="{points}"/>']
-    radius = {"op": 7, "fused": 7, "parameter": height // 2, "buffer": height // 2}.get(kind, 1)
+    radius = {"op": 7, "parameter": height // 2, "buffer": height // 2}.get(kind, 1)
     parts = [f'<rect class="shape" width="{width}" height="{height}" rx="{radius}"/>']
     if kind == "module":
         inner = f'x="3" y="3" width="{width - 6}" height="{height - 6}"'
@@ -299,47 +233,19 @@ def _sign(x: int, y: int) -> str:
 
 
 def _text(x: int, y: int, line: labels.Line, kind: str = "") -> str:
-    """A line of text, or nothing if it is empty: `x` is its middle, or with ``start`` its left."""
-    classes = " ".join(name for name in (line.style, kind) if name and name != "name")
-    named = f' class="{classes}"' if classes else ""
-    return f'<text{named} x="{x}" y="{y}">{_escape(line.text)}</text>' if line.text else ""
-
-
-def _escape(text: str) -> str:
-    """Make a text safe within an element and an attribute; only tooltips have several lines."""
-    return html.escape("\n".join(map(printable, text.split("\n"))))
+    """A line of text in its style."""
+    return text(x, y, line.text, f"{line.style} {kind}".removeprefix("name").strip())
 
 
 # The legend -------------------------------------------------------------------------------------
 
 
-def _legend(entries: Iterable[tuple[str, str]], width: int, top: int) -> tuple[list[str], int, int]:
-    """The legend of a picture, in rows below it; and the width and height that they need."""
-    widest, x, row = 0, MARGIN, 0
-    parts = ['<g class="legend" role="img" aria-label="Legend">']
-    for sample, name in entries:
-        end = x + WIDTH + 6 + labels.text_width(name, "small")
-        if end + MARGIN > max(width, LEAST) and x > MARGIN:
-            x, row, end = MARGIN, row + 1, end - x + MARGIN
-        parts.append(f'<g transform="translate({x} {top + row * ROW})">{sample}')
-        parts.append(f"{_text(WIDTH + 6, 11, labels.Line(name, 'small'), 'start')}</g>")
-        widest = max(widest, end + MARGIN)
-        x = end + SPACE
-    return [*parts, "</g>"], widest, (row + 1) * ROW + MARGIN // 2
-
-
-def legend_entries(
-    shown: Sequence[Node], groups: Iterable[Group], residual: bool
-) -> list[tuple[str, str]]:
+def legend_entries(shown: Sequence[Node], residual: bool) -> list[tuple[str, str]]:
     """A sample and a name for every kind of box that occurs, and for residuals."""
     kinds = {"input" if node.kind == "output" else node.kind for node in shown}
     saved = '<rect class="saved" x="9" y="3" width="8" height="7"/>'
     line = f'<g class="residual"><path class="line" d="M0 7h{WIDTH}"/></g>'
-    functions = {group.id for group in groups if group.function}
-    closed = {node.id in functions for node in shown if node.kind == "module"}
-    words = {True: "function", False: "module"}
-    names = NAMES | {"module": "closed " + " or ".join(words[one] for one in sorted(closed))}
-    entries = [(kind in kinds, _sample(kind), name) for kind, name in names.items()]
+    entries = [(kind in kinds, _sample(kind), name) for kind, name in NAMES.items()]
     entries += [
         (not all(node.recorded for node in shown), _sample("op", "unrecorded"), "not recorded"),
         (any(node.error for node in shown), _sample("op", "error"), "error"),
@@ -352,6 +258,5 @@ def legend_entries(
 def _sample(kind: Kind, *more: str) -> str:
     parts = _outline(kind, WIDTH, HEIGHT)
     if glyph := labels.GLYPHS.get(kind):
-        letter = f'<text class="bold small glyph" x="13" y="11">{glyph}</text>'
-        parts.append(_sign(8, 2) if glyph == "⊞" else letter)
+        parts.append(_sign(8, 2) if glyph == "⊞" else text(13, 11, glyph, "bold small glyph"))
     return f'<g class="box {" ".join((kind, *more))}">{"".join(parts)}</g>'

@@ -27,7 +27,7 @@ class _Writer:
         self.residuals = {diagram.edges[index] for index in residuals(diagram)}
         # The tensors that come out of each box: of a closed module there may be several.
         self.made: dict[str, dict[str, Node]] = {
-            node.id: {"": node} for node in diagram.nodes if node.kind in ("op", "fused", "module")
+            node.id: {"": node} for node in diagram.nodes if node.kind in ("op", "module")
         }
         boxes = {node.id: node for node in diagram.nodes if node.kind == "module"}
         for edge in sorted(diagram.edges, key=lambda edge: int(edge.output[1:] or 0)):

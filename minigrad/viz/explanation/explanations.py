@@ -33,7 +33,7 @@ class Answer(NamedTuple):
 def step_notes(step: Step, part: Part, shapes: Mapping[str, Shape]) -> list[Answer]:
     """Answer questions on what a step sends to one argument.
 
-    `shapes` are those of the arguments of the op, by name; none if it is decomposed.
+    `shapes` are those of the arguments of the op, by name.
     """
     found = product(step.op, shapes)
     share = None if found is None else found.share(part.name)
@@ -44,13 +44,9 @@ def step_notes(step: Step, part: Part, shapes: Mapping[str, Shape]) -> list[Answ
 
 
 def argument_sources(diagram: Diagram) -> dict[str, dict[str, str]]:
-    """The arguments of the ops that have steps, each with the id of the box that it came from.
-
-    Of a fused op that is open, only those that get a gradient are known.
-    """
+    """The arguments of the ops that have steps, each with the id of the box that it came from."""
     found = {step.node: dict[str, str]() for step in diagram.steps}
-    inputs = (edge for group in diagram.groups for edge in group.operands)
-    for edge in (*diagram.edges, *inputs):
+    for edge in diagram.edges:
         if edge.target in found:
             found[edge.target][edge.name] = edge.source
     for step in diagram.steps:

@@ -7,9 +7,7 @@ gradient, or lead nowhere, too.
 from collections import defaultdict
 from collections.abc import Iterator
 
-from minigrad.viz.record.fold import close
 from minigrad.viz.record.model import Diagram, Node
-from minigrad.viz.record.steps import with_inner
 
 FROZEN = "It is frozen: a parameter with requires_grad=False gets no gradient."
 GIVEN = (
@@ -30,17 +28,14 @@ def missing_gradients(diagram: Diagram) -> dict[str, str]:
 
 class _Search:
     def __init__(self, diagram: Diagram) -> None:
-        fused = {g.id for g in diagram.groups if g.op is not None and g.opened is None}
-        diagram = close(diagram, fused)
         self.nodes = {node.id: node for node in reversed(diagram.nodes)}
         self.readers: dict[str, list[str]] = defaultdict(list)
         self.sources: dict[str, list[str]] = defaultdict(list)
         for edge in diagram.edges:
             self.readers[edge.source].append(edge.target)
             self.sources[edge.target].append(edge.source)
-        steps = with_inner(diagram.steps)
-        self.stepped = {step.node for step in steps}
-        parts = [part for step in steps for part in step.parts]
+        self.stepped = {step.node for step in diagram.steps}
+        parts = [part for step in diagram.steps for part in step.parts]
         self.reached = self.stepped | {part.target for part in parts}
         self.cuts: dict[str, str] = {}  # where the connection of each box to the loss is lost
 
@@ -64,18 +59,18 @@ class _Search:
     def _reason(self, box: str, node: Node) -> str:
         if node.error:
             return "The forward pass ended here with an error."
-        if node.kind in ("op", "fused") and not node.recorded:
+        if node.kind == "op" and not node.recorded:
             return self._unrecorded(node)
         if node.kind == "parameter" and not node.recorded:
             return FROZEN
-        if node.kind not in ("op", "fused") and node.dtype[:3] in ("int", "uin", "boo"):
+        if node.kind != "op" and node.dtype[:3] in ("int", "uin", "boo"):
             return DISCRETE.format("bools" if node.dtype == "bool" else "integers")
         if node.kind in ("constant", "buffer"):
             return GIVEN
         if not self.stepped:
             return "No backward pass has run yet."
         if self.stepped.intersection(self.readers[box]):  # their steps ran, but sent it nothing
-            given = node.kind not in ("op", "fused")
+            given = node.kind != "op"
             return self.cuts[box] or (GIVEN if given else NOT_ASKED)
         return self.cuts[box] or UNREACHED
 

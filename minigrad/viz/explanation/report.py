@@ -4,12 +4,11 @@ For a tensor it is a plan of what would run; for a trace it is a report with num
 """
 
 import math
-import re
 import textwrap
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Node as Record
@@ -19,13 +18,10 @@ from minigrad.debugging.memory import readable
 from minigrad.debugging.tables import Text
 from minigrad.tensors.tensor import Tensor
 from minigrad.viz.explanation.explanations import argument_sources, summed_axes
-from minigrad.viz.explanation.worked import is_inside, work_out
 from minigrad.viz.formula import Formula, formula_of
-from minigrad.viz.formula import notation as n
-from minigrad.viz.formula.latex import latex, prose
 from minigrad.viz.record.assembly import assemble
 from minigrad.viz.record.build import leaf_names, why_not
-from minigrad.viz.record.finished import edges_of, read
+from minigrad.viz.record.entries import edges_of, read
 from minigrad.viz.record.model import Diagram, Group, Node
 from minigrad.viz.record.steps import Given, Part, Step, Summary, number_arrivals
 from minigrad.viz.record.tracing import Trace
@@ -39,9 +35,6 @@ SHOWN = 6
 WIDTH = 100
 """Longer lines are wrapped."""
 
-OWN, NEXT_ROW = r"\text{its own rule}", " \\\\\n"
-"""In LaTeX, the sign for a rule without a formula; and the end of an equation."""
-
 _CALLS: Mapping[Any, Any] = by_numpy
 
 ELEMENTWISE = frozenset(
@@ -50,67 +43,27 @@ ELEMENTWISE = frozenset(
 """Ops whose rules return cotangents in the shape of the output, which the engine un-broadcasts."""
 
 
-class Explanation(Text):
-    r"""The result of `explain`: a text, also as LaTeX.
-
-    Example:
-        >>> from minigrad import tensor, viz
-        >>> x = tensor([3.0, 4.0], requires_grad=True)
-        >>> print(viz.explain(x.sin(), x=x).to_latex())
-        In each step, $y$ is the output of the op, and $\bar{g}$ the gradient of $y$.
-        \paragraph{Step 1: \texttt{sin}}
-        x is \texttt{x}.
-        \begin{align*}
-        \bar{x} &= \bar{g} \odot \operatorname{cos}(x)
-        \end{align*}
-    """
-
-    _latex: str
-
-    def __new__(cls, text: str, latex: str = "") -> Self:
-        made = super().__new__(cls, text)
-        made._latex = latex
-        return made
-
-    def to_latex(self) -> str:
-        r"""Write the formulas of the steps for a paper or a slide.
-
-        Returns:
-            The body of a document, in ASCII. The preamble needs
-            ``\usepackage{amsmath, amssymb}``.
-        """
-        return self._latex
-
-
-def explain(
-    target: Any, /, *, entry: int | tuple[int, ...] | None = None, **names: Any
-) -> Explanation:
+def explain(target: Any, /, **names: Any) -> Text:
     """Describe a backward pass step by step, in the engine's order.
 
     Each step names the op whose rule runs, its module, which of your tensors its arguments are (in
     backquotes), and what the op saved. For each argument it shows the formula of its gradient (ḡ is
     the gradient of the op's output y), where it is sent, and which of the contributions to its
-    target it is. The gradient is summed over broadcast axes. In a report, one entry of each
-    gradient is worked out in numbers.
+    target it is. The gradient is summed over broadcast axes.
 
     Args:
         target: A tensor with a history: nothing is run or changed, and the text is the plan of
             ``target.backward()``. Or a trace, or its graph: the text is a report of the backward
             pass that was traced, with norms, values and checks.
-        entry: Which entry of the gradients to work out, such as ``(1, 2)``; by default, and where
-            there is no such entry, the largest. A report has it if the numbers of the step are not
-            more than 100,000.
         **names: What to call leaves: ``explain(loss, x=x)``.
 
     Returns:
-        The text, which also shows itself at a prompt and in a notebook. Its `to_latex` is for
-        papers.
+        The text, which also shows itself at a prompt and in a notebook.
 
     Raises:
         RuntimeError: The tensor has no graph, or no backward pass was traced.
         TypeError: `target` is not one of these.
-        ValueError: A name is given to a tensor that is not a leaf of the graph; no gradient has
-            that entry, or there are no numbers.
+        ValueError: A name is given to a tensor that is not a leaf of the graph.
 
     Example:
         >>> from minigrad import ones, tensor, viz
@@ -144,15 +97,13 @@ def explain(
                 "explain: no backward pass was traced; call loss.backward() within the block of "
                 "viz.trace(), or explain(loss) for what would run"
             )
-        return _Writer(target, entry=_index(entry, target)).explanation()
-    if entry is not None:
-        raise ValueError("explain: a plan has no numbers; trace the backward pass with viz.trace()")
+        return _Writer(target).text()
     if not isinstance(target, Tensor):
         raise TypeError(f"explain: expected a Tensor, Graph or Trace, not {type(target).__name__}")
     root = node_of(history(target))
     if not isinstance(root, Record):
         raise RuntimeError(f"explain: the tensor {why_not(target)}")
-    return _Writer(*planned(root, leaf_names(names))).explanation()
+    return _Writer(*planned(root, leaf_names(names))).text()
 
 
 def planned(root: Record, names: dict[Any, str]) -> tuple[Diagram, bool]:
@@ -178,7 +129,7 @@ def planned(root: Record, names: dict[Any, str]) -> tuple[Diagram, bool]:
             for edge, slot, name in edges_of(node)
         )  # fmt: skip
         known = () if node.freed else zip(node.plan.saved_names, node.saved, strict=True)
-        given = Given(dict(known), {})
+        given = Given(dict(known))
         steps.append(Step(ids[entries[node]], op.name, Summary(shape, dtype.name), parts, given))
     freed = any(node.freed for node in nodes)
     return replace(diagram, steps=number_arrivals(steps)), freed
@@ -198,37 +149,23 @@ def _raw_shape(op: Primitive, name: str, out: Shape, argument: Shape) -> Shape:
     return argument
 
 
-def _index(entry: int | tuple[int, ...] | None, diagram: Diagram) -> tuple[int, ...] | None:
-    """Check that a gradient has the entry that is asked for."""
-    if entry is None:
-        return None
-    index = entry if isinstance(entry, tuple) else (entry,)
-    shapes = [part.sent.shape for step in diagram.steps for part in step.parts]
-    if not any(is_inside(index, shape) for shape in shapes):
-        raise ValueError(f"explain: no gradient of this pass has an entry {list(index)}")
-    return index
-
-
 class _Writer:
-    def __init__(
-        self, diagram: Diagram, freed: bool = False, entry: tuple[int, ...] | None = None
-    ) -> None:
-        self.steps, self.freed, self.entry = diagram.steps, freed, entry
+    def __init__(self, diagram: Diagram, freed: bool = False) -> None:
+        self.steps, self.freed = diagram.steps, freed
         self.sources = argument_sources(diagram)
         self.numbers: dict[str, list[int]] = defaultdict(list)  # of the steps of each box
         for number, step in enumerate(self.steps, 1):
             self.numbers[step.node].append(number)
         self.groups: dict[str | None, Group] = {group.id: group for group in diagram.groups}
-        fused = {group.id: group.op for group in diagram.groups if group.op is not None}
-        self.nodes: dict[str, Node] = {node.id: node for node in diagram.nodes} | fused
+        self.nodes: dict[str, Node] = {node.id: node for node in diagram.nodes}
 
     def next_step(self, box: str, after: int) -> int:
         """The number of the next step of a box; 0 if its gradient is complete."""
         return next((number for number in self.numbers[box] if number > after), 0)
 
-    def explanation(self) -> Explanation:
-        """The text in both forms; it keeps nothing of the graph."""
-        return Explanation("\n".join(self.lines()), "\n".join(self.latex()))
+    def text(self) -> Text:
+        """The whole text; it keeps nothing of the graph."""
+        return Text("\n".join(self.lines()))
 
     def lines(self) -> Iterator[str]:
         """All lines, an empty one before each step."""
@@ -273,24 +210,6 @@ class _Writer:
                 yield f"    not checked: {part.unchecked}"
             for line in rule:
                 yield from _wrapped(line, "    ")
-            yield from self._in_numbers(node, step, part)
-
-    def latex(self) -> Iterator[str]:
-        """All steps with their formulas, as LaTeX."""
-        yield r"In each step, $y$ is the output of the op, and $\bar{g}$ the gradient of $y$."
-        for number, step in enumerate(self.steps, 1):
-            node = self.nodes[step.node]
-            label, place = prose(printable(node.label)), prose(self._place(node))
-            where = rf" in \texttt{{{place}}}" if place else ""
-            yield rf"\paragraph{{Step {number}: \texttt{{{label}}}{where}}}"
-            if told := self._arguments(number, step):
-                yield re.sub("`(.*?)`(?=, |$)", r"\\texttt{\1}", prose(told)) + "."
-            found = [(part.name, _formula(node, step, part)) for part in step.parts]
-            rows = (f"{_gradient(name)} &= {one.latex if one else OWN}" for name, one in found)
-            yield from (r"\begin{align*}", NEXT_ROW.join(rows), r"\end{align*}")
-            notes = [note for _, one in found if one is not None for note in one.notes]
-            if notes:
-                yield prose("; ".join(dict.fromkeys(notes))) + "."
 
     def _place(self, node: Node) -> str:
         """The module or function that an op ran in."""
@@ -307,19 +226,6 @@ class _Writer:
                 what = f"the output of step {made_in} ({printable(node.label)})"
             told.append(f"{name} is {what}")
         return ", ".join(told)
-
-    def _in_numbers(self, node: Node, step: Step, part: Part) -> Iterator[str]:
-        """An entry of the gradient, worked out: the one that was asked for, or the largest."""
-        worked = work_out(node.primitive, part.name, step.given, self.entry)
-        if worked is None or (worked.copied and worked.index != self.entry):
-            return
-        start, indent = f"entry {list(worked.index)} = " if worked.index else "in numbers: ", "    "
-        for names, numbers in worked.equations:
-            whole = f"{start}{names} {numbers}"
-            lines = [whole] if len(indent + whole) <= WIDTH else [start + names, f"  {numbers}"]
-            for line in lines:
-                yield from _wrapped(line, indent)
-            start, indent = "", "      "
 
     def _sent(self, part: Part, step: int) -> str:
         """Shapes, un-broadcasting, the target and the place among its contributions."""
@@ -341,12 +247,6 @@ def _formula(node: Node, step: Step, part: Part) -> Formula | None:
     return formula_of(node.primitive, part.name, values)
 
 
-def _gradient(name: str) -> str:
-    """The gradient of an argument, such as ``tensors[2]``, as LaTeX."""
-    argument, bracket, index = name.partition("[")
-    return latex(n.Symbol(argument, bar=True)) + bracket + index
-
-
 def _rule(found: Formula) -> Iterator[str]:
     """The formula of a rule, its source, and its notes."""
     yield found.text
@@ -360,12 +260,10 @@ def _rule(found: Formula) -> Iterator[str]:
 def _wrapped(text: str, indent: str) -> list[str]:
     """A text as lines that fit a terminal."""
     deeper = indent + "    "
-    kept = re.sub(r"(?<=\d), (?=\d)", ",\xa0", text)  # an index is not broken
-    lines = textwrap.wrap(
-        kept, WIDTH, initial_indent=indent, subsequent_indent=deeper,
+    return textwrap.wrap(
+        text, WIDTH, initial_indent=indent, subsequent_indent=deeper,
         break_long_words=False, break_on_hyphens=False,
     )  # fmt: skip
-    return [line.replace("\xa0", " ") for line in lines]
 
 
 def _summed(raw: Shape, shape: Shape) -> str:

@@ -4,8 +4,7 @@
     reader.py      read it as a term (terms.py); parser.py knows the syntax of Python
     algebra.py     simplify products and quotients
     typesetting.py make notation of the term (notation.py); signs.py has the sign of each function
-    mathml.py      write the notation for a browser, text.py as a line of Unicode, and latex.py
-                   for a paper
+    printers.py    write the notation as a line of Unicode, or for a browser
 
 If a rule is a kernel, the formula that was written for it (`defformula`) is read instead. The tests
 compute every formula of minigrad and compare it with its rule.
@@ -13,6 +12,7 @@ compute every formula of minigrad and compare it with its rule.
 
 import functools
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.resources import files
 from types import MappingProxyType
@@ -21,13 +21,11 @@ from typing import Any, Literal
 from minigrad.autograd.plan import Rule
 from minigrad.autograd.primitives import Primitive, registry
 from minigrad.viz.formula.definitions import Reading, for_call, in_simple_terms
-from minigrad.viz.formula.latex import latex
-from minigrad.viz.formula.mathml import mathml
 from minigrad.viz.formula.parser import Unreadable
+from minigrad.viz.formula.printers import mathml, text
 from minigrad.viz.formula.reader import read, read_written
 from minigrad.viz.formula.sources import source
-from minigrad.viz.formula.terms import Call, Constant, Term, Variable, row
-from minigrad.viz.formula.text import text
+from minigrad.viz.formula.terms import Call, Variable
 from minigrad.viz.formula.typesetting import Typesetter
 
 __all__ = ["Formula", "formula_of", "formulas", "reading_of", "readings"]
@@ -35,12 +33,11 @@ __all__ = ["Formula", "formula_of", "formulas", "reading_of", "readings"]
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    r"""The formula of a rule for one argument.
+    """The formula of a rule for one argument.
 
     Attributes:
         mathml: The formula as a ``<math>`` element.
         text: The formula as a line of text.
-        latex: The formula for the math mode of LaTeX, with the packages amsmath and amssymb.
         notes: What the formula leaves out, such as the value where a slope is infinite.
         source: The text of the rule; empty if it is not known.
         origin: ``"rule"`` if the formula was made from the rule; ``"written"`` if it was written
@@ -52,15 +49,12 @@ class Formula:
         >>> formula = viz.formulas("sqrt")["x"]
         >>> formula.text, formula.notes
         ('ḡ / (2y)', ('0 where ḡ is 0 and the slope is infinite',))
-        >>> print(formula.latex)
-        \frac{\bar{g}}{2y}
         >>> formula.source
         'lambda g, out: g * zero_safe(0.5 / out, g)'
     """
 
     mathml: str = field(repr=False)
     text: str
-    latex: str = field(repr=False)
     notes: tuple[str, ...]
     source: str
     origin: Literal["rule", "written"]
@@ -137,9 +131,9 @@ def forward_reading(op: Primitive, name: str, values: Mapping[str, Any]) -> Read
 @functools.lru_cache(maxsize=512)
 def _forward(op: Primitive, name: str) -> Reading | None:
     if name in op.formulas:
-        return in_simple_terms(_reading(op, name, None, {}, None), op)
+        return in_simple_terms(_reading(op, name, None), op)
     try:
-        return in_simple_terms(read(op.forward, {}), op) if name == "out" else None
+        return in_simple_terms(read(op.forward), op) if name == "out" else None
     except Unreadable:
         return None
 
@@ -156,19 +150,14 @@ def _read_once(op: Primitive, *_key: object) -> dict[str, tuple[Rule, Reading, F
 
 def readings(op: Primitive) -> Iterator[tuple[str, Rule, Reading]]:
     """Yield each argument of an op that has a derivative, with its rule and its reading."""
-    for name, rule in op.rules.items():
-        yield name, rule, in_simple_terms(_reading(op, name, rule, {}, None), op)
+    rules = dict(op.rules)
     if op.joint is not None:
-        names = [op.params[slot] for slot in op.joint_slots]
-        needed = {"needed": Call(row, (Constant(True),) * len(names))}
-        for place, name in enumerate(names):
-            reading = _reading(op, name, op.joint, needed, place)
-            yield name, op.joint, in_simple_terms(reading, op)
+        rules |= {op.params[slot]: op.joint for slot in op.joint_slots}
+    for name, rule in rules.items():
+        yield name, rule, in_simple_terms(_reading(op, name, rule), op)
 
 
-def _reading(
-    op: Primitive, name: str, rule: Rule | None, given: Mapping[str, Term], place: int | None
-) -> Reading:
+def _reading(op: Primitive, name: str, rule: Rule | None) -> Reading:
     stands_for, *texts = op.formulas.get(name, (None,))
     home: Any = op.forward
     if rule is not None and stands_for is not rule:
@@ -182,12 +171,12 @@ def _reading(
             message = f"{op.name}: the formula of {name!r} cannot be read: {reason}"
             raise ValueError(message) from None
     assert rule is not None
-    try:
-        return read(rule.function, given, place)
-    except Unreadable:
-        arguments = tuple(map(Variable, ("g", *rule.needs)))
-        notes = ("the source of the rule is not at hand",) * (source(rule.function) is None)
-        return Reading(Call(rule.function, arguments), notes=notes)
+    if rule is not op.joint:  # which returns the gradients of all arguments
+        with suppress(Unreadable):
+            return read(rule.function)
+    arguments = tuple(map(Variable, ("g", *rule.needs)))
+    notes = ("the source of the rule is not at hand",) * (source(rule.function) is None)
+    return Reading(Call(rule.function, arguments), notes=notes)
 
 
 def _formula(op: Primitive, rule: Rule, reading: Reading) -> Formula:
@@ -197,7 +186,7 @@ def _formula(op: Primitive, rule: Rule, reading: Reading) -> Formula:
     found = source(rule.function)
     code, place = ("", "") if found is None else (found.text, found.place)
     origin: Literal["rule", "written"] = "written" if reading.written else "rule"
-    written = mathml(notation), text(notation), latex(notation)
+    written = mathml(notation), text(notation)
     return Formula(*written, notes, code, origin, place)
 
 

@@ -20,7 +20,6 @@ from minigrad.viz.formula.terms import (
     Call,
     Choice,
     Constant,
-    Entry,
     Term,
     Variable,
     is_constant,
@@ -66,7 +65,7 @@ def is_scalar(term: Term, arrays: Collection[str]) -> bool:
     match term:
         case Variable(name):
             return name not in arrays
-        case Constant(value) | Entry(number=value):
+        case Constant(value):
             return not isinstance(value, np.ndarray)
         case Call(function, _) if function in COUNTS:
             return True

@@ -1,6 +1,6 @@
 """Mathematical notation as a tree: fractions, scripts, sums, parentheses.
 
-The typesetter builds this tree from a term. mathml.py, text.py and latex.py write it.
+The typesetter builds this tree from a term. printers.py writes it.
 """
 
 from __future__ import annotations

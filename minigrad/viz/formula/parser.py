@@ -26,7 +26,6 @@ from minigrad.viz.formula.terms import (
     Term,
     Variable,
     evaluate,
-    is_constant,
     row,
     same,
     walk,
@@ -106,9 +105,6 @@ class Body:
     def branches(self, statement: ast.If, rest: list[ast.stmt]) -> Term | None:
         """Read an ``if``: the term if it returns, with the statements after it; else None."""
         test = self.term(statement.test)
-        if is_constant(test, True, False):
-            rest[:0] = statement.body if is_constant(test, True) else statement.orelse
-            return None
         before = dict(self.local)
         if any(isinstance(node, ast.Return) for node in ast.walk(statement)):
             then = self.run([*statement.body, *rest])
@@ -159,8 +155,6 @@ class Body:
                 return Call(OPERATORS[type(op)], (self.term(left), self.term(right)))
             case ast.UnaryOp(op=op, operand=operand):
                 term = self.term(operand)
-                if isinstance(op, ast.Not) and is_constant(term, True, False):
-                    return Constant(is_constant(term, False))
                 match op, term:
                     case ast.USub(), Constant(value, "") if type(value) in (int, float):
                         return Constant(-value)
@@ -176,14 +170,11 @@ class Body:
             case ast.BoolOp(op=op, values=values):
                 return self.conditions(isinstance(op, ast.And), [self.term(v) for v in values])
             case ast.IfExp(test=test, body=body, orelse=orelse):
-                condition = self.term(test)
-                if is_constant(condition, True, False):
-                    return self.term(body if is_constant(condition, True) else orelse)
-                return Choice(condition, self.term(body), self.term(orelse))
+                return Choice(self.term(test), self.term(body), self.term(orelse))
             case ast.Tuple(elts=items) | ast.List(elts=items):
                 return Call(row, self.terms(items))
             case ast.Subscript(value=value, slice=index):
-                return item(self.term(value), self.term(index))
+                return Call(operator.getitem, (self.term(value), self.term(index)))
             case ast.Slice(lower=lower, upper=upper, step=step):
                 ends = [Constant(None) if e is None else self.term(e) for e in (lower, upper, step)]
                 return Call(slice, tuple(ends))
@@ -214,10 +205,7 @@ class Body:
         """``and`` or ``or``: the last term, unless one before it decides."""
         found = terms[-1]
         for term in reversed(terms[:-1]):
-            if is_constant(term, True, False):
-                found = found if is_constant(term, all_of) else term
-            else:
-                found = Choice(term, found, term) if all_of else Choice(term, term, found)
+            found = Choice(term, found, term) if all_of else Choice(term, term, found)
         return found
 
     def computed(self, node: ast.expr) -> Term:
@@ -307,15 +295,3 @@ def _symbol(name: str, value: Any) -> str:
     """The sign of a number that has one."""
     known = name in SYMBOLS and isinstance(value, float) and value == getattr(np, name)
     return SYMBOLS[name] if known else ""
-
-
-def item(term: Term, index: Term) -> Term:
-    """A part of a term; the part of a written tuple is taken out of it."""
-    if isinstance(index, Constant) and isinstance(index.value, int):
-        if isinstance(term, Call) and term.function is row and index.value < len(term.args):
-            return term.args[index.value]
-        if isinstance(term, Choice):
-            return Choice(term.test, item(term.then, index), item(term.otherwise, index))
-        if isinstance(term, Constant) and isinstance(term.value, tuple):
-            return Constant(term.value[index.value])
-    return Call(operator.getitem, (term, index))

@@ -19,8 +19,9 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.primitives import Primitive, by_numpy, registry
+from minigrad.support.signatures import signature_of
 from minigrad.viz.formula.definitions import Definition, Reading, tidied
-from minigrad.viz.formula.parser import Body, Keywords, Unreadable, item
+from minigrad.viz.formula.parser import Body, Keywords, Unreadable
 from minigrad.viz.formula.signs import NAMES, SIGNS
 from minigrad.viz.formula.sources import Source, source
 from minigrad.viz.formula.terms import (
@@ -49,17 +50,10 @@ LINES = 3
 """The most statements of a helper whose body replaces its call."""
 
 
-def read(
-    function: Callable[..., Any], given: Mapping[str, Term], joint: int | None = None
-) -> Reading:
-    """Read what a rule computes of its arguments.
-
-    `given` has terms for parameters; the others are themselves. `joint` is the position of
-    the value in the tuple that a joint rule returns.
-    """
+def read(function: Callable[..., Any]) -> Reading:
+    """Read what a rule computes of its arguments."""
     reader = Reader()
-    value = reader.function(function, given)
-    return reader.reading(value if joint is None else item(value, Constant(joint)))
+    return reader.reading(reader.function(function, {}))
 
 
 def read_written(op: Primitive, scope: dict[str, Any], *texts: str) -> Reading:
@@ -190,7 +184,7 @@ def _bound(
     function: Callable[..., Any], args: tuple[Term, ...], keywords: Keywords
 ) -> dict[str, Term]:
     """A term for each parameter of a call."""
-    signature = inspect.signature(function)
+    signature = signature_of(function)
     defaults = {name: Constant(one.default) for name, one in signature.parameters.items()}
     given = signature.bind(*args, **dict(keywords)).arguments
     several = {name: Call(row, terms) for name, terms in given.items() if isinstance(terms, tuple)}

@@ -16,7 +16,6 @@ import numpy as np
 from minigrad import ops
 from minigrad.ops.convolutions import convolution_weight
 from minigrad.ops.diagonals import DiagonalUpdate
-from minigrad.ops.gathering import open_grid
 from minigrad.ops.indexing import IndexUpdate, integers
 from minigrad.ops.pooling import sum_pool_transpose
 from minigrad.viz.formula import notation as n
@@ -122,12 +121,6 @@ def _at(t: Typesetter, value: Term, index: Term, *_: Term) -> n.Notation:
     return n.Sentence((t.value(value), n.Words(" at "), t.value(index), n.Words(", 0 elsewhere")))
 
 
-def _along(t: Typesetter, index: Term, axis: Term, *_: Term) -> n.Notation:
-    if is_constant(axis, None):
-        return t.value(index)
-    return n.Sentence((t.value(index), n.Words(" along "), t.value(axis)))
-
-
 def _on_diagonal(t: Typesetter, value: Term, *_: Term) -> n.Notation:
     # The rule of the trace adds an axis to its cotangent; it is not shown.
     match value:
@@ -178,10 +171,8 @@ SIGNS: Mapping[Any, Entry] = {
     np.reshape: _reshape,
     np.swapaxes: _swapaxes,
     np.transpose: _transpose,
-    np.take: lambda t, x, index, axis: n.Applied(t.value(x), (_along(t, index, axis),), "[", "]"),
     IndexUpdate: _at,
     DiagonalUpdate: _on_diagonal,
-    open_grid: _along,
     integers: lambda t, x, *_: t.value(x),
     # Matrices
     np.cross: _infix("×"),

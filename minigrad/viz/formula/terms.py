@@ -47,16 +47,7 @@ class Choice:
     otherwise: Term
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """An entry of an array, and its value."""
-
-    array: Term
-    index: tuple[int, ...]
-    number: Any
-
-
-Term = Variable | Constant | Call | Choice | Entry
+Term = Variable | Constant | Call | Choice
 
 
 def row(*items: Any) -> tuple[Any, ...]:
@@ -127,7 +118,7 @@ def evaluate(term: Term, names: Mapping[str, Any]) -> Any:
     match term:
         case Variable(name):
             return names[name]
-        case Constant(value) | Entry(number=value):
+        case Constant(value):
             return value
         case Choice(test, then, otherwise):
             return evaluate(then if evaluate(test, names) else otherwise, names)

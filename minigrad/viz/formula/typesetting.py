@@ -20,7 +20,6 @@ from minigrad.viz.formula.terms import (
     Call,
     Choice,
     Constant,
-    Entry,
     Term,
     Variable,
     is_constant,
@@ -38,13 +37,11 @@ LOGIC = (*RELATIONS, *NOT, operator.and_, operator.or_)
 
 
 class Typesetter:
-    """Makes the notation of one formula, or of its entries, which keep numbers apart."""
+    """Makes the notation of one formula."""
 
-    def __init__(self, op: Primitive, reading: Reading, of_entries: bool = False) -> None:
-        self._op, self._reading, self._of_entries = op, reading, of_entries
+    def __init__(self, op: Primitive, reading: Reading) -> None:
+        self._op, self._reading = op, reading
         self._arrays = arrays_of(op)
-        if self._of_entries:
-            self._arrays.update(name for one in reading.definitions for name in one.names)
         self._notes: dict[str, None] = {}
         self._explained = {
             name: one.comment
@@ -128,8 +125,6 @@ class Typesetter:
                 return self.name(name)
             case Constant(value, symbol):
                 return self.constant(value, symbol)
-            case Entry(array, index):
-                return self._indexed(array, [n.Number(str(i)) for i in index])
             case Choice():
                 return self._choice(term)
             case Call(function) if function in LOGIC:
@@ -211,7 +206,7 @@ class Typesetter:
             if matrices and "⊙" in signs[max(i - 1, 0) : i + 1]:
                 written[i] = n.enclosed(factor)
         begin = n.first(written[1])
-        plain = isinstance(written[0], n.Number) and not self._of_entries
+        plain = isinstance(written[0], n.Number)
         if plain and not isinstance(begin, (n.Number, n.Fraction)):
             gap = " " if isinstance(begin, n.Symbol) and len(begin.text) > 1 else ""
             written[:2] = [n.Infix((written[0], written[1]), (gap,), n.Level.MATRIX)]
@@ -221,10 +216,9 @@ class Typesetter:
     def times(self, term: Term, factor: n.Notation) -> n.Notation:
         """The product of a term and a notation, element by element."""
         written = self.value(term)
-        sign = "·" if self._of_entries else "⊙"
         if isinstance(written, n.Infix) and written.level == n.Level.PRODUCT:
-            return n.Infix((*written.parts, factor), (*written.signs, sign), n.Level.PRODUCT)
-        return n.Infix((written, factor), (sign,), n.Level.PRODUCT)
+            return n.Infix((*written.parts, factor), (*written.signs, "⊙"), n.Level.PRODUCT)
+        return n.Infix((written, factor), ("⊙",), n.Level.PRODUCT)
 
     def _matrices(self, term: Term) -> n.Notation:
         parts = tuple(map(self.value, factors(term, operator.matmul)))

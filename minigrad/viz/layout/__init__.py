@@ -4,7 +4,7 @@
 """
 
 from minigrad.viz.layout.build import skeleton
-from minigrad.viz.layout.model import Direction, Placement, Point, Rect, Scope, Skeleton
+from minigrad.viz.layout.model import Placement, Point, Rect, Scope, Skeleton
 from minigrad.viz.layout.pack import place
 
-__all__ = ["Direction", "Placement", "Point", "Rect", "Scope", "Skeleton", "place", "skeleton"]
+__all__ = ["Placement", "Point", "Rect", "Scope", "Skeleton", "place", "skeleton"]

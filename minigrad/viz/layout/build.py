@@ -6,12 +6,13 @@ their ports is known then. This happens once, in Python; packing does the rest.
 
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from minigrad.viz.layout import labels
 from minigrad.viz.layout.align import align
-from minigrad.viz.layout.model import TOP, Box, Direction, End, Line, Scope, Skeleton
+from minigrad.viz.layout.model import TOP, Box, End, Line, Scope, Skeleton
 from minigrad.viz.layout.order import arrange
 from minigrad.viz.layout.pack import INDENT
 from minigrad.viz.layout.ranks import Link, ranked
@@ -30,27 +31,23 @@ RESIDUAL = "residual"
 """The text beside a residual connection."""
 
 
-def skeleton(diagram: Diagram, direction: Direction = "down") -> Skeleton:
-    """Rank, order and align the items of every group that a diagram has the inside of.
-
-    To the right, boxes hold the texts about their tensors: between them they would be wide.
-    """
+def skeleton(diagram: Diagram) -> Skeleton:
+    """Rank, order and align the items of every group that a diagram has the inside of."""
     boxes = {node.id for node in diagram.nodes}
     if len(boxes) > MANY:
         warnings.warn(
-            f"viz: drawing {len(boxes):,} boxes takes seconds; a smaller depth=, or hide=[...] in "
-            "a picture, leaves fewer",
+            f"viz: drawing {len(boxes):,} boxes takes seconds; a smaller depth= leaves fewer",
             stacklevel=4,
         )
     open_ = {group.id: group for group in diagram.groups if group.id not in boxes}
     parents = {name: group.parent or TOP for name, group in open_.items()}
-    work = _Work(diagram, direction)
+    work = _Work(diagram)
     members, links = _members(diagram, parents), _links(diagram, parents)
     scopes: dict[str, Scope] = {}
     for name in (*reversed(parents), TOP):
         size = _title_size(open_[name]) if name in open_ else None
         scopes[name] = work.scope(name, members[name], links[name], size)
-    return Skeleton(scopes, parents, work.texts, direction)
+    return Skeleton(scopes, parents, work.texts)
 
 
 def _title_size(group: Group) -> tuple[int, int]:
@@ -61,18 +58,17 @@ def _title_size(group: Group) -> tuple[int, int]:
 class _Work:
     """The state while groups are laid out, from the inside out."""
 
-    def __init__(self, diagram: Diagram, direction: Direction) -> None:
-        self._direction: Direction = direction
-        texts = labels.tensor_texts(diagram) if direction == "down" else {}
+    def __init__(self, diagram: Diagram) -> None:
         self.texts = {
-            name: (text, labels.text_width(text, "small")) for name, text in texts.items()
+            name: (text, labels.text_width(text, "small"))
+            for name, text in labels.tensor_texts(diagram).items()
         }
-        self._residuals = residuals(diagram) if direction == "down" else set()
+        self._residuals = residuals(diagram)
         if self._residuals:
             self.texts[RESIDUAL] = "residual", labels.text_width("residual", "small")
         self._named = labels.named_operands(diagram)
         self._shown = all_boxes(diagram)
-        self._contents = labels.contents(diagram, self._shown.values(), direction)
+        self._contents = labels.contents(diagram, self._shown.values())
         self._entries: Counter[str] = Counter()  # the lines into each box
         self._ports: dict[str, dict[str, int]] = {}  # by group and name: the number in the group
         self._port_places: dict[str, float] = {}  # where a port lies along its group, from 0 to 1
@@ -89,25 +85,42 @@ class _Work:
         leaves = {item for item, node in members.items() if node and node.kind in LEAVES}
         ranks, links = ranked(members, links)
         ranks = arrange(ranks, links, self._port_places, leaves)
-        names = [item for rank in ranks for item in rank]
-        number = {item: index for index, item in enumerate(names)}
+        number = {item: index for index, item in enumerate(chain.from_iterable(ranks))}
         row = {item: index for index, rank in enumerate(ranks) for item in rank}
-        fed = {link.target for link in links}
         self._entries.update(link.target for link in links)
-        for item in members:
-            self._sizes[item] = self._size(self._shown[item])
-        anchors = self._anchors(links, members, number, fed)
+        self._sizes |= {item: self._size(self._shown[item]) for item in members}
+        anchors = self._anchors(links, members, number)
         lanes = _lanes(links, row)
         lines = []
-        texts: dict[str, dict[str, int]] = defaultdict(dict)
         for index, link in enumerate(links):
-            way = tuple(number[item] for item in link.way)
             out = self._end(link.source, f"out:{link.tensor}")
             into = anchors.get(index) or self._end(link.target, f"in:{link.tensor}")
-            lines.append(Line(way, out, into, lanes[link.tensor] if link.far else -1, link.edges))
+            lane = lanes[link.tensor] if link.far else -1
+            lines.append(
+                Line(tuple(map(number.__getitem__, link.way)), out, into, lane, link.edges)
+            )
+        boxes = self._boxes(members, links, lines, number)
+        self._ports[name] = {port: number[port] for port in (*ranks[0], *ranks[-1])}
+        for ports in (ranks[0], ranks[-1]):
+            for index, port in enumerate(ports):
+                self._port_places[f"{name}/{port}"] = (index + 0.5) / len(ports)
+        scope = Scope(title, tuple(map(len, ranks)), tuple(boxes), tuple(lines), ())
+        return replace(scope, blocks=align(scope))
+
+    def _boxes(
+        self,
+        members: Mapping[str, Node | None],
+        links: Sequence[Link],
+        lines: Sequence[Line],
+        number: Mapping[str, int],
+    ) -> list[Box]:
+        """The members with the texts about their tensors, and points for ports and dummies."""
+        fed = {link.target for link in links}
+        texts: dict[str, dict[str, int]] = defaultdict(dict)
+        for link, line in zip(links, lines, strict=True):
             if link.source in members and link.tensor in self.texts:
-                texts[link.source][link.tensor] = out[0]
-        boxes = [Box() for _ in names]  # but for the members, ports and dummies
+                texts[link.source][link.tensor] = line.out[0]
+        boxes = [Box()] * len(number)
         for item in members:
             (width, height), written = self._sizes[item], tuple(texts[item].items())
             ends = [shift + INDENT + self.texts[tensor][1] for tensor, shift in written]
@@ -115,21 +128,14 @@ class _Work:
             boxes[number[item]] = Box(item, width, height, reach, item in fed, written)
         for link in links:  # a residual says what it is, half-way to where it is added
             if len(link.way) > 2 and link.target in members and self._residuals & {*link.edges}:
-                written, reach = ((RESIDUAL, 0),), INDENT + self.texts[RESIDUAL][1]
-                boxes[number[link.way[len(link.way) // 2]]] = Box(reach=reach, texts=written)
-        self._ports[name] = {}
-        for ports in (ranks[0], ranks[-1]):
-            for index, port in enumerate(ports):
-                self._ports[name][port] = number[port]
-                self._port_places[f"{name}/{port}"] = (index + 0.5) / len(ports)
-        scope = Scope(title, tuple(map(len, ranks)), tuple(boxes), tuple(lines), ())
-        return replace(scope, blocks=align(scope))
+                reach = INDENT + self.texts[RESIDUAL][1]
+                middle = number[link.way[len(link.way) // 2]]
+                boxes[middle] = Box(reach=reach, texts=((RESIDUAL, 0),))
+        return boxes
 
     def _size(self, node: Node) -> tuple[int, int]:
         """The size of a box: there is room for its text, for its lines and their texts."""
-        width, height = labels.box_size(node, self._contents[node.id], self._direction)
-        if self._direction == "right":
-            width, height = height, width
+        width, height = labels.box_size(node, self._contents[node.id])
         ways, exits = self._entries[node.id], [0]
         if node.id in self._ports:
             ports = self._ports[node.id]
@@ -151,9 +157,9 @@ class _Work:
         links: Sequence[Link],
         members: Mapping[str, Node | None],
         number: Mapping[str, int],
-        fed: Collection[str],
     ) -> dict[int, End]:
         """Where the lines into nodes meet them: side by side, as they come from left to right."""
+        fed = {link.target for link in links}
         into: dict[str, list[tuple[bool, int, int, int, int]]] = defaultdict(list)
         for index, link in enumerate(links):
             if members.get(link.target):

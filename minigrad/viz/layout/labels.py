@@ -9,14 +9,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
-import numpy as np
-
-from minigrad.debugging.memory import readable
-from minigrad.debugging.tables import count_text, time_text
 from minigrad.viz.record.model import LEAVES, Diagram, Edge, Group, Node
 from minigrad.viz.record.repeats import bundles
-from minigrad.viz.record.roles import heads, residuals
-from minigrad.viz.record.steps import Summary, final_gradients, with_inner
+from minigrad.viz.record.steps import Summary, final_gradients
 from minigrad.viz.record.writing import number_text, printable, size_text
 
 Style = Literal["name", "bold", "small", "data", "title"]
@@ -39,7 +34,7 @@ LONGEST = 36
 COMMUTATIVE = frozenset({"add", "multiply", "maximum", "minimum"})
 """Ops whose operands need no names."""
 
-GLYPHS = {"parameter": "W", "buffer": "B", "module": "⊞", "fused": "⊞"}
+GLYPHS = {"parameter": "W", "buffer": "B", "module": "⊞"}
 """The signs that tell kinds of boxes apart beside their shapes."""
 
 NARROW, WIDE = frozenset(" .,:;'|!`\"ijltfrI()[]{}/\\-"), frozenset("mwMW@%×…→")
@@ -57,38 +52,30 @@ class Content(NamedTuple):
 
     glyph: str  # the sign of its kind, in front of the first bold line or name; may be empty
     lines: tuple[Line, ...]  # the lines, from the top
-    # The names of its operands, in a row above the lines, if they need names: by the position of
-    # the edge, or of a group that may be opened by where they come from
-    slots: Mapping[int | str, str]
+    # The names of its operands, in a row above the lines, if they need names: by their edges
+    slots: Mapping[int, str]
 
 
-def contents(
-    diagram: Diagram, nodes: Iterable[Node], direction: str = "down"
-) -> dict[str, Content]:
+def contents(diagram: Diagram, nodes: Iterable[Node]) -> dict[str, Content]:
     """Write the texts of boxes, by their ids; very long texts are shortened.
 
-    `nodes` are the items behind the boxes: nodes of the diagram, or closed groups. Where lines run
-    to the right, the shapes of tensors are in the boxes that compute them.
+    `nodes` are the items behind the boxes: nodes of the diagram, or closed groups.
     """
     groups = {group.id: group for group in diagram.groups}
-    named, roles = named_operands(diagram), heads(diagram)
-    gradients = final_gradients(with_inner(diagram.steps))
-    shapes: dict[str, str] = {}
-    if direction == "right":
-        shapes = {name: f"→ {text}" for name, text in tensor_texts(diagram).items()}
-        roles |= {diagram.edges[index].target: "+ residual" for index in residuals(diagram)}
+    named = named_operands(diagram)
+    gradients = final_gradients(diagram.steps)
     found = {}
     for node in nodes:
         notes = ["causal mask" if note == "causal = True" else note for note in node.notes]
-        error = f"✕ {node.error}" if node.error else ""
-        small = [*notes, roles.get(node.id, ""), cost(node), error, shapes.get(node.id, "")]
+        small = [*notes, f"✕ {node.error}" if node.error else ""]
         lower = [Line(shorten(text), "small") for text in small if text]
         number = Line(scalar_text(node, gradients.get(node.id)), "data")
-        slots = named.get(node.id) or port_names(groups.get(node.id))
         first, *rest = _headings(node, groups.get(node.group or ""), groups.get(node.id))
-        rest = [number] if number.text and node.kind not in ("op", "fused") else rest
-        lower += [number] * (bool(number.text) and node.kind in ("op", "fused"))
-        found[node.id] = Content(GLYPHS.get(node.kind, ""), (first, *rest, *lower), slots)
+        rest = [number] if number.text and node.kind != "op" else rest
+        lower += [number] * (bool(number.text) and node.kind == "op")
+        found[node.id] = Content(
+            GLYPHS.get(node.kind, ""), (first, *rest, *lower), named.get(node.id, {})
+        )
     return found
 
 
@@ -106,29 +93,17 @@ def scalar_text(node: Node, gradient: Summary | None = None) -> str:
 
 def _headings(node: Node, around: Group | None, own: Group | None) -> list[Line]:
     """The name of a box, and what it is: a shape, or a closed module's class and call."""
-    if node.kind in ("op", "fused"):
+    if node.kind == "op":
         return [Line(shorten(node.label), "name")]
     if node.kind == "module":
         kind = own.module if own is not None else ""
         small = shorten(" ".join([kind] * bool(node.label) + _call(own)))
         return [Line(shorten(node.label or kind), "bold"), *[Line(small, "small")] * bool(small)]
     prefix = f"{around.path}." if around is not None and around.path else ""
-    name, shape = (
-        shorten(node.label.removeprefix(prefix)),
-        Line(size_text(node), "small"),
-    )
+    name, shape = shorten(node.label.removeprefix(prefix)), Line(size_text(node), "small")
     if node.kind == "constant":
         return [Line(name, "small"), *[shape] * bool(node.shape)]
     return [Line(name, "bold"), shape]
-
-
-def cost(node: Node) -> str:
-    """Write the time of a box, the bytes that come out of an op, and the operations, if timed."""
-    if node.seconds is None:
-        return ""
-    nbytes = readable(math.prod(node.shape) * np.dtype(node.dtype).itemsize)
-    flops = [f"{count_text(node.flops)} FLOPs"] if node.flops else []
-    return ", ".join([time_text(node.seconds), *[nbytes] * (node.kind != "module"), *flops])
 
 
 def title_of(group: Group) -> tuple[Line, Line, Line]:
@@ -136,18 +111,12 @@ def title_of(group: Group) -> tuple[Line, Line, Line]:
 
     All but the name may be empty.
     """
-    kind = [group.module] * bool(group.name) if group.op is None else ["what it computes"]
+    kind = [group.module] * bool(group.name and group.module)
+    size = f"{group.samples:,} samples" if group.samples else ""
     return (
         Line(shorten(group.name or group.module), "bold"),
         Line(shorten(" ".join(kind + _call(group))), "small"),
-        Line(
-            f"{group.size:,} parameters"
-            if group.size
-            else f"{group.samples:,} samples"
-            if group.samples
-            else "",
-            "small",
-        ),
+        Line(f"{group.size:,} parameters" if group.size else size, "small"),
     )
 
 
@@ -156,7 +125,7 @@ def _call(group: Group | None) -> list[str]:
     return [] if group is None or group.calls == 1 else [f"call {group.call}/{group.calls}"]
 
 
-def named_operands(diagram: Diagram) -> dict[str, dict[int | str, str]]:
+def named_operands(diagram: Diagram) -> dict[str, dict[int, str]]:
     """Name the operands of ops whose order matters, if one of them is not the first.
 
     For each of these ops, the positions in ``diagram.edges`` of its operands, in order, and their
@@ -174,23 +143,14 @@ def named_operands(diagram: Diagram) -> dict[str, dict[int | str, str]]:
         owned = source.kind in LEAVES
         return bool(edge.name) and not (owned and source.label.rpartition(".")[2] == edge.name)
 
-    found: dict[str, dict[int | str, str]] = {}
+    found: dict[str, dict[int, str]] = {}
     for target, edges in into.items():
-        if nodes[target].kind in ("op", "fused") and nodes[target].label not in COMMUTATIVE:
+        if nodes[target].kind == "op" and nodes[target].label not in COMMUTATIVE:
             count = sum(unnamed(diagram.edges[index]) for index in edges)
             if count > 1 or (count and diagram.edges[edges[0]].slot):
                 names = (together.get(index, diagram.edges[index]).name for index in edges)
                 found[target] = dict(zip(edges, map(operand_name, names), strict=True))
     return found
-
-
-def port_names(group: Group | None) -> dict[int | str, str]:
-    """The names of the operands of a fused op that may be opened, by where they come from."""
-    names: dict[str, list[str]] = defaultdict(list)
-    if group is not None and len(group.operands) > 1 and group.name not in COMMUTATIVE:
-        for edge in group.operands:
-            names[edge.source].append(operand_name(edge.name))
-    return {source: ", ".join(named) for source, named in names.items()}
 
 
 def operand_name(name: str) -> str:
@@ -201,9 +161,7 @@ def operand_name(name: str) -> str:
 def tensor_texts(diagram: Diagram) -> dict[str, str]:
     """Write what leaves each box that computes something: shapes, and dtypes that are unusual."""
     computed = {
-        node.id
-        for node in diagram.nodes
-        if node.kind in ("op", "fused", "module") and not scalar_text(node)
+        node.id for node in diagram.nodes if node.kind in ("op", "module") and not scalar_text(node)
     }
     texts: dict[str, dict[str, None]] = defaultdict(dict)
     for edge in diagram.edges:
@@ -235,26 +193,18 @@ def text_width(text: str, style: Style) -> int:
     return math.ceil(hundredths * SIZES[style] * percent / 10_000)
 
 
-def box_size(node: Node, written: Content, direction: str = "down") -> tuple[int, int]:
+def box_size(node: Node, written: Content) -> tuple[int, int]:
     """Width and height of a box, both even, so that the middle is a whole number."""
     widths = [text_width(line.text, line.style) for line in written.lines]
     if written.glyph:
         widths[0] += GLYPH
-    cell = slots_width(written)
     sides = SIDE + (SLANT if node.kind in ("input", "output") else 0)
     ends = END - (2 if node.kind == "constant" else 0)
     width = max(*widths, 16) + 2 * sides
     height = sum(LEADING[line.style] for line in written.lines) + 2 * ends
-    if direction == "right":
-        width, height = width + cell, max(height, (SLOTS + 2) * len(written.slots))
-    elif cell:
+    if cell := max((text_width(slot, "small") + 8 for slot in written.slots.values()), default=0):
         width, height = max(width, cell * len(written.slots)), height + SLOTS
     return _even(width), _even(height)
-
-
-def slots_width(written: Content) -> int:
-    """The room for the widest name of an operand."""
-    return max((text_width(slot, "small") + 8 for slot in written.slots.values()), default=0)
 
 
 def _even(size: int) -> int:

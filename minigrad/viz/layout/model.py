@@ -9,14 +9,9 @@ the group; or a **dummy**, which keeps a lane free in each rank that a tensor pa
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
 
 TOP = ""
 """The scope around all groups."""
-
-Direction = Literal["down", "right"]
-"""Where tensors run. To the right is down in a mirror: a layout is made downwards, with widths and
-heights exchanged, and its positions are exchanged in the end."""
 
 Point = tuple[int, int]
 
@@ -87,7 +82,6 @@ class Skeleton:
     parents: dict[str, str]  # the group around each group, parents before their children
     # What runs out of each node that computes something, as text, and how wide it is
     texts: dict[str, tuple[str, int]]
-    direction: Direction = "down"
 
 
 @dataclass(slots=True)
@@ -100,8 +94,6 @@ class Placement:
     boxes: dict[str, Rect] = field(default_factory=dict)
     # The same for each open group
     frames: dict[str, Rect] = field(default_factory=dict)
-    # Where a layout is cut, the parts of each frame, the first one first
-    parts: dict[str, list[Rect]] = field(default_factory=dict)
     # Left and top of the title of each open group
     titles: dict[str, Point] = field(default_factory=dict)
     ports: list[Point] = field(default_factory=list)  # where tensors pass the frames: x and y
@@ -110,17 +102,3 @@ class Placement:
     # For each edge that shows, its points. It runs straight between two that have the same x,
     # and in a bow between two that have not
     edges: dict[int, list[Point]] = field(default_factory=dict)
-
-    def mirrored(self) -> Placement:
-        """The same with rows for columns."""
-        return Placement(
-            self.height,
-            self.width,
-            {item: (y, x, height, width) for item, (x, y, width, height) in self.boxes.items()},
-            {item: (y, x, height, width) for item, (x, y, width, height) in self.frames.items()},
-            {item: [(y, x, h, w) for x, y, w, h in parts] for item, parts in self.parts.items()},
-            {item: (y, x) for item, (x, y) in self.titles.items()},
-            [(y, x) for x, y in self.ports],
-            [(tensor, y, x) for tensor, x, y in self.texts],
-            {edge: [(y, x) for x, y in points] for edge, points in self.edges.items()},
-        )

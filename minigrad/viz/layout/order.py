@@ -1,7 +1,7 @@
 """The order of the items in each rank, from left to right, with few crossings.
 
 Sweeps down and up put each item at the mean of its neighbours (the barycentre method of Sugiyama,
-Tagawa and Toda, 1981); then neighbours change places as long as that undoes crossings.
+Tagawa and Toda, 1981); the best order is kept.
 """
 
 from bisect import bisect_right, insort
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from minigrad.viz.layout.ranks import Link
 
-SWEEPS, EXCHANGES = 12, 8
+SWEEPS = 12
 
 Ranks = list[list[str]]
 Positions = dict[str, int]
@@ -93,9 +93,6 @@ def _improved(order: Ranks, above: Ends, below: Ends) -> Ranks:
         crossings = _crossings(order, below)
         if crossings < fewest:
             best, fewest = [list(items) for items in order], crossings
-    for _ in range(EXCHANGES):
-        if not fewest or not _exchange(best, above, below):
-            break
     return best
 
 
@@ -128,26 +125,6 @@ def _crossings(order: Ranks, below: Ends) -> int:
             count += len(passed) - bisect_right(passed, place)
             insort(passed, place)
     return count
-
-
-def _exchange(order: Ranks, above: Ends, below: Ends) -> bool:
-    """Swap neighbours if that removes crossings."""
-    changed = False
-    for index, items in enumerate(order):
-        sides = []
-        for other, ends in ((index - 1, above), (index + 1, below)):
-            if 0 <= other < len(order):
-                sides.append(({item: place for place, item in enumerate(order[other])}, ends))
-        for left in range(len(items) - 1):
-            pair = items[left], items[left + 1]
-            gain = 0
-            for position, ends in sides:
-                one, two = ([position[end.item] + end.other for end in ends[item]] for item in pair)
-                gain += sum((a > b) - (a < b) for a in one for b in two)
-            if gain > 0:
-                items[left], items[left + 1] = items[left + 1], items[left]
-                changed = True
-    return changed
 
 
 def _insert(upper: list[str], lower: list[str], above: Ends, beside: Mapping[str, str]) -> None:

@@ -8,11 +8,11 @@ each keeps to the column of its box or its dummy. All positions are whole number
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from minigrad.viz.layout.model import TOP, Box, End, Placement, Point, Scope, Skeleton
+from minigrad.viz.layout.model import TOP, Box, End, Line, Placement, Point, Scope, Skeleton
 
 MARGIN, PAD = 16, 14
 """Around the whole, and within a frame."""
@@ -44,6 +44,7 @@ class Measured(NamedTuple):
     inner: list[Packed | None]  # the items that are open groups; None for the others
     row: list[int]  # the rank of each item
     sizes: list[Box | Packed]  # what says the width and height of each item
+    tall: list[int]  # the height of each, with the texts at its foot
     reach: list[int]  # how far each reaches to the right of its middle
     left: list[int]  # the room that each needs to the left of its middle
     right: list[int]  # the same to the right
@@ -64,29 +65,41 @@ def measure(scope: Scope, packed: Mapping[str, Packed]) -> Measured:
         inner,
         [rank for rank, count in enumerate(scope.rows) for _ in range(count)],
         sizes,
+        [size.height + TEXT * bool(getattr(size, "texts", ())) for size in sizes],
         reach,
         [(size.width + margin) // 2 for size, margin in zip(sizes, margins, strict=True)],
         [far + margin // 2 for far, margin in zip(reach, margins, strict=True)],
     )
 
 
-def pack(scope: Scope, packed: Mapping[str, Packed], beside: bool = False) -> Packed:
-    """Give the items of a group their positions; `packed` holds at least the open ones.
-
-    The title is above the ranks, or, if they will run to the right, `beside` them.
-    """
+def pack(scope: Scope, packed: Mapping[str, Packed]) -> Packed:
+    """Give the items of a group their positions; `packed` holds at least the open ones."""
     m = measure(scope, packed)
-    x = _columns(scope, m)
+    x, width, title, right = _across(scope, m)
+    ways = [_way(line, m, x, right) for line in scope.lines]
+    tops, bottoms, y = _down(scope, m, ways)
+    lines = []
+    for line, way in zip(scope.lines, ways, strict=True):
+        first, last = line.way[0], line.way[-1]
+        points = [(way[0][1], y[first] + m.sizes[first].height)]
+        for (above, start), (below, end) in pairwise(way):
+            points += [(start, bottoms[above]), (end, tops[below])]
+        lines.append([*points, (way[-1][1], y[last])])
+    return Packed(width, bottoms[-1], title, x, y, lines)
 
-    # From left to right: the frame holds all items, then the lanes, then the title if it is wide.
+
+def _across(scope: Scope, m: Measured) -> tuple[list[int], int, int, int]:
+    """From left to right: the frame holds all items, then the lanes, then the title if it is wide.
+
+    It returns the middle of each item, the width, where the title begins and where the lanes do.
+    """
+    x = _columns(scope, m)
     pad = PAD if scope.title else MARGIN
     low = min((at - size.width // 2 for at, size in zip(x, m.sizes, strict=True)), default=0)
     high = max((at + far for at, far in zip(x, m.reach, strict=True)), default=0)
     lanes = max((line.lane for line in scope.lines), default=-1) + 1
     width, shift, title = high - low + lanes * LANE + 2 * pad, pad - low, pad
-    if beside and scope.title:
-        shift, width, title = shift + scope.title[1], width + scope.title[1], PAD
-    elif scope.title:
+    if scope.title:
         ports = [at + shift for at in x[: scope.rows[0]]]
         free = list(pairwise([pad - CLEAR, *ports, width - pad + CLEAR]))
         lacks = [scope.title[0] + 2 * CLEAR - end + start for start, end in free]
@@ -97,59 +110,51 @@ def pack(scope: Scope, packed: Mapping[str, Packed], beside: bool = False) -> Pa
             shift += lack
             width += lack + min(max(uneven + lack, 0), lack)
         title = max(fits + CLEAR, pad)
-    width += width % 2
-    x = [at + shift for at in x]
+    return [at + shift for at in x], width + width % 2, title, high + shift
 
-    # The columns of each line: in which rank, and where. A lane starts one rank further down.
-    columns = []
-    for line in scope.lines:
-        way = [(m.row[item], x[item]) for item in line.way]
-        (first, start), (last, end) = way[0], way[-1]
-        if line.lane >= 0:
-            beyond = high + shift + (line.lane + 1) * LANE
-            way[1:1] = [(first + 1, beyond), (last - 1, beyond)]
-        way[0] = first, start + m.anchor(line.way[0], line.out)
-        way[-1] = last, end + m.anchor(line.way[-1], line.into)
-        columns.append(way)
 
-    # From the top down: the more lines run sideways, the wider is the gap between two ranks.
-    ranks = range(len(scope.rows))
-    aside, arrows, deep = [0 for _ in ranks], [False for _ in ranks], [0 for _ in ranks]
-    for way in columns:
+def _way(line: Line, m: Measured, x: Sequence[int], right: int) -> list[Point]:
+    """The ranks that a line passes, and where. A lane starts one rank further down."""
+    way = [(m.row[item], x[item]) for item in line.way]
+    (first, start), (last, end) = way[0], way[-1]
+    if line.lane >= 0:
+        beyond = right + (line.lane + 1) * LANE
+        way[1:1] = [(first + 1, beyond), (last - 1, beyond)]
+    way[0] = first, start + m.anchor(line.way[0], line.out)
+    way[-1] = last, end + m.anchor(line.way[-1], line.into)
+    return way
+
+
+def _down(
+    scope: Scope, m: Measured, ways: Iterable[list[Point]]
+) -> tuple[list[int], list[int], list[int]]:
+    """From the top down: the more lines run sideways, the wider is the gap between two ranks.
+
+    It returns the upper and the lower edge of each rank, and the upper edge of each item.
+    """
+    count = len(scope.rows)
+    aside, arrows, deep = [0] * count, [False] * count, [0] * count
+    for way in ways:
         for (_, start), (rank, end) in pairwise(way):
             aside[rank] = max(aside[rank], abs(end - start))
-    tall = [size.height for size in m.sizes]
-    for item, (box, rank) in enumerate(zip(scope.items, m.row, strict=True)):
-        if not m.inner[item]:
-            arrows[rank] |= box.fed
-            tall[item] += TEXT * bool(box.texts)
-        deep[rank] = max(deep[rank], tall[item])
-    start = scope.title[1] + 8 if scope.title else MARGIN
-    tops, bottoms = [0], [PAD if beside and scope.title else start]
-    for rank in ranks[1:]:
+    for box, group, rank, height in zip(scope.items, m.inner, m.row, m.tall, strict=True):
+        arrows[rank] |= box.fed and group is None
+        deep[rank] = max(deep[rank], height)
+    tops, bottoms = [0], [scope.title[1] + 8 if scope.title else MARGIN]
+    for rank in range(1, count):
         gap = GAP if arrows[rank] or aside[rank] else SHORT
         gap = min(gap + aside[rank] // STEEP, WIDEST)
-        if rank == ranks[-1] and not scope.rows[rank]:
-            gap = pad
+        if rank == count - 1 and not scope.rows[rank]:
+            gap = PAD if scope.title else MARGIN
         elif rank == 1 and not scope.rows[0]:
             gap = 0
         tops.append(bottoms[-1] + gap)
-        if beside and scope.title and rank == ranks[-1]:
-            tops[-1] = max(tops[-1], scope.title[0] + 2 * PAD)
         bottoms.append(tops[-1] + deep[rank])
     y = []
-    for box, rank, height in zip(scope.items, m.row, tall, strict=True):
+    for box, rank, height in zip(scope.items, m.row, m.tall, strict=True):
         spare = deep[rank] - height
         y.append(tops[rank] + (spare // 2 if box.fed else spare))
-
-    lines = []
-    for line, way in zip(scope.lines, columns, strict=True):
-        first, last = line.way[0], line.way[-1]
-        points = [(way[0][1], y[first] + m.sizes[first].height)]
-        for (above, start), (below, end) in pairwise(way):
-            points += [(start, bottoms[above]), (end, tops[below])]
-        lines.append([*points, (way[-1][1], y[last])])
-    return Packed(width, bottoms[-1], title, x, y, lines)
+    return tops, bottoms, y
 
 
 def _columns(scope: Scope, m: Measured) -> list[int]:
@@ -197,10 +202,9 @@ def place(skeleton: Skeleton, closed: Collection[str] = ()) -> Placement:
         if group not in closed and parent in shown:
             shown[group] = None
     packed: dict[str, Packed] = {}
-    beside = skeleton.direction == "right"
     for group, scope in skeleton.scopes.items():
         if group in shown:
-            packed[group] = pack(scope, packed, beside)
+            packed[group] = pack(scope, packed)
     result = Placement(packed[TOP].width, packed[TOP].height)
     origins = {TOP: (0, 0)}
     points: dict[int, set[Point]] = defaultdict(set)
@@ -208,8 +212,7 @@ def place(skeleton: Skeleton, closed: Collection[str] = ()) -> Placement:
         scope, own, (left, top) = skeleton.scopes[group], packed[group], origins[group]
         if scope.title:
             result.frames[group] = left, top, own.width, own.height
-            at = (6, own.title) if beside else (own.title, 6)
-            result.titles[group] = left + at[0], top + at[1]
+            result.titles[group] = left + own.title, top + 6
         inner = range(scope.rows[0], len(scope.items) - scope.rows[-1])
         for item, (box, middle, down) in enumerate(zip(scope.items, own.x, own.y, strict=True)):
             x, y = left + middle, top + down
@@ -226,7 +229,7 @@ def place(skeleton: Skeleton, closed: Collection[str] = ()) -> Placement:
             for edge in line.edges:
                 points[edge].update((left + x, top + y) for x, y in way)
     result.edges = {edge: _thinned(points[edge]) for edge in sorted(points)}
-    return result.mirrored() if beside else result
+    return result
 
 
 def _thinned(points: Iterable[Point]) -> list[Point]:

@@ -72,42 +72,39 @@ def _ranks(members: Mapping[str, Node | None], links: Sequence[Link]) -> tuple[d
     """The rank of every item, in-ports, members, out-ports; and the last rank."""
     above: dict[str, list[str]] = {item: [] for item in members}
     below: dict[str, list[str]] = {item: [] for item in members}
-    entries: dict[str, None] = {}
-    exits: dict[str, None] = {}
-    fed, leaving = set(), set()  # from outside, and to it
     for link in links:
-        if link.source not in members:
-            entries[link.source] = None
-            fed.add(link.target)
-        elif link.target not in members:
-            exits[link.target] = None
-            leaving.add(link.source)
-        else:
+        if link.source in members and link.target in members:
             above[link.target].append(link.source)
             below[link.source].append(link.target)
-    try:
-        order = list(TopologicalSorter(above).static_order())
-    except CycleError as error:
-        raise ValueError(
-            f"layout: {', '.join(sorted({*error.args[1]}))} feed each other, so none can be drawn "
-            "above the others; a group must be one call, with nothing outside that runs between "
-            "its ops"
-        ) from None
-    rank: dict[str, int] = dict.fromkeys(entries, 0) | dict.fromkeys(members, 1)
+    fed = {link.target for link in links if link.source not in members}
+    rank = {link.source: 0 for link in links if link.source not in members}
+    rank |= dict.fromkeys(members, 1)
+    order = _in_order(above)
     anchored = fed | {item for item, node in members.items() if node and node.kind == "input"}
     for item in order:
         rank[item] = max((rank[source] + 1 for source in above[item]), default=1)
-        if any(source in anchored for source in above[item]):
+        if not anchored.isdisjoint(above[item]):
             anchored.add(item)
     for item in reversed(order):
         movable = item not in anchored or (not above[item] and item not in fed)
         if movable and below[item]:
             rank[item] = min(rank[target] for target in below[item]) - 1
     last = max(rank.values(), default=0) + 1
-    for item in members:  # what nothing leads to or from comes last
-        if not (above[item] or below[item] or item in fed or item in leaving):
-            rank[item] = max(last - 1, 1)
-    return rank | dict.fromkeys(exits, last), last
+    joined = {item for link in links for item in (link.source, link.target)}
+    rank |= dict.fromkeys(members.keys() - joined, max(last - 1, 1))  # alone: these come last
+    return rank | {link.target: last for link in links if link.target not in rank}, last
+
+
+def _in_order(above: Mapping[str, Sequence[str]]) -> list[str]:
+    """Items, each after those above it."""
+    try:
+        return list(TopologicalSorter(above).static_order())
+    except CycleError as error:
+        raise ValueError(
+            f"layout: {', '.join(sorted({*error.args[1]}))} feed each other, so none can be drawn "
+            "above the others; a group must be one call, with nothing outside that runs between "
+            "its ops"
+        ) from None
 
 
 def _visited(rank: Mapping[str, int], links: Sequence[Link]) -> dict[str, None]:

@@ -4,23 +4,34 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from minigrad.debugging.memory import readable
 from minigrad.viz.drawing import curves
+from minigrad.viz.drawing.colour_scale import sequential
+from minigrad.viz.drawing.elements import escape
+from minigrad.viz.drawing.heatmap import image
 from minigrad.viz.page.explorer import Page, written
-from minigrad.viz.page.html import colours, plain, static
+from minigrad.viz.page.html import colours, static
+from minigrad.viz.record.heatmap import LEVELS, to_levels
 
 if TYPE_CHECKING:
     from minigrad.debugging import Profile, Statistics
     from minigrad.debugging.tables import By
     from minigrad.debugging.training_statistics import Numbers
 
-BANDS, COLUMNS, RIDGES = 6, 300, 14
-"""The most owners of memory, points in time, and histograms that a chart shows."""
+POINTS = 300
+"""Of time, in a chart of the memory."""
+
+PAGE = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy"
+content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
+<title>{0}</title></head><body style="margin:0"><main>{1}</main></body></html>
+"""
 
 
 def charts(record: Profile | Statistics, path: str | os.PathLike[str] | None = None) -> Page:
@@ -49,23 +60,23 @@ def charts(record: Profile | Statistics, path: str | os.PathLike[str] | None = N
     if not isinstance(record, Profile | Statistics):
         raise TypeError(f"charts: a Profile or Statistics expected, got {type(record).__name__}")
     title = type(record).__name__
-    return written(plain(title, "", inline(record, headed=False)), title, path)
+    return written(PAGE.format(title, inline(record)), title, path)
 
 
-def inline(record: Profile | Statistics, headed: bool = True) -> str:
+def inline(record: Profile | Statistics) -> str:
     """The charts as a part of another page: their style sheet reaches nothing else."""
     from minigrad.debugging import Profile
 
     body = _profile(record) if isinstance(record, Profile) else _statistics(record)
     style = colours(".minigrad-charts") + static("charts.css")
     style += curves.STYLE.replace("@media", "@media screen and")
-    title = f"<h1>{type(record).__name__}</h1>" if headed else ""
+    title = f"<h1>{type(record).__name__}</h1>"
     return f'<style>{style}</style><div class="minigrad-charts">{title}{body}</div>'
 
 
 def _profile(profile: Profile) -> str:
     text = f"<p>{escape(str(profile).splitlines()[0])}</p>"
-    text += _memory(profile, "module") + _memory(profile, "line")
+    text += f'<div class="memory">{_memory(profile, "module")}{_memory(profile, "line")}</div>'
     text += f"<h2>The peak</h2>{_text(profile.owners())}"
     for by in ("module", "line", "op"):
         text += f"<h2>By {by}</h2>{_text(profile.table(by))}"
@@ -73,47 +84,32 @@ def _profile(profile: Profile) -> str:
 
 
 def _memory(profile: Profile, by: By) -> str:
-    """Stacked areas: the memory of the largest owners over time, and of all others."""
-    times, every = profile.memory(by)
-    if not every:
+    """The memory over time: of all, and of those who own most of it at the peak."""
+    times, owners = profile.memory(by)
+    if not owners:
         return ""
-    groups: dict[str, Any] = every
-    deepest = max(name.count(".") for name in every) + 1 if by == "module" else 0
-    for level in range(1, deepest + 1):  # as deep as not too many modules are named
-        outer: dict[str, Any] = {}
-        for name, curve in every.items():
-            key = ".".join(name.split(".")[:level])
-            outer[key] = outer.get(key, 0) + curve
-        if level > 1 and len(outer) > BANDS:
-            break
-        groups = outer
-    total = np.sum([*every.values()], axis=0)
-    peak, highest, end = int(total.argmax()), max(int(total.max()), 1), float(times[-1]) or 1.0
-    names = sorted(groups, key=lambda name: -groups[name][peak])
-    if len(names) > BANDS:
-        others, names = names[BANDS - 1 :], names[: BANDS - 1]
-        names.append(f"{len(others)} others")
-        groups = {**groups, names[-1]: sum(groups[name] for name in others)}
-    stretches = np.array_split(np.arange(len(times)), min(COLUMNS, len(times)))
-    kept = np.repeat([part[total[part].argmax()] for part in stretches], 2)
-    x = np.append(100 * times[kept][1:] / end, 100.0)  # level from each change to the next
-    below, drawn, legend = np.zeros(len(kept)), "", ""
-    for i, name in enumerate(names):
-        above = below + 100 * groups[name][kept] / highest
-        edge = _path(np.append(x, x[::-1]), 100 - np.append(above, below[::-1]))
-        drawn += f'<path class="band b{i}" d="{edge}"/>'
-        said = f"{escape(name)}: {readable(groups[name][peak])}"
-        legend = f'<li><i class="b{i}"></i>{said}</li>{legend}'
-        below = above
-    drawn += f'<path class="mark" d="M{100 * times[peak] / end:.2f} 0V100"/>'
-    title = f"Memory by {by}: {readable(highest)} at the peak"
-    return _figure(title, drawn, "0", f"{end * 1e3:.3g} ms", f"<ul>{legend}</ul>")
+    total = np.sum([*owners.values()], axis=0)
+    peak, end = int(total.argmax()), float(times[-1]) or 1.0
+    largest = sorted(owners, key=lambda name: -owners[name][peak])[: len(curves.LINES) - 1]
+    moments = np.unique([*np.linspace(times[0], end, POINTS), times[peak]])
+    rows = np.stack([total, *(owners[name] for name in largest)])
+    rows = rows[:, np.searchsorted(times, moments, side="right") - 1]
+    changes = np.flatnonzero(np.diff(rows).any(axis=0))
+    kept = np.unique([0, *changes, *(changes + 1), len(moments) - 1])
+    after = (1e3 * moments[kept]).round(2).tolist()
+    lines = {
+        name: dict(zip(after, row[kept].tolist(), strict=True))
+        for name, row in zip(["all", *largest], rows, strict=True)
+    }
+    axis = curves.Axis([0.0, float(total[peak])], True, lambda size: readable(int(size)))
+    return curves.chart(f"Memory by {by}: {readable(total[peak])} at the peak", lines, axis, "ms")
 
 
 def _statistics(statistics: Statistics) -> str:
     drawn = "".join(curves.draw(statistics, whole=True))
     text = f'<h2>Curves</h2><div class="curves">{drawn}</div>'
-    text += "<p>Below: a histogram for each step, the first at the back. Dashed: zero.</p>"
+    text += "<p>Below: a histogram for each step, the first on top; the darker, the more of the "
+    text += "numbers are there. Dashed: zero.</p>"
     for kind, series in statistics.series():
         cards = "".join(_histograms(name, steps) for name, steps in series.items())
         text += f'<h2>{kind.capitalize()}</h2><div class="cards">{cards}</div>'
@@ -121,18 +117,15 @@ def _statistics(statistics: Statistics) -> str:
 
 
 def _histograms(name: str, steps: Mapping[int, Numbers]) -> str:
+    """A heatmap: a row for each step, a column for each bin. Its texts are outside."""
     every = [*steps.values()]
-    chosen = [every[i] for i in np.unique(np.linspace(0, len(every) - 1, RIDGES).astype(int))]
-    low = min(max(n.low, n.mean - 4 * n.deviation) for n in chosen)
-    high = max(min(n.high, n.mean + 4 * n.deviation) for n in chosen)
+    low = min(max(n.low, n.mean - 4 * n.deviation) for n in every)
+    high = max(min(n.high, n.mean + 4 * n.deviation) for n in every)
     if low == high:
         low, high = low - max(abs(low), 1e-9), high + max(abs(high), 1e-9)
-    rows = [n.binned(low, high) / max(n.count, 1) for n in chosen]
-    highest, drawn = max(float(row.max()) for row in rows) or 1.0, ""
-    for i, row in enumerate(rows):
-        x = [0.0, *((np.arange(len(row)) + 0.5) * 100 / len(row)), 100.0]
-        y = 30 + 70 * (i + 1) / len(rows) - 30 * np.array([0.0, *row, 0.0]) / highest
-        drawn += f'<path class="ridge" d="{_path(x, y)}"/>'
+    rows = np.array([n.binned(low, high) / max(n.count, 1) for n in every])
+    levels = to_levels(rows, 0.0, float(rows.max()))
+    drawn = image('width="100" height="100"', levels, sequential(LEVELS + 1))
     if low < 0 < high:
         drawn += f'<path class="mark" d="M{100 * low / (low - high):.2f} 0V100"/>'
     said = ", ".join(
@@ -141,21 +134,13 @@ def _histograms(name: str, steps: Mapping[int, Numbers]) -> str:
     )
     bad = sum(n.bad for n in every)
     said += f" <b>✕ {bad} NaN or infinite</b>" if bad else ""
-    below = f"<p>steps {min(steps)} to {max(steps)}: {said}</p>"
-    return _figure(name, drawn, f"{low:.2g}", f"{high:.2g}", below)
-
-
-def _figure(title: str, drawn: str, left: str, right: str, below: str) -> str:
-    """A chart as wide as its place. Its texts are outside, so that they keep their size."""
+    title = escape(name)
     return (
-        f'<figure><figcaption>{escape(title)}</figcaption><svg role="img" viewBox="0 0 100 100" '
-        f'preserveAspectRatio="none" aria-label="{escape(title)}">{drawn}</svg>'
-        f'<div class="axis"><span>{left}</span><span>{right}</span></div>{below}</figure>'
+        f'<figure><figcaption>{title}</figcaption><svg role="img" viewBox="0 0 100 100" '
+        f'preserveAspectRatio="none" aria-label="{title}">{drawn}</svg>'
+        f'<div class="axis"><span>{low:.2g}</span><span>{high:.2g}</span></div>'
+        f"<p>steps {min(steps)} to {max(steps)}: {said}</p></figure>"
     )
-
-
-def _path(x: Any, y: Any) -> str:
-    return "M" + "L".join(f"{a:.4g} {b:.4g}" for a, b in zip(x, y, strict=True)) + "Z"
 
 
 def _text(table: str) -> str:

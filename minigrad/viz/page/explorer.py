@@ -6,8 +6,7 @@ import html
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,7 +17,6 @@ import numpy as np
 from minigrad.autograd.api import grad
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf
-from minigrad.nn import Module
 from minigrad.support.files import write
 from minigrad.tensors.creation import tensor
 from minigrad.tensors.tensor import Tensor
@@ -27,7 +25,7 @@ from minigrad.viz.page.html import write_page
 from minigrad.viz.page.walk import Stop
 from minigrad.viz.page.walks import PREPARED
 from minigrad.viz.record.build import graph, name_of, state_kept, tensors_in, why_not, with_inputs
-from minigrad.viz.record.finished import read
+from minigrad.viz.record.entries import read
 from minigrad.viz.record.graph import Graph
 from minigrad.viz.record.model import Diagram
 from minigrad.viz.record.model import Node as MadeNode
@@ -59,39 +57,8 @@ class Page(os.PathLike[str]):
         ('Linear.html', True)
     """
 
-    def __init__(self, path: Path, again: Callable[[str, Any, float], Page] | None = None) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self._again = again
-
-    def what_if(self, name: str, index: int | tuple[int, ...], value: float) -> Page:
-        """Run the model again with one number changed, and write another page.
-
-        In the page itself the numbers of leaves have sliders. This is for models with an op that
-        the page cannot compute.
-
-        Args:
-            name: An input or a parameter, as the page calls it.
-            index: Which of its entries.
-            value: What the entry is in this run; what it was comes back after it.
-
-        Returns:
-            The page of the run.
-
-        Raises:
-            RuntimeError: The page is not that of a module or a function that `explore` ran.
-            KeyError: There is no input or parameter of that name.
-
-        Example:
-            >>> from minigrad import nn, ones, viz
-            >>> page = viz.explore(nn.Linear(3, 2), ones(5, 3))
-            >>> page.what_if("weight", (0, 1), 2.5).path.name
-            'Linear.html'
-        """
-        if self._again is None:
-            raise RuntimeError(
-                "what_if: only a module or a function that explore ran can run again"
-            )
-        return self._again(name, index, value)
 
     def __fspath__(self) -> str:
         return str(self.path)
@@ -118,7 +85,6 @@ def explore(
     *inputs: Any,
     path: str | os.PathLike[str] | None = None,
     backward: bool = True,
-    timed: bool = False,
     depth: int | None = None,
     values: Sequence[str] = (),
     open: Choice | None = None,
@@ -139,12 +105,11 @@ def explore(
         path: The file to write; a new one in a temporary folder if None. Of what has run already,
             the page has the name of the file as its title.
         backward: Whether to run a backward pass.
-        timed: Whether to take the time of each op of a module; see `trace`.
         depth: How many levels of modules are open at first; None for about 40 boxes.
         values: Modules and boxes whose values are shown as a whole, however large; see `trace`.
         open: Modules to open at first all the same (see `Graph.collapse`), and fused ops such as
-            ``"layer_norm"`` to open: the ops inside are run beside them, and can be
-            stepped through. By default attention is, and drawn closed.
+            ``"layer_norm"`` that run as their parts, which can be stepped through. By default
+            attention does.
         walk: Stops for a reader to go through, each with a text at a box or a step. By default
             those of `viz.walks` for exactly this class of module, if there are any.
         **named: For a module or a function, keyword arguments of its call. For tensors, names of
@@ -172,18 +137,12 @@ def explore(
             "within viz.trace(values=[...]) shows its values"
         )
     runs = callable(target) and not isinstance(target, Tensor | Trace | Diagram)
-    if timed and not runs:
-        raise TypeError(
-            "explore: only a module or a function is run here, and can be timed; what is computed "
-            "within viz.trace(timed=True) is timed there"
-        )
     if isinstance(target, Trace):
         target = target.graph()
     title, start = "Compute graph" if path is None else Path(path).stem.replace("_", " "), ""
     walk = PREPARED.get(type(target), ()) if walk is None else walk
     fused = FUSED if open is None else fused_ops().keys() & {*open}
-    watch = partial(trace, timed=timed, values=values, open=fused)
-    ran = target
+    watch = partial(trace, values=values, open=fused)
     if runs:
         title = name_of(target)
         try:
@@ -192,18 +151,7 @@ def explore(
             target, start = _run(target, inputs, named, backward, watch(), _anew)
     elif not isinstance(target, Diagram):
         target, start = _computed(target, inputs, named, backward, watch())
-    page = written(write_page(target, depth, title, start, open or (), walk), title, path)
-    if runs:
-
-        def again(name: str, index: Any, value: float) -> Page:
-            with _changed(_leaves(ran, inputs, named), name, index, value):
-                return explore(
-                    ran, *inputs, backward=backward, timed=timed, depth=depth, values=values,
-                    open=open, walk=walk, **named,
-                )  # fmt: skip
-
-        page._again = again
-    return page
+    return written(write_page(target, depth, title, start, open or (), walk), title, path)
 
 
 def written(text: str, title: str, path: str | os.PathLike[str] | None) -> Page:
@@ -229,29 +177,6 @@ def _run(
         if not results:
             raise TypeError(f"explore: {name_of(target)} returned no Tensor")
         return _finish(traced, results, backward)
-
-
-def _leaves(target: Any, inputs: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Tensor]:
-    """The parameters of a module and the inputs that are tensors, by the names in its page."""
-    parameters = dict(target.named_parameters()) if isinstance(target, Module) else {}
-    given = with_inputs("what_if", target, inputs, named, lambda value: value)[1]
-    return parameters | {name: value for value, name in given if isinstance(value, Tensor)}
-
-
-@contextmanager
-def _changed(leaves: Mapping[str, Tensor], name: str, index: Any, value: float) -> Iterator[None]:
-    """Give a tensor another number for a while; the array that it had comes back untouched."""
-    if name not in leaves:
-        raise KeyError(f"what_if: no input or parameter is called {name!r}: {', '.join(leaves)}")
-    tensor = leaves[name]
-    before = tensor._data
-    after = before.copy()
-    after[index] = value
-    tensor._data = after
-    try:
-        yield
-    finally:
-        tensor._data = before
 
 
 def _anew(value: Any) -> Any:
@@ -302,10 +227,7 @@ def _finish(
             return replace(node, label=next(names))
         return replace(node, line="") if node.line == here else node  # says nothing of its own
 
-    groups = tuple(
-        group if group.op is None else replace(group, op=told(group.op)) for group in drawing.groups
-    )
-    return replace(drawing, nodes=tuple(map(told, drawing.nodes)), groups=groups), start
+    return replace(drawing, nodes=tuple(map(told, drawing.nodes))), start
 
 
 def _weights(output: Tensor) -> np.ndarray:

@@ -25,7 +25,7 @@ from minigrad.viz.record.heatmap import Heatmap
 from minigrad.viz.record.model import Diagram, updated
 from minigrad.viz.record.roles import residuals
 from minigrad.viz.record.selection import Choice
-from minigrad.viz.record.steps import Summary, final_gradients, with_inner
+from minigrad.viz.record.steps import Summary, final_gradients
 from minigrad.viz.record.writing import number_text, printable, size_text
 
 SCRIPTS = (
@@ -44,14 +44,6 @@ SHADES = 65
 LARGE = 500
 """Of a graph with more ops, the picture and the table are read only where no script runs."""
 
-PLAIN = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy"
-content="default-src 'none'; style-src 'unsafe-inline'{3}">
-<title>{0}</title><style>{1}</style></head><body><main><h1>{0}</h1>{2}</main></body></html>
-"""
-
 
 def write_page(
     graph: Diagram,
@@ -67,13 +59,14 @@ def write_page(
     other arguments are those of `explore`.
     """
     diagram, closed = view(graph, depth, open)
-    steps = with_inner(graph.steps)
-    start = start or (f"the output of {steps[0].op}" if steps else "No backward pass was traced.")
+    if not start:
+        first = next((f"the output of {step.op}" for step in graph.steps), "")
+        start = first or "No backward pass was traced."
     still = "<noscript>{}</noscript>".format if len(graph.nodes) > LARGE else str
     fields = {
         "title": _text(title),
         "style": colours()
-        + STYLE.replace("@media", "@media screen and")
+        + (STYLE + grids.STYLE).replace("@media", "@media screen and")
         + static("mathml.css")
         + static("explore.css"),
         "facts": _text(_facts(graph)),
@@ -100,12 +93,6 @@ def write_page(
     }
     # One pass over the template: a field that looks like another stays as it is.
     return re.sub(r"\{(\w+)\}", lambda match: fields[match[1]], static("page.html"))
-
-
-def plain(title: str, style: str, body: str, sources: str = "") -> str:
-    """Write a page without an explorer; `sources` adds to the policy of what it may contain."""
-    style = colours() + static("plain.css") + style
-    return PLAIN.format(_text(title), style, body, sources)
 
 
 @cache
@@ -138,12 +125,16 @@ def _hexadecimal(colour: Colour) -> str:
 
 
 def _heatmap(heatmap: Heatmap) -> dict[str, str | None]:
-    """The pictures of a heatmap, for the box of its softmax and for the fused op around it."""
+    """The pictures of a heatmap, for the box of its softmax."""
+
+    def picture(gradients: bool) -> str:
+        drawn = grids.draw_heatmap(heatmap, gradients, ACROSS)
+        return drawn.replace(f"<style>{grids.STYLE}</style>", "")
+
     return {
         "node": heatmap.node,
-        "group": heatmap.group,
-        "weights": grids.draw(heatmap, across=ACROSS),
-        "gradients": grids.draw(heatmap, True, ACROSS) if heatmap.gradients else None,
+        "weights": picture(False),
+        "gradients": picture(True) if heatmap.gradients else None,
     }
 
 
@@ -156,9 +147,7 @@ def _facts(graph: Diagram) -> str:
         *_numbers(graph),
         _count(counts["op"], "op"),
         f"{_count(counts['parameter'], 'parameter')} of {_count(size, 'value')}" if size else "",
-        _count(len(with_inner(graph.steps)), "backward step")
-        if graph.steps
-        else "no backward pass",
+        _count(len(graph.steps), "backward step") if graph.steps else "no backward pass",
         f"{readable(kept)} kept for it" if (kept := graph.kept()[""]) else "",
     ]
     return " · ".join(part for part in parts if part)
@@ -184,7 +173,7 @@ def _guide(diagram: Diagram, start: str) -> str:
     samples = "".join(
         f'<svg class="minigrad-graph" width="27" height="15" viewBox="-.5 -.5 27 15" '
         f'aria-hidden="true">{sample}</svg><span>{name}</span>'
-        for sample, name in legend_entries(boxes, diagram.groups, bool(residuals(diagram)))
+        for sample, name in legend_entries(boxes, bool(residuals(diagram)))
     )
     begins = f"It begins at {start}." if diagram.steps else start
     button = '<button class="primary" data-move="on">Take the first step →</button>'
@@ -200,7 +189,7 @@ def _table(graph: Diagram) -> str:
     reads: dict[str, list[str]] = defaultdict(list)
     for edge in graph.edges:
         reads[edge.target].append(labels[edge.source])
-    came = final_gradients(with_inner(graph.steps))
+    came = final_gradients(graph.steps)
     gradients = {box: _size(gradient) for box, gradient in came.items()}
     rows = ""
     for node in graph.nodes:

@@ -1,23 +1,20 @@
-"""How tensors, modules and what watched a run show themselves in a notebook.
+"""How tensors and what watched a run show themselves in a notebook.
 
-To the text are added a picture of a small graph, or a tree of modules. Nothing is run, and no
-program is needed.
+To the text are added a picture of a small graph, or charts. Nothing is run, and no program is
+needed.
 """
 
 import html
-from collections.abc import Iterator
 from typing import Any
 
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Node, node_of
 from minigrad.debugging.profiler import Profile
 from minigrad.debugging.training_statistics import Statistics
-from minigrad.nn import Module
 from minigrad.tensors.tensor import Tensor
 from minigrad.viz.drawing import curves
 from minigrad.viz.page.charts import inline
 from minigrad.viz.record.build import graph
-from minigrad.viz.record.writing import printable, shape_text
 
 MOST_BOXES = 40
 """A tensor whose graph is larger shows itself as text only: `minigrad.viz.graph` draws it."""
@@ -27,7 +24,7 @@ def mimebundle(value: Any) -> dict[str, str]:
     """Show a value, by media type, for a notebook to choose from.
 
     There is always plain text; as HTML also for a tensor with a small graph its picture, for a
-    module the tree of its parts, for a Profile its charts and for Statistics their curves.
+    Profile its charts and for Statistics their curves.
     """
     text = repr(value)
     page = ""
@@ -38,8 +35,6 @@ def mimebundle(value: Any) -> dict[str, str]:
         drawing = graph(value)
         if len(drawing.nodes) <= MOST_BOXES:
             page = f"<pre>{html.escape(text)}</pre>{drawing._repr_svg_() or ''}"
-    elif isinstance(value, Module):
-        page = f'<div style="{STYLE}">{"".join(_tree(value, "", 0))}</div>'
     elif isinstance(value, Profile):
         page = inline(value)
     return {"text/html": page, "text/plain": text} if page else {"text/plain": text}
@@ -55,32 +50,3 @@ def _is_small(node: Node) -> bool:
             stack += {*record.parents} - seen
             seen.update(record.parents)
     return len(seen) <= MOST_BOXES
-
-
-STYLE = "font:13px/1.6 system-ui,sans-serif"
-INDENT, FAINT = 'style="margin-left:1.4em"', 'style="opacity:.7"'
-
-
-def _tree(module: Module, name: str, level: int) -> Iterator[str]:
-    """A module and its parts: the upper two levels open."""
-    inside = module.extra_repr()
-    parts = [f"{key} {shape_text(tensor.shape)}" for key, tensor in module._own_parameters()]
-    size = sum(parameter._data.size for parameter in module.parameters())
-    if size:
-        parts.append(f"{size:,} parameters")
-    label = f"{_text(name)}: " if name else ""
-    head = f"{label}<b>{_text(type(module).__name__)}</b>{f'({_text(inside)})' if inside else ''}"
-    row = f"{head} <span {FAINT}>{_text(' · '.join(parts))}</span>"
-    children = list(module.named_children())
-    if not children:
-        yield f"<div {INDENT}>{row}</div>"
-        return
-    opened = ' open=""' * (level < 2)
-    yield f"<details {INDENT}{opened}><summary>{row}</summary>"
-    for below, child in children:
-        yield from _tree(child, below, level + 1)
-    yield "</details>"
-
-
-def _text(text: str) -> str:
-    return html.escape(printable(text))

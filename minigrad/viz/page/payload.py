@@ -6,7 +6,7 @@ import zlib
 from base64 import b64decode, b64encode
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -22,18 +22,18 @@ from minigrad.viz.explanation.held import held
 from minigrad.viz.explanation.missing_gradients import missing_gradients
 from minigrad.viz.formula import Formula, formula_of
 from minigrad.viz.layout import skeleton
-from minigrad.viz.layout.labels import cost
 from minigrad.viz.page.terms import written_arguments, written_forward, written_rule
 from minigrad.viz.record.fold import all_boxes
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
-from minigrad.viz.record.steps import SMALL, Step, Summary, with_inner
+from minigrad.viz.record.steps import SMALL, Step, Summary
+from minigrad.viz.record.tracing import fused_ops
 
 UNREAD: dict[type, tuple[str, ...]] = {
-    Node: ("primitive", "seconds", "flops", "grads"),
-    Group: ("op", "operands"),
+    Node: ("primitive", "grads"),
+    Group: (),
     Edge: ("output",),
-    Step: ("inner",),
-    Formula: ("latex", "text"),
+    Step: (),
+    Formula: ("text",),
 }
 """The fields of a record that the page does not read."""
 
@@ -49,30 +49,24 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
 
     `closed` are the ids of the groups that are closed at first. Equal graphs give equal texts.
     """
-    rules = {step.node: step for step in diagram.steps if step.inner}
-    diagram = replace(diagram, steps=with_inner(diagram.steps))
-    steps = {step.node: step for step in diagram.steps} | rules
+    steps = {step.node: step for step in diagram.steps}
     missing = missing_gradients(diagram)
     boxes, told, kept = all_boxes(diagram), held(diagram), diagram.kept()
-    fused = {group.id for group in diagram.groups if group.op is not None and group.opened is None}
-    every = replace(diagram, steps=(*diagram.steps, *rules.values()))
-    described = _described(every, boxes)
+    fused, shared = {*fused_ops().values()}, dict[str, int]()
+    described = _described(diagram, boxes, shared)
     layout = skeleton(diagram)
     drawn = insides(diagram, layout, boxes.values())
 
     def box(node: Node) -> dict[str, Any]:
-        op = node.kind in ("op", "fused") and node.group not in fused
-        reasons = explain_saved(node, steps.get(node.id)) if op else ()
+        reasons = explain_saved(node, steps.get(node.id))
         return _read(node) | {
             "drawn": drawn[node.id], "missing": missing.get(node.id, ""), "kept": reasons,
-            "held": told.get(node.id, ""), "cost": cost(node), "around": source_lines(node.line),
-            "keeps": kept[node.id],
+            "held": told.get(node.id, ""), "around": source_lines(node.line),
+            "keeps": kept[node.id], "fused": node.primitive in fused,
         }  # fmt: skip
 
     def about(group: Group) -> dict[str, Any]:
-        rule = described(rules[group.id]) if group.id in rules else None
-        more = {"heading": heading(group), "box": box(boxes[group.id]), "rule": rule}
-        return _read(group) | more
+        return _read(group) | {"heading": heading(group), "box": box(boxes[group.id])}
 
     data = {
         "nodes": list(map(box, diagram.nodes)),
@@ -81,6 +75,7 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
         "steps": list(map(described, diagram.steps)),
         "skeleton": layout,
         "closed": sorted(closed),
+        "shared": [json.loads(text) for text in shared],
         "born": [{"id": node.id, "what": node.born} for node in diagram.nodes if node.born],
     }
     leaves = [node for node in diagram.nodes if node.kind in LEAVES and node.value is not None]
@@ -97,12 +92,20 @@ def _fields(record: Any) -> dict[str, Any]:
     return {one.name: getattr(record, one.name) for one in fields(record)}
 
 
-def _described(diagram: Diagram, boxes: Mapping[str, Node]) -> Callable[[Step], dict[str, Any]]:
-    """A function that adds to a step the notes and the formula of each part."""
+def _described(
+    diagram: Diagram, boxes: Mapping[str, Node], shared: dict[str, int]
+) -> Callable[[Step], dict[str, Any]]:
+    """A function that adds to a step the notes and the formula of each part.
+
+    What many steps have alike is written once, in `shared`; a step has its number.
+    """
     into: dict[str, dict[str, tuple[int, ...]]] = defaultdict(dict)
     for edge in diagram.edges:
         into[edge.target][edge.name] = edge.shape
     sources = argument_sources(diagram)
+
+    def once(value: Any) -> int:
+        return shared.setdefault(json.dumps(value), len(shared))
 
     def described(step: Step) -> dict[str, Any]:
         op, known, parts = boxes[step.node].primitive, step.given is not None, []
@@ -112,11 +115,13 @@ def _described(diagram: Diagram, boxes: Mapping[str, Node]) -> Callable[[Step], 
             answers = step_notes(step, part, into[step.node])
             term = written_rule(op, part.name, values) if op and known else None
             shown = None if formula is None else _read(formula)
-            parts.append(_fields(part) | {"answers": answers, "formula": shown, "term": term})
-        terms = written_forward(op, values) if op and known else {}
+            more = {"answers": answers, "formula": shown, "term": term}
+            parts.append(_fields(part) | {name: once(value) for name, value in more.items()})
+        terms = once(written_forward(op, values) if op and known else {})
         given = written_arguments(op, values, sources[step.node]) if op and known else {}
-        more = {"parts": parts, "arguments": list(sources[step.node].items()), "terms": terms}
-        return _read(step) | more | {"given": given}
+        arguments = list(sources[step.node].items())
+        told = {"parts": parts, "arguments": arguments, "terms": terms, "given": given}
+        return _read(step) | told
 
     return described
 

@@ -2,13 +2,13 @@
 
 A name is text, a number a number, and a call a list of the function's name in the page
 (static/numbers.js) and its arguments. What depends on no array is computed here. Of a function that
-the page does not have, such as an index, it is found out by trying whether it only moves entries,
-or is linear: then it is written where each entry goes, and with which factor.
+the page does not have, such as an index, it is written where each entry goes, and with which
+factor, if it is linear: NumPy's functions and ops are listed, of helpers it is found out by trying.
 """
 
 import math
 import operator
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import partial
 from inspect import signature
 from typing import Any
@@ -17,7 +17,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.engine import Update
-from minigrad.autograd.primitives import Primitive
+from minigrad.autograd.primitives import Primitive, registry
 from minigrad.ops.convolutions import convolution_weight
 from minigrad.viz.formula import forward_reading, reading_of
 from minigrad.viz.formula.definitions import Reading, Values
@@ -31,16 +31,23 @@ FUNCTIONS: Mapping[Any, str] = {
     operator.invert: "not", operator.and_: "and", operator.or_: "or", np.where: "where",
     np.exp: "exp", np.log: "log", np.log1p: "log1p", np.expm1: "expm1", np.sqrt: "sqrt",
     np.tanh: "tanh", np.sin: "sin", np.cos: "cos", np.absolute: "abs", np.sign: "sign",
-    np.square: "square", np.reciprocal: "reciprocal", np.maximum: "max", np.minimum: "min",
+    np.maximum: "max", np.minimum: "min",
     np.tan: "tan", np.arcsin: "asin", np.arccos: "acos", np.arctan: "atan", np.arctan2: "atan2",
     np.sinh: "sinh", np.cosh: "cosh", np.arcsinh: "asinh", np.arccosh: "acosh",
     np.arctanh: "atanh", np.cbrt: "cbrt", np.log2: "log2", np.log10: "log10", np.hypot: "hypot",
     np.floor: "floor", np.ceil: "ceil", np.trunc: "trunc",
-    ops.erf.op: "erf", ops.sigmoid.op: "sigmoid", ops.softmax.op: "softmax",
+    ops.erf.op: "erf", ops.sigmoid.op: "sigmoid",
     convolution_weight.op: "convolution_weight", ops.convolution.op: "convolution",
     ops.convolution_transpose.op: "convolution_transpose",
 }  # fmt: skip
 """Functions whose arguments are written as they are."""
+
+COMPOSED: Mapping[Any, Callable[..., Any]] = {
+    np.square: lambda x: ["pow", x, 2],
+    np.reciprocal: lambda x: ["div", 1, x],
+    ops.softmax.op: lambda x, axis: ["div", ["exp", x], ["sum", ["exp", x], axis, True]],
+}
+"""Functions that are written as calls of others."""
 
 SUMS: Mapping[Any, tuple[str, bool]] = {
     added: ("sum", True), averaged: ("mean", True), np.sum: ("sum", False),
@@ -48,9 +55,20 @@ SUMS: Mapping[Any, tuple[str, bool]] = {
 }  # fmt: skip
 """Reductions, and whether they always keep their axes."""
 
+LINEAR = frozenset({
+    operator.getitem, np.broadcast_to, np.cumsum, np.deg2rad, np.diagonal, np.expand_dims, np.flip,
+    np.moveaxis, np.rad2deg, np.repeat, np.reshape, np.roll, np.rot90, np.squeeze, np.take, np.tile,
+    np.trace, np.transpose, np.tril, np.triu,
+    *(registry[name] for name in (
+        "bincount", "concatenate", "embedding", "expand", "flatten", "getitem", "index_add", "pad",
+        "scatter", "scatter_add", "scatter_diagonal", "scatter_index", "setitem", "stack",
+        "sum_parts", "sum_pool", "sum_pool_transpose", "tril", "triu",
+    )),
+})  # fmt: skip
+"""Functions that are linear in their one array, and ops that are in all of theirs together."""
+
 LARGEST = 4096
 """The most numbers of a constant array or of places that are written."""
-
 
 PROBED = 1024
 """The most entries of an array of which it is tried what a function makes of each."""
@@ -134,7 +152,7 @@ class _Writer:
         match term:
             case Variable(name):
                 return self._variable(name)
-            case Choice(test, then, otherwise) if not self._depends(test, numbers=False):
+            case Choice(test, then, otherwise) if not self._depends(test, self._arrays):
                 return self.term(then if evaluate(test, self._names) else otherwise)
             case Call(function, (x, *rest), keywords) if function in SUMS:
                 name, always = SUMS[function]
@@ -147,44 +165,55 @@ class _Writer:
                 kept = ["row", *self._array(Call(added, (Call(np.empty, (shape,)), *axis))).shape]
                 whole = ["row", *self._array(term).shape]
                 return ["broadcast", ["reshape", self.term(x), kept], whole]
+            case Call(np.clip, (x, low, high)):
+                for bound, limit in ((low, np.maximum), (high, np.minimum)):
+                    if evaluate(bound, self._names) is not None:
+                        x = Call(limit, (x, bound))
+                return self.term(x)
+            case Call(function, args, ()) if _plain(function) in COMPOSED:
+                return COMPOSED[_plain(function)](*map(self.term, args))
             case Call(function, args, ()) if _plain(function) in FUNCTIONS:
                 return [FUNCTIONS[_plain(function)], *map(self.term, args)]
             case Call(function, args, keywords):
                 return self._tried_out(function, args, keywords)
         raise Unwritable
 
-    def _tried_out(self, function: Any, args: Any, keywords: Any) -> Any:
+    def _tried_out(self, function: Any, args: Sequence[Term], keywords: Any) -> Any:
         """A call of a function that the page does not have."""
-        whole = Call(function, args, keywords)
-        value = evaluate(whole, self._names)
         if any(self._depends(one) for _, one in keywords):
             raise Unwritable
-        if all(_equal(value, evaluate(whole, names)) for names in self._changed()):
+        given, *others = ([evaluate(one, names) for one in args] for names in self._changed())
+
+        def called(put: Sequence[Any]) -> Any:
+            return evaluate(Call(function, tuple(map(Constant, put)), keywords), self._names)
+
+        def with_one(place: int, x: Any) -> Any:
+            return called([*given[:place], x, *given[place + 1 :]])
+
+        value = called(given)
+        if all(_equal(value, called(other)) for other in others):
             return _constant(value)
-        given = [evaluate(one, self._names) for one in args]
-
-        def called(place: int, x: Any) -> Any:
-            put = [Constant(x if i == place else one) for i, one in enumerate(given)]
-            return evaluate(Call(function, tuple(put), keywords), self._names)
-
-        others = [[evaluate(one, names) for one in args] for names in self._changed()]
-        matter = [
+        places = [
             i
             for i in range(len(args))
-            if any(not _equal(value, called(i, other[i])) for other in others)
+            if not all(_equal(value, with_one(i, other[i])) for other in others)
         ]
-        if len(matter) != 1:
+        if len(places) != 1:
             raise Unwritable
-        (place,) = matter
-        return _linear(self.term(args[place]), partial(called, place), np.shape(given[place]))
+        (place,) = places
+        known = isinstance(_plain(function), Primitive | np.ufunc)
+        known = known or getattr(function, "__module__", "").startswith("numpy")
+        if known and _plain(function) not in LINEAR and not self._depends(args[place], {"g"}):
+            raise Unwritable
+        return _linear(self.term(args[place]), partial(with_one, place), np.shape(given[place]))
 
     def _changed(self) -> Iterator[Values]:
-        """The names with other numbers in the arrays."""
+        """The names as they are, then with other numbers in the arrays."""
+        yield self._names
         for seed in range(2):
-            draw = np.random.default_rng(seed).standard_normal
             yield Values(
                 {
-                    name: _changed(value, draw) if name in self._arrays else value
+                    name: _changed(value, seed) if name in self._arrays else value
                     for name, value in self._given.items()
                 },
                 self._definitions.values(),
@@ -201,17 +230,16 @@ class _Writer:
             self.defined[name] = self.term(definition.term)
         return name
 
-    def _depends(self, term: Term, numbers: bool = True) -> bool:
-        """Whether the value of a term depends on an array of floats, or on a number."""
-        for part in walk(term):
-            if isinstance(part, Variable):
-                definition = self._definitions.get(part.name)
-                if definition is not None:
-                    if self._depends(definition.term, numbers):
-                        return True
-                elif part.name in self._arrays or (numbers and part.name in self._numbers):
-                    return True
-        return False
+    def _depends(self, term: Term, names: Container[str] | None = None) -> bool:
+        """Whether the value of a term depends on one of some names: all arrays and numbers."""
+        names = self._arrays | self._numbers if names is None else names
+        return any(
+            self._depends(self._definitions[part.name].term, names)
+            if part.name in self._definitions
+            else part.name in names
+            for part in walk(term)
+            if isinstance(part, Variable)
+        )
 
     def _array(self, term: Term) -> np.ndarray:
         return np.asarray(evaluate(term, self._names))
@@ -259,10 +287,17 @@ def _places(places: np.ndarray) -> Any:
     return ["row", *map(int, places.ravel())]
 
 
-def _changed(value: Any, draw: Callable[..., Any]) -> Any:
+def _changed(value: Any, seed: int) -> Any:
     if isinstance(value, tuple):
-        return tuple(_changed(one, draw) for one in value)
-    return np.asarray(draw(value.shape)) if _is_floating(value) else value
+        return tuple(_changed(one, seed) for one in value)
+    return _marks(seed, value.size).reshape(value.shape) if _is_floating(value) else value
+
+
+def _marks(seed: int, count: int) -> np.ndarray:
+    """Different numbers of very different sizes: no bounds, steps or comparisons hide in them."""
+    draw = np.random.default_rng(seed)
+    marks: np.ndarray = draw.standard_normal(count) * 10.0 ** draw.uniform(-4, 8, count)
+    return marks
 
 
 def _equal(one: Any, other: Any) -> bool:
@@ -282,21 +317,22 @@ def _linear(x: Any, function: Callable[[np.ndarray], Any], shape: tuple[int, ...
         return np.asarray(_dense(function(array.reshape(shape))))
 
     size = math.prod(shape)
-    marks = np.random.default_rng(0).permutation(size) + 1.5
-    marks[::2] *= -1
+    marks, others = _marks(0, size), _marks(1, size)
     order = {mark: place for place, mark in enumerate(marks.tolist())} | {0.0: -1}
     moved = called(marks)
+    for scale in (1e-12, 1e12):  # what is linear only between bounds is not
+        if not np.allclose(called(scale * marks), scale * moved, rtol=1e-9, atol=0):
+            raise Unwritable
     if order.keys() >= {*moved.ravel().tolist()}:
         places = np.array([order[mark] for mark in moved.ravel().tolist()], int)
-        again = np.append(marks[::-1], 0.0)[places]  # a maximum, too, gives one of the marks
-        if np.array_equal(called(marks[::-1]).ravel(), again):
+        if np.array_equal(called(others).ravel(), np.append(others, 0.0)[places]):
             if places.tolist() != [*range(size)]:
                 return ["take", x, ["row", *moved.shape], _places(places)]
             return x if moved.shape == shape else ["reshape", x, ["row", *moved.shape]]
     if size > PROBED:
         raise Unwritable
     matrix = np.stack([called(one).ravel() for one in np.eye(size)], axis=-1)  # (results, size)
-    if not np.allclose(matrix @ marks, moved.ravel(), rtol=1e-9, atol=1e-9):
+    if not np.allclose(matrix @ marks, moved.ravel(), rtol=1e-9, atol=1e-6):
         raise Unwritable
     to, source = np.nonzero(matrix)
     factors = _constant(matrix[to, source])
@@ -311,31 +347,33 @@ def _written_call(op: Primitive, values: Mapping[str, Any]) -> Any:
         for i, one in enumerate(_several(values[name]))
         if _is_floating(one)
     }
-    names = [*inputs]
-    if op in FUNCTIONS:
-        given = (name if name in inputs else _constant(values[name]) for name in op.params)
-        return [[FUNCTIONS[op], *given], {}]
-    sizes = [one.size for one in inputs.values()]
+    if op in FUNCTIONS or op in COMPOSED:
+        given = [name if name in inputs else _constant(values[name]) for name in op.params]
+        return [COMPOSED[op](*given) if op in COMPOSED else [FUNCTIONS[op], *given], {}]
+    if op not in LINEAR:
+        raise Unwritable
+    names, ends = [*inputs], np.cumsum([one.size for one in inputs.values()])
     known = signature(op.forward).parameters.values()
     named = [one.name for one in known if one.kind is one.KEYWORD_ONLY]
 
     def called(marks: np.ndarray) -> Any:
-        parts = zip(inputs.values(), np.split(marks.ravel(), np.cumsum(sizes)[:-1]), strict=True)
+        parts = zip(inputs.values(), np.split(marks.ravel(), ends[:-1]), strict=True)
         marked = iter([part.reshape(one.shape) for one, part in parts])
-
-        def argument(value: Any) -> Any:
-            if isinstance(value, tuple) and _is_floating(value):
-                return tuple(map(argument, value))
-            return next(marked) if _is_floating(value) else value
-
-        given = {name: argument(values[name]) for name in op.params}
+        given = {name: _replaced(values[name], marked) for name in op.params}
         last = {name: given.pop(name) for name in named}
         first, *rest = given.values()
         return op.forward(*(first if op.variadic else [first]), *rest, **last)
 
-    if len(names) == 1:
-        return [_linear(names[0], called, inputs[names[0]].shape), {}]
-    return [_linear(["join", *names], called, (sum(sizes),)), {}]
+    x = names[0] if len(names) == 1 else ["join", *names]
+    shape = inputs[names[0]].shape if len(names) == 1 else (int(ends[-1]),)
+    return [_linear(x, called, shape), {}]
+
+
+def _replaced(value: Any, arrays: Iterator[np.ndarray]) -> Any:
+    """An argument with the next ones in the place of its arrays of floats."""
+    if isinstance(value, tuple) and _is_floating(value):
+        return tuple(_replaced(one, arrays) for one in value)
+    return next(arrays) if _is_floating(value) else value
 
 
 def _several(value: Any) -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from minigrad.viz.record.fold import all_boxes
 from minigrad.viz.record.model import Diagram
-from minigrad.viz.record.steps import Step, final_gradients, with_inner
+from minigrad.viz.record.steps import Step, final_gradients
 
 SHOWN = 5
 """The number of names that an error lists."""
@@ -62,7 +62,7 @@ def places(diagram: Diagram, walk: Sequence[Stop]) -> list[dict[str, Any]]:
         raise TypeError(f"explore: walk must be a sequence of viz.Stop, got {walk!r}")
     if not walk:
         return []
-    boxes, steps = _boxes(diagram), with_inner(diagram.steps)
+    boxes, steps = _boxes(diagram), diagram.steps
     gradients, found = final_gradients(steps), []
     for number, stop in enumerate(walk, 1):
         try:
@@ -104,27 +104,26 @@ def _boxes(diagram: Diagram) -> dict[str, list[str]]:
 
 def _box(name: str, boxes: dict[str, list[str]]) -> str:
     """The id of the box of this name."""
-    base, tilde, number = name.rpartition("~")
-    if not (tilde and number.isdecimal()):
-        base, number = name, ""
-    if base in boxes and not number:
-        return boxes[base][0]  # a whole address
-    paths = [path for path in boxes if path == base or path.endswith((f"/{base}", f".{base}"))]
-    among = {
-        f"{path}~{at}" if len(boxes[path]) > 1 else path: box
-        for path in paths
-        for at, box in enumerate(boxes[path], 1)
-        if number in ("", str(at))
+    if name in boxes:
+        return boxes[name][0]  # a whole address
+    found = {
+        f"{path}~{at}" if len(same) > 1 else path: box
+        for path, same in boxes.items()
+        for at, box in enumerate(same, 1)
+        if _ends(path, name) or _ends(f"{path}~{at}", name)
     }
-    if len(among) == 1:
-        return next(iter(among.values()))
-    if among:
-        more = ", ..." if len(among) > SHOWN else ""
-        listed = ", ".join([*among][:SHOWN])
-        raise ValueError(f"{name!r} is the name of {len(among)} boxes: {listed}{more}")
+    if len(found) == 1:
+        return next(iter(found.values()))
+    if found:
+        listed = ", ".join([*found][:SHOWN]) + ", ..." * (len(found) > SHOWN)
+        raise ValueError(f"{name!r} is the name of {len(found)} boxes: {listed}")
     near = get_close_matches(name, {path.split("/")[-1] for path in boxes} | {*boxes}, SHOWN)
     hint = f"; similar: {', '.join(near)}" if near else ""
     raise ValueError(f"no box is called {name!r}{hint}")
+
+
+def _ends(path: str, name: str) -> bool:
+    return path == name or path.endswith((f"/{name}", f".{name}"))
 
 
 def _step(wanted: str | int, boxes: dict[str, list[str]], steps: Sequence[Step]) -> int:

@@ -1,7 +1,7 @@
 """From entries, of a finished graph or of a trace, to a diagram: ids, names, and calls."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +9,7 @@ from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.node import Leaf
 from minigrad.autograd.scope import Frame, FunctionCall, Scope, ancestry, module_call, samples_of
 from minigrad.nn import Parameter
-from minigrad.viz.record.finished import Entry
+from minigrad.viz.record.entries import Entry
 from minigrad.viz.record.graph import Graph
 from minigrad.viz.record.model import Edge, Group, Kind, Node
 from minigrad.viz.record.roles import name_masks
@@ -23,7 +23,7 @@ def assemble(
     """Number the entries, name the tensors among them, and put each into the call around it.
 
     Each entry comes after what it reads, and may come again. `names` gives names to leaves; they
-    replace the names of parameters. Decomposed entries have the id of their group.
+    replace the names of parameters.
     """
     entries = list(dict.fromkeys(entries))
     dtype = get_default_dtype().name
@@ -31,10 +31,9 @@ def assemble(
     parameters = _parameter_names(readers)
     labels = _input_names(entries, names, parameters) | parameters
     labels |= {leaf: names[leaf] for leaf in labels if names.get(leaf)}
-    calls, home_of = _calls(entries)
-    groups, nodes, edges = list(calls), list[Node](), list[Edge]()
+    groups, home_of = _calls(entries)
+    nodes, edges = list[Node](), list[Edge]()
     ids: dict[Entry, str] = {}
-    sources: dict[Entry, str] = {}  # the box where the tensor of an entry comes out
 
     def add(entry: Entry, home: str | None) -> None:
         box = replace(entry.box, id=f"n{len(nodes)}", group=home, samples=samples(entry))
@@ -42,14 +41,13 @@ def assemble(
             kind: Kind = "parameter" if entry.leaf in parameters else "input"
             box = replace(box, kind=kind, label=labels[entry.leaf])
         nodes.append(box)
-        ids[entry] = sources[entry] = box.id
-        edges.extend(operands(entry, box.id))
-
-    def operands(entry: Entry, target: str) -> Iterator[Edge]:
+        ids[entry] = box.id
         for read in entry.inputs:
             tensor = (read.shape, read.dtype)
             counted = samples(read.source)
-            yield Edge(sources[read.source], target, read.slot, read.name, *tensor, samples=counted)
+            edges.append(
+                Edge(ids[read.source], box.id, read.slot, read.name, *tensor, samples=counted)
+            )
 
     def samples(entry: Entry) -> int:
         """How many of the first axes of an op's result count samples."""
@@ -66,29 +64,15 @@ def assemble(
             frame = None if given or entry not in readers else _common([*readers[entry]])
             if frame is not None and entry.box.kind != "constant":
                 frame = module_call(frame)  # a function owns no parameters: they are its arguments
-        home = home_of[frame]
-        if not entry.decomposition:
-            add(entry, home)
-            continue
-        group = f"g{len(groups)}"
-        path = next((g.path for g in calls if g.id == home), "")
-        closed = replace(entry.box, id=group, kind="fused", group=home)
-        reads = tuple(operands(entry, group))
-        groups.append(Group(
-            group, closed.label, path, "", home, op=closed, operands=reads, opened=entry.opened
-        ))  # fmt: skip
-        for inner in entry.decomposition:
-            add(inner, group)
-        ids[entry] = group
-        sources[entry] = sources[entry.result or entry.decomposition[-1]]
+        add(entry, home_of[frame])
     for label, entry in outputs:
         tensor = (entry.box.shape, entry.box.dtype)
         more: Any = {"samples": samples(entry)}
         nodes.append(
             Node(f"n{len(nodes)}", "output", label, *tensor, value=entry.box.value, **more)
         )
-        edges.append(Edge(sources[entry], nodes[-1].id, 0, "", *tensor, **more))
-    return name_masks(Graph(tuple(nodes), tuple(edges), tuple(groups), dtype)), ids
+        edges.append(Edge(ids[entry], nodes[-1].id, 0, "", *tensor, **more))
+    return name_masks(Graph(tuple(nodes), tuple(edges), groups, dtype)), ids
 
 
 def _calls(
@@ -126,19 +110,22 @@ def _calls(
 def _homes(entries: Iterable[Entry]) -> dict[Frame | None, Frame | None]:
     """For each call the innermost one around it that is drawn, or itself; parents come first.
 
-    A function is drawn if it ran several ops, and not all of those of the call around it.
+    A function is drawn if it ran several ops, and not all of those of the call around it. A fused
+    op that was opened is one op of what is around it.
     """
     ops = Counter[Frame]()
     for entry in entries:
-        if entry.box.kind == "op":
-            ops.update(_frames(entry.frame))
+        for frame in _frames(entry.frame) if entry.box.kind == "op" else ():
+            ops[frame] += 1
+            if isinstance(frame, FunctionCall) and frame.fused and ops[frame] > 1:
+                break
     homes: dict[Frame | None, Frame | None] = {None: None}
     for entry in entries:
         for frame in reversed(_frames(entry.frame)):
             if frame not in homes:
                 around = homes[frame.around]
                 alone = ops[frame] < 2 or (around is not None and ops[frame] == ops[around])
-                passed = isinstance(frame, FunctionCall) and not frame.samples
+                passed = isinstance(frame, FunctionCall) and not (frame.samples or frame.fused)
                 homes[frame] = around if alone and passed else frame
     return homes
 
@@ -156,7 +143,7 @@ def _readers(entries: Iterable[Entry]) -> Readers:
     """For each tensor from outside, the calls that read it."""
     readers: Readers = {}
     for entry in entries:
-        for read in entry.every_input():
+        for read in entry.inputs:
             if read.source.box.kind != "op":
                 readers.setdefault(read.source, {})[entry.frame] = None
     return readers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import Primitive, registry
-from minigrad.viz.record.finished import Entry
+from minigrad.viz.record.entries import Entry
 from minigrad.viz.record.heatmap import Cells, Heatmap
 from minigrad.viz.record.model import Diagram
 
@@ -98,47 +98,34 @@ class Weights:
         masked = (self._corner(np.asarray(scores)) < LOWEST) & (weights == 0)
         self._seen[entry] = Seen(whole, weights, masked)
 
-    def add(self, inner: Weights) -> None:
-        """Add the weights in the decomposition of a fused op."""
-        self._seen |= inner._seen
-
     def pulled(self, entry: Entry, cotangent: np.ndarray) -> None:
         """Keep the gradient of the weights in a step of softmax."""
         if entry in self._seen:
             self._seen[entry].gradients = self._corner(cotangent)
 
-    def found(self, entries: Iterable[Entry]) -> Iterator[tuple[Entry, Entry, Seen]]:
-        """Each softmax that is multiplied by values, in the order of the run.
-
-        With it, the fused op that it is a part of, or itself, and the kept values.
-        """
-        if not self._seen:
-            return
-        around: dict[Entry, Entry] = {}
-        for entry in entries:
-            around[entry] = entry
-            around |= dict.fromkeys(entry.decomposition, entry)
+    def found(self, entries: Sequence[Entry]) -> Iterator[tuple[Entry, Seen]]:
+        """Each softmax that is multiplied by values, in the order of the run, and what is kept."""
         readers: dict[Entry, list[tuple[int, Entry]]] = defaultdict(list)
-        for one in around:
+        for one in entries if self._seen else ():
             for read in one.inputs:
                 readers[read.source].append((read.slot, one))
-        for entry, outer in around.items():
+        for entry in entries:
             if entry in self._seen and _weighs(entry, readers):
-                yield entry, outer, self._seen[entry]
+                yield entry, self._seen[entry]
 
     def heatmaps(
-        self, entries: Iterable[Entry], ids: Mapping[Entry, str], diagram: Diagram
+        self, entries: Sequence[Entry], ids: Mapping[Entry, str], diagram: Diagram
     ) -> tuple[Heatmap, ...]:
         """A heatmap for each softmax that is multiplied by values."""
         paths = {group.id: group.path for group in diagram.groups}
         places = {node.id: paths.get(node.group or "", "") for node in diagram.nodes}
         found = []
-        for entry, outer, seen in self.found(entries):
+        for entry, seen in self.found(entries):
             node, (heads, queries, keys) = ids[entry], seen.weights.shape
             mask = b64encode(np.packbits(seen.masked).tobytes()).decode("ascii")
             found.append(Heatmap(
-                node, None if outer is entry else ids[outer], places[node], (heads, queries, keys),
-                seen.whole, Cells.of(seen.weights), mask if seen.masked.any() else "",
+                node, places[node], (heads, queries, keys), seen.whole, Cells.of(seen.weights),
+                mask if seen.masked.any() else "",
                 None if seen.gradients is None else Cells.of(seen.gradients),
             ))  # fmt: skip
         return tuple(found)

@@ -19,7 +19,7 @@ from minigrad.tensors.creation import tensor
 from minigrad.tensors.tensor import Tensor
 from minigrad.transforms.structure import flatten, rebuilt
 from minigrad.viz.record.assembly import assemble
-from minigrad.viz.record.finished import note_scalars, read
+from minigrad.viz.record.entries import note_scalars, read
 from minigrad.viz.record.graph import Graph
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from minigrad.viz.record.model import AnyDiagram, Diagram, Edge, Group, Node
 from minigrad.viz.record.repeats import bundles, is_repeat, wrap_repeats
-from minigrad.viz.record.selection import Choice, hidden, opened
+from minigrad.viz.record.selection import Choice, opened
 from minigrad.viz.record.writing import shape_text
 
 BUDGET = 40
@@ -28,15 +28,14 @@ def collapse(
     diagram: AnyDiagram,
     depth: int | None = None,
     also: Choice = (),
-    hide: Choice = (),
     room: int | None = None,
 ) -> AnyDiagram:
-    """Replace each module that is closed (see `view`) by one box, and leave out hidden boxes.
+    """Replace each module that is closed (see `view`) by one box.
 
-    The box has the id of its group, and the kind ``"module"``, or ``"fused"`` for a fused op. The
-    groups of the result are the open and the closed ones.
+    The box has the id of its group, and the kind ``"module"``. The groups of the result are
+    the open and the closed ones.
     """
-    return close(*view(hidden(diagram, hide), depth, also, room))
+    return close(*view(diagram, depth, also, room))
 
 
 def view(
@@ -67,39 +66,43 @@ def view(
 
 def _fit(diagram: AnyDiagram, chosen: set[str], given: int | None) -> tuple[AnyDiagram, set[str]]:
     """Open as many modules as can be read, and those that are chosen."""
-    levels = _levels(diagram)
-    decompositions = {group.id for group in diagram.groups if group.op is not None} - chosen
-    single = _single(diagram) - chosen
-    depth = max((levels[g] for g in levels if g not in decompositions | single), default=0)
+    levels, single = _levels(diagram), _single(diagram) - chosen
+    depth = max((levels[group] for group in levels if group not in single), default=0)
     room = given or (BLOCK if depth < 2 else BUDGET)
-    for closed in (decompositions, decompositions | {group for group in single if levels[group]}):
+    for closed in (set[str](), {group for group in single if levels[group]}):
         if _boxes(diagram, closed) <= room:
             return diagram, closed
 
     diagram = wrap_repeats(diagram, chosen, BLOCK)
     added = {group.id for group in diagram.groups} - set(levels)
-    enclosing = diagram.enclosing()
+    enclosing, levels = diagram.enclosing(), _levels(diagram)
     chosen = {outer.id for group in chosen for outer in enclosing[group]}
-    levels = _levels(diagram)
     repeats = {group.id for group in diagram.groups if is_repeat(group)}
     if added - repeats:  # the first step of a loop is an example
         room = given or BUDGET
-    shut = (decompositions | repeats | {group for group in single if levels[group]}) - chosen
-    closed = shut | added | {group for group, level in levels.items() if level > 0}
-    closed -= chosen
-    seen = set()
-    for group in sorted(diagram.groups, key=lambda group: levels[group.id]):
-        candidate = group.id in closed and group.id not in shut and group.parent not in closed
-        if candidate and (group.module or group.name) not in seen:
-            seen.add(group.module or group.name)
-            if _boxes(diagram, closed - {group.id}) <= room:
-                closed.remove(group.id)
+    shut = (repeats | {group for group in single if levels[group]}) - chosen
+    closed = (shut | added | {group for group, level in levels.items() if level > 0}) - chosen
+    closed = _with_examples(diagram, closed, shut, room)
     for depth in range(2, max(levels.values(), default=0) + 2):
         deeper = shut | {group for group in closed if levels[group] >= depth}
         if _boxes(diagram, deeper) > room:
             break
         closed = deeper
     return diagram, closed
+
+
+def _with_examples(
+    diagram: Diagram, closed: set[str], shut: Collection[str], room: int
+) -> set[str]:
+    """The closed groups without the first one of each class or function, as far as they fit."""
+    levels, seen = _levels(diagram), set[str]()
+    for group in sorted(diagram.groups, key=lambda group: levels[group.id]):
+        name = group.module or group.name
+        if group.id in {*closed} - {*shut} and group.parent not in closed and name not in seen:
+            seen.add(name)
+            if _boxes(diagram, closed - {group.id}) <= room:
+                closed = closed - {group.id}
+    return closed
 
 
 def _levels(diagram: Diagram) -> dict[str, int]:
@@ -112,9 +115,9 @@ def _single(diagram: Diagram) -> set[str]:
     ops: dict[str | None, int] = defaultdict(int)
     for node in diagram.nodes:
         ops[node.group] += node.kind == "op"
-    for group in reversed(diagram.groups):  # a decomposed op is one op
-        ops[group.parent] += ops[group.id] if group.op is None else 1
-    return {group.id for group in diagram.groups if group.op is None and ops[group.id] == 1}
+    for group in reversed(diagram.groups):
+        ops[group.parent] += ops[group.id]
+    return {group.id for group in diagram.groups if ops[group.id] == 1}
 
 
 def _outermost(diagram: Diagram, closed: Collection[str]) -> dict[str | None, Group | None]:
@@ -162,13 +165,8 @@ def close(diagram: AnyDiagram, closed: Collection[str]) -> AnyDiagram:
         place[node.id] = box.id
         nodes.setdefault(box.id, box)
     together = bundles(diagram)
-    opened = boxes.keys() - homes.keys()
-    fused = {g.id: g.operands for g in diagram.groups if g.id in opened and outermost[g.id] == g}
-    place |= {group: group for group in fused}
-    read = [(i, e) for i, e in enumerate(diagram.edges) if not fused.get(place[e.target])]
-    read += ((-1, edge) for operands in fused.values() for edge in operands)
     edges: dict[tuple[str, str, int | None, str], Edge] = {}  # equal ones into a module merge
-    for index, edge in read:
+    for index, edge in enumerate(diagram.edges):
         source, target = place[edge.source], place[edge.target]
         if source == target:
             continue
@@ -193,8 +191,6 @@ def _box(
     group: Group, inside: list[Node], groups: Mapping[str, Group], leaving: Collection[str]
 ) -> Node:
     """The box of a closed group; its shape is that of the last output."""
-    if group.op is not None:
-        return replace(group.op, id=group.id, group=group.parent)
     prefix = f"{group.path}." if group.path else ""
     parameters = [node for node in inside if node.kind == "parameter"]
     size = sum(math.prod(node.shape) for node in parameters)
@@ -208,10 +204,7 @@ def _box(
             f"{node.label.removeprefix(prefix)} {shape_text(node.shape)}" for node in parameters
         )
     last = ([node for node in inside if node.id in leaving] or inside)[-1]
-    fused = [groups[home].op for home in dict.fromkeys(node.group for node in inside) if home]
-    timed = [node for node in (*inside, *fused) if node and node.seconds is not None]
     return Node(
         group.id, "module", group.name, last.shape, last.dtype, group.parent, notes,
-        seconds=sum(node.seconds or 0 for node in timed) if timed else None,
-        flops=sum(node.flops for node in timed), value=last.value, samples=last.samples,
+        value=last.value, samples=last.samples,
     )  # fmt: skip

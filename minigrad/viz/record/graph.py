@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from minigrad.support.files import write
 from minigrad.viz.record.fold import collapse
@@ -15,8 +14,6 @@ from minigrad.viz.record.selection import Choice
 
 if TYPE_CHECKING:
     import graphviz
-
-Direction = Literal["down", "right"]
 
 ENDINGS = ".svg, .html, .dot, .png, .pdf"
 
@@ -39,67 +36,58 @@ class Graph(Diagram):
         Graph(3 ops, 4 parameters, 1 input, 1 output, 4 modules)
     """
 
-    def collapse(self, depth: int | None = None, *, open: Choice = (), hide: Choice = ()) -> Graph:
+    def collapse(self, depth: int | None = None, *, open: Choice = ()) -> Graph:
         """Close the modules deeper than `depth`, each to one box.
 
         Args:
             depth: How many levels of modules to open; None for about 40 boxes.
             open: Modules to open all the same: paths such as ``"layers.0"``, patterns such as
                 ``"*.self_attn"``, classes, or names of classes and functions.
-            hide: Modules, ops and tensors to leave out, by path, name, pattern or class, such as
-                ``["reshape", "*.bias", nn.Dropout]``: lines go on to what read them.
 
         Returns:
             The smaller graph; this one stays as it is.
 
         Raises:
-            ValueError: `depth` is negative, or nothing is called as `open` or `hide` say.
+            ValueError: `depth` is negative, or nothing is called as `open` says.
 
         Example:
             >>> from minigrad import nn, ones, viz
             >>> mlp = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
             >>> [box.label for box in viz.graph(mlp, ones(5, 3)).collapse(depth=1).nodes]
             ['input', '0', '1', '2', 'output']
-            >>> smaller = viz.graph(mlp, ones(5, 3)).collapse(depth=1, hide=[nn.ReLU])
-            >>> [box.label for box in smaller.nodes]
-            ['input', '0', '2', 'output']
         """
-        return collapse(self, depth, open, hide)
+        return collapse(self, depth, open)
 
-    def to_dot(self, depth: int | None = None, *, open: Choice = (), hide: Choice = ()) -> str:
+    def to_dot(self, depth: int | None = None, *, open: Choice = ()) -> str:
         """Write the graph in Graphviz's language, which needs no Graphviz program.
 
         Args:
             depth: How many levels of modules to open; None for about 40 boxes.
             open: Modules to open all the same: see `collapse`.
-            hide: Modules, ops and tensors to leave out: see `collapse`.
 
         Returns:
             The text.
 
         Raises:
-            ValueError: `depth` is negative, or nothing is called as `open` or `hide` say.
+            ValueError: `depth` is negative, or nothing is called as `open` says.
         """
         from minigrad.viz.drawing.dot import digraph
 
-        return digraph(collapse(self, depth, open, hide)).source
+        return digraph(collapse(self, depth, open)).source
 
-    def to_graphviz(
-        self, depth: int | None = None, *, open: Choice = (), hide: Choice = ()
-    ) -> graphviz.Source:
+    def to_graphviz(self, depth: int | None = None, *, open: Choice = ()) -> graphviz.Source:
         """Let Graphviz draw the graph, with the package ``graphviz``.
 
         Args:
             depth: How many levels of modules to open; None for about 40 boxes.
             open: Modules to open all the same: see `collapse`.
-            hide: Modules, ops and tensors to leave out: see `collapse`.
 
         Returns:
             A `graphviz.Source` of the text of `to_dot`. It shows itself in a notebook, and its
             ``render`` writes files. Both need the program ``dot`` of Graphviz.
 
         Raises:
-            ValueError: `depth` is negative, or nothing is called as `open` or `hide` say.
+            ValueError: `depth` is negative, or nothing is called as `open` says.
 
         Example:
             >>> from minigrad import nn, ones, viz
@@ -109,7 +97,7 @@ class Graph(Diagram):
         """
         import graphviz
 
-        return graphviz.Source(self.to_dot(depth, open=open, hide=hide))
+        return graphviz.Source(self.to_dot(depth, open=open))
 
     def to_text(self, depth: int | None = None) -> str:
         """Write the graph for a terminal: a line for each op, in order, indented by module.
@@ -147,46 +135,24 @@ class Graph(Diagram):
         depth: int | None = None,
         *,
         open: Choice = (),
-        hide: Choice = (),
-        direction: Direction | None = None,
-        fit: tuple[float, float] | None = None,
         title: str = "",
     ) -> str:
         """Draw the graph as SVG, with text of 12 pixels or more.
 
-        A picture that is much longer than a screen is cut into columns, or rows.
-
         Args:
             depth: How many levels of modules to open; None for about 40 boxes.
             open: Modules to open all the same: see `collapse`.
-            hide: Modules, ops and tensors to leave out: see `collapse`.
-            direction: Where tensors run: ``"down"`` or ``"right"``; None for down, or with `fit`
-                for what fills the picture better.
-            fit: An aspect for the picture, such as ``(16, 9)`` for a slide. It is cut into columns
-                or rows where that helps, and without a `depth` modules are closed until the text
-                can be read. The picture has 1920 × 1080 pixels, or as many in another aspect.
             title: The title above the picture.
 
         Returns:
             The text of the picture.
 
         Raises:
-            ValueError: `depth` is negative, or there is no such module, direction or aspect.
+            ValueError: `depth` is negative, or nothing is called as `open` says.
         """
-        if direction not in (None, "down", "right"):
-            raise ValueError(f"to_svg: direction should be 'down' or 'right', not {direction!r}")
-        from minigrad.viz.drawing.svg import HEADLINE, draw
+        from minigrad.viz.drawing.svg import draw
 
-        if fit is None:
-            view = collapse(self, depth, open, hide)
-            return draw(view, title, direction or "down", columns=None)
-        if len(fit) != 2 or not all(0 < side < math.inf for side in fit):
-            raise ValueError(f"to_svg: fit should be an aspect such as (16, 9), not {fit!r}")
-        from minigrad.viz.drawing.fit import fitted
-
-        above = HEADLINE if title else 0
-        view, where, columns, size = fitted(self, depth, open, hide, direction, fit, above)
-        return draw(view, title, where, columns, size)
+        return draw(collapse(self, depth, open), title)
 
     def to_html(self, depth: int | None = None, *, title: str = "Compute graph") -> str:
         """Write a page on which to explore the graph, and step through its backward pass.
@@ -211,9 +177,6 @@ class Graph(Diagram):
         *,
         depth: int | None = None,
         open: Choice = (),
-        hide: Choice = (),
-        direction: Direction | None = None,
-        fit: tuple[float, float] | None = None,
         title: str = "",
     ) -> Path:
         """Write the graph to a file.
@@ -224,9 +187,6 @@ class Graph(Diagram):
                 cairosvg (``pip install cairosvg``).
             depth: How many levels of modules to open; None for about 40 boxes.
             open: Modules to open all the same: see `collapse`.
-            hide: Modules, ops and tensors to leave out of a picture: see `collapse`.
-            direction: Where tensors run in a picture: see `to_svg`.
-            fit: An aspect for a picture, such as ``(16, 9)``: see `to_svg`.
             title: The title above it.
 
         Returns:
@@ -235,8 +195,8 @@ class Graph(Diagram):
         Raises:
             ImportError: cairosvg is needed and not installed.
             RuntimeError: The library of cairosvg is not there.
-            ValueError: The ending is not one of these, or `depth` is negative, or there is no such
-                module or direction.
+            ValueError: The ending is not one of these, or `depth` is negative, or nothing is
+                called as `open` says.
 
         Example:
             >>> import tempfile, minigrad
@@ -251,14 +211,11 @@ class Graph(Diagram):
             case ".html":
                 content = self.to_html(depth, title=title or "Compute graph").encode()
             case ".dot":
-                content = self.to_dot(depth, open=open, hide=hide).encode()
+                content = self.to_dot(depth, open=open).encode()
             case ".svg" | ".png" | ".pdf" as ending:
-                svg = self.to_svg(
-                    depth, open=open, hide=hide, direction=direction, fit=fit, title=title
-                )
-                from minigrad.viz.drawing.pictures import SCALE, convert
+                from minigrad.viz.drawing.pictures import convert
 
-                content = convert(svg, ending, SCALE if fit is None else 1)
+                content = convert(self.to_svg(depth, open=open, title=title), ending)
             case _:
                 raise ValueError(f"save: {path.name!r} should end in {ENDINGS}: what to write")
         write(path, content)

@@ -62,20 +62,19 @@ class Heatmap:
 
     Attributes:
         node: The id of the softmax that made them.
-        group: The id of the fused op that it is a part of; None if it is a part of none.
         name: The path of the module that it ran in.
         shape: How many heads, queries and keys there are here, at most 16 and `heatmap` each.
         whole: How many there were in all.
         weights: The weights (heads, queries, keys); rows sum to 1.
         mask: Which of the cells were masked, a bit each, in base64; empty if none was.
         gradients: The gradient of the loss with respect to the weights; None without a traced
-            backward pass, or of fused attention that was not opened.
+            backward pass.
 
     Example:
         >>> from minigrad import nn, randn, viz
         >>> attention = nn.MultiHeadAttention(8, 2)
         >>> x = randn(1, 3, 8)
-        >>> with viz.trace() as traced:
+        >>> with viz.trace(open=["attention"]) as traced:
         ...     attention(x, x, x, is_causal=True).sum().backward()
         >>> [heatmap] = traced.graph().heatmaps
         >>> heatmap.shape, heatmap.masked()[0].tolist()[0]
@@ -83,7 +82,6 @@ class Heatmap:
     """
 
     node: str
-    group: str | None
     name: str
     shape: tuple[int, int, int]
     whole: tuple[int, int, int]
@@ -134,9 +132,9 @@ class Heatmap:
         Raises:
             RuntimeError: Gradients are asked for, and no backward pass was traced.
         """
-        from minigrad.viz.drawing.heatmap import draw
+        from minigrad.viz.drawing.heatmap import draw_heatmap
 
-        return draw(self, gradients)
+        return draw_heatmap(self, gradients)
 
     def _repr_svg_(self) -> str:
         return self.to_svg()

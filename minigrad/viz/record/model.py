@@ -17,9 +17,9 @@ from minigrad.autograd.primitives import Primitive, registry
 from minigrad.viz.record.heatmap import Heatmap
 from minigrad.viz.record.steps import Step, Summary
 
-Kind = Literal["op", "fused", "parameter", "buffer", "input", "constant", "output", "module"]
+Kind = Literal["op", "parameter", "buffer", "input", "constant", "output", "module"]
 
-FORMAT = 2
+FORMAT = 3
 """Changes when old JSON can no longer be read."""
 
 UNWRITTEN = ("primitive", "given")
@@ -67,7 +67,7 @@ class Node:
 
     Attributes:
         id: ``"n0"``, ``"n1"``, ... in order of creation; a closed module has the id of its group.
-        kind: The kind of the box; ``"fused"`` is an op whose decomposition is closed.
+        kind: The kind of the box.
         label: The op's name, the parameter's full name, or the module's name for the input.
         shape: The shape of the tensor that comes out of the box.
         dtype: Its dtype.
@@ -83,8 +83,6 @@ class Node:
         born: ``"NaN"`` or ``"inf"`` if the op made the first: its output has it, its inputs do not;
             ``"NaN"`` for a tensor that brought it from outside.
         error: The message of the error that ended the forward pass in this op.
-        seconds: The time of an op, or of all ops of a closed module; None without a timed trace.
-        flops: Its floating-point operations, in a timed trace; two for each multiplication.
         grads: Of a leaf, what its ``.grad`` held before the last pass of a trace that wrote it, if
             anything, and after it.
         freed: Whether a backward pass has freed what the op saved.
@@ -112,15 +110,13 @@ class Node:
     value: Summary | None = field(default=None, repr=False)
     born: str = ""
     error: str = ""
-    seconds: float | None = None
-    flops: int = 0
     grads: tuple[Summary, ...] = field(default=(), repr=False)
     freed: bool = False
     samples: int = 0
     primitive: Primitive | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.primitive is None and self.kind in ("op", "fused"):
+        if self.primitive is None and self.kind == "op":
             object.__setattr__(self, "primitive", registry.get(self.label))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Node:
@@ -165,7 +161,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One call of a module or of a function of several ops, or the decomposition of a fused op.
+    """One call of a module or of a function of several ops, such as a fused op that was opened.
 
     Attributes:
         id: ``"g0"``, ``"g1"``, ... in order of creation: a parent comes before its children.
@@ -177,11 +173,6 @@ class Group:
         size: The number of parameter values in the module; None if the module is gone.
         call: Which call of the module this is, from 1.
         calls: How many calls of the module there are.
-        op: The node of the fused op that this decomposes, as it looks when closed; None for
-            a call.
-        operands: What the fused op reads when closed.
-        opened: Of a fused op that was opened in a trace, how its ops compare with it: the relative
-            difference of the results, or of the gradients if that is larger. None otherwise.
         samples: Of a call of `vmap`, how many samples it runs for; 0 otherwise.
 
     Example:
@@ -200,15 +191,12 @@ class Group:
     size: int | None = None
     call: int = 1
     calls: int = 1
-    op: Node | None = None
-    operands: tuple[Edge, ...] = ()
-    opened: float | None = None
     samples: int = 0
 
     @property
     def function(self) -> bool:
         """Whether this is a call of a function."""
-        return not self.module and self.op is None
+        return not self.module
 
     @property
     def place(self) -> str:
@@ -278,19 +266,17 @@ class Diagram:
     def counts(self) -> Counter[str]:
         """How many ops ran, and how many boxes of the other kinds there are.
 
-        A fused op is one, and so is a parameter that was updated.
+        A parameter that was updated is one.
         """
-        fused = {group.id for group in self.groups if group.op is not None}
         read = {edge.target for edge in self.edges}
         found: Counter[str] = Counter(
             node.kind
             for node in self.nodes
-            if node.group not in fused
-            and not node.error
+            if not node.error
             and not (node.kind == "parameter" and (node.id in read or updated(node)))
         )
-        modules = [group for group in self.groups if group.op is None and not group.function]
-        found.update(op=len(fused), module=len(modules) - found["module"])
+        modules = [group for group in self.groups if not group.function]
+        found.update(module=len(modules) - found["module"])
         return found
 
     def kept(self) -> Counter[str]:
@@ -298,15 +284,9 @@ class Diagram:
 
         Each array counts once, for the op that saved it first. ``""`` has those of all.
         """
-        around, found = self.enclosing(), Counter[str]()
-        ops = [
-            (node, around[node.group])
-            for node in self.nodes
-            if all(group.op is None for group in around[node.group])
-        ]
-        ops += [(one.op, around[one.parent]) for one in self.groups if one.op is not None]
-        for node, groups in ops:
-            for place in ("", node.id, *(group.id for group in groups)):
+        ancestors, found = self.ancestors(), Counter[str]()
+        for node in self.nodes:
+            for place in ("", *ancestors[node.id]):
                 found[place] += sum(saved.kept for saved in node.saved)
         return found
 

@@ -9,7 +9,7 @@ from typing import Any
 from minigrad.autograd.primitives import Primitive, registry
 from minigrad.distributed.communicators import Call, world
 from minigrad.viz.record.model import AnyDiagram, Diagram, Edge, Group, Node
-from minigrad.viz.record.steps import Step, with_inner
+from minigrad.viz.record.steps import Step
 
 CALL = "call "
 
@@ -113,7 +113,7 @@ def _steps_of_all(
     before: dict[Any, list[Any]] = defaultdict(list)
     for rank, graph in enumerate(graphs):
         last = None
-        for i, step in enumerate(with_inner(graph.steps)):
+        for i, step in enumerate(graph.steps):
             key = keys[rank][step.node]
             key = f"{key}, pass {step.run}" if isinstance(key, str) else (rank, i)
             before[key] += [] if last is None else [last]

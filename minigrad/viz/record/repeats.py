@@ -114,7 +114,7 @@ class _Run(NamedTuple):
 
 def _items(diagram: Diagram) -> dict[str | None, list[_Item]]:
     """The ops and groups directly in each group, in order."""
-    ops = (node.id for node in diagram.nodes if node.kind in ("op", "fused"))
+    ops = (node.id for node in diagram.nodes if node.kind == "op")
     ancestors, found = diagram.ancestors(), defaultdict[str | None, list[_Item]](list)
     for index, node in enumerate(ops):
         path = ancestors[node]
@@ -129,7 +129,7 @@ class _Sequence:
     """The ops of a diagram, as numbers that tell which ones correspond."""
 
     def __init__(self, diagram: Diagram) -> None:
-        ops = [node for node in diagram.nodes if node.kind in ("op", "fused")]
+        ops = [node for node in diagram.nodes if node.kind == "op"]
         place = {node.id: index for index, node in enumerate(ops)}
         into = diagram.into()
         owned = {
@@ -139,7 +139,7 @@ class _Sequence:
         }
         around = diagram.enclosing()
         homes = {home: tuple(one.module or one.name for one in around[home]) for home in around}
-        self._calls = {group.id for group in diagram.groups if group.op is None}
+        self._calls = {group.id for group in diagram.groups}
         self._kinds = np.zeros(len(ops), np.int64)  # equal for ops that may correspond
         self._begin = [0]  # where the numbers of each op begin
         numbers: list[int] = []
@@ -350,6 +350,6 @@ def _given(diagram: Diagram, looped: Mapping[str, str], begins: Collection[str])
     return {
         source: home
         for source, (home, *others) in readers.items()
-        if home and not others and nodes[source].kind not in ("op", "fused")
+        if home and not others and nodes[source].kind != "op"
         if home not in begins or nodes[source].kind != "input"
     }

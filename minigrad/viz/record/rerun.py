@@ -1,9 +1,8 @@
-"""Run an op or its rule again, to measure time, a finite difference, or rounding."""
+"""Run an op or its rule again, for a finite difference, or to estimate rounding."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,14 +15,12 @@ from minigrad.autograd.mode import State, state
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Edge, Node, Variable
 from minigrad.autograd.primitives import Primitive
+from minigrad.debugging.memory import arrays
 from minigrad.tensors.creation import tensor
-from minigrad.viz.record.steps import norm
-
-RUNS = 3
-"""The number of runs that time an op; the fastest run counts."""
+from minigrad.viz.record.steps import Given, norm
 
 LARGEST = 100_000
-"""The most elements of an array of which a finite difference is taken: larger ones are slow."""
+"""The most elements of an array of which differences are taken, and that are kept of a step."""
 
 STEP = 6e-6
 """Of a difference, for points of norm 1 or less."""
@@ -64,17 +61,6 @@ def unchanged(objects: Iterable[Any]) -> Iterator[None]:
             now.update(attributes)
 
 
-def fastest(call: Call) -> float:
-    """Run an op three more times, and return the seconds of the fastest run."""
-    run, times = call_path(call.op), []
-    with aside(), unchanged(call.residuals):
-        for _ in range(RUNS):
-            start = perf_counter()
-            call.op.call_with(run, call.arguments)
-            times.append(perf_counter() - start)
-    return min(times)
-
-
 class Check(NamedTuple):
     """The gradient of a rule, compared with a central difference in float64.
 
@@ -95,12 +81,12 @@ def checked(call: Call, slot: int, cotangents: Sequence[np.ndarray], sent: np.nd
     if not runs_alone(op):
         return Check(None, "an op with side effects is not run again")
     given = list(call.arguments[0]) if op.variadic else list(call.arguments)
-    arrays = [v._data if isinstance(v, Variable) else v for v in given]
-    if max((a.size for a in arrays if isinstance(a, np.ndarray)), default=0) > LARGEST:
+    plain = [v._data if isinstance(v, Variable) else v for v in given]
+    if max((a.size for a in plain if isinstance(a, np.ndarray)), default=0) > LARGEST:
         return Check(None, f"more than {LARGEST:,} elements")
     exact = [
         a.astype(np.float64) if isinstance(a, np.ndarray) and a.dtype.kind == "f" else a
-        for a in arrays
+        for a in plain
     ]
     around = _Surroundings(call, slot, cotangents, exact)
     point = exact[slot]
@@ -215,18 +201,48 @@ def dense(part: Any, edge: Edge) -> np.ndarray:
     return array
 
 
-def relative_difference(one: np.ndarray, other: np.ndarray, scale: float = 0.0) -> float:
-    """The norm of the difference of two arrays, relative to that of one, or to `scale` if larger.
-
-    Infinite where only one of them is finite.
-    """
-    same = (one == other) | (np.isnan(one) & np.isnan(other))
-    with np.errstate(all="ignore"):
-        gap = norm(np.where(same, 0, np.subtract(one, other, dtype=np.float64)))
-        relative = gap / (max(norm(one[np.isfinite(one)]), scale) or 1.0)
-    return relative if np.isfinite(relative) else math.inf
-
-
 def precision(array: np.ndarray) -> float:
     """The distance from 1 to the next number of the dtype of an array."""
     return float(np.finfo(array.dtype if array.dtype.kind == "f" else np.float64).eps)
+
+
+def given_to(
+    node: Node,
+    call: Call | None,
+    cotangent: Any,
+    sent: Mapping[str, np.ndarray],
+) -> Given | None:
+    """Copy what a node's rule could read; None if that cannot be used again."""
+    op, plan = node.plan.op, node.plan
+    values = {"g": cotangent}
+    if call is not None:
+        values |= {**dict(zip(op.params, call.arguments, strict=True)), "out": call.result}
+    values |= dict(zip(plan.saved_names, node.saved, strict=True))
+    values |= {f"g_{name}": array for name, array in sent.items()}  # a recurrence reads its own
+    values = {name: _copied(value) for name, value in values.items()}
+    size = sum(array.size for array in arrays(tuple(values.values())))
+    if size > LARGEST or not runs_alone(op) or _writes(values):
+        return None  # a custom Function writes to its context when it runs
+    for name in op.params:
+        value = values.get(name)
+        if op.variadic and name == op.params[0] and value is not None:
+            values[f"{name}_shape"] = tuple(one.shape for one in value)
+        elif isinstance(value, np.ndarray):
+            values[f"{name}_shape"] = value.shape
+    return Given(values)
+
+
+def _writes(values: Mapping[str, Any]) -> bool:
+    """Whether a function is among the arguments: when it runs again, it may change something."""
+    return any(callable(value) and not isinstance(value, type) for value in values.values())
+
+
+def _copied(value: Any) -> Any:
+    """A value with copies of its arrays, floats as float64, and no tensors."""
+    if isinstance(value, tuple | list):
+        return tuple(map(_copied, value))
+    if isinstance(value, Variable):
+        value = value._data
+    if not isinstance(value, np.ndarray | np.generic):
+        return value
+    return np.array(value, np.float64 if value.dtype.kind == "f" else None)

@@ -1,13 +1,8 @@
-"""The roles of tensors and ops: residual connections, heads of attention, masks."""
+"""The roles of tensors and ops: residual connections, and masks."""
 
-from collections import defaultdict
 from dataclasses import replace
-from math import prod
 
 from minigrad.viz.record.model import AnyDiagram, Diagram
-
-TURNED = ("swapaxes", "transpose", "moveaxis")
-"""Ops that exchange axes."""
 
 
 def residuals(diagram: Diagram) -> set[int]:
@@ -25,7 +20,7 @@ def residuals(diagram: Diagram) -> set[int]:
         above[node.id] = 0
         for edge in into[node.id]:
             above[node.id] |= above[edge.source] | bit.get(edge.source, 0)
-    leaves = {node.id for node in diagram.nodes if node.kind not in ("op", "fused", "module")}
+    leaves = {node.id for node in diagram.nodes if node.kind not in ("op", "module")}
     found, biases = set(), set()
     for edge in added:
         if any(above[other.source] & bit[edge.source] for other in into[edge.target]):
@@ -34,32 +29,6 @@ def residuals(diagram: Diagram) -> set[int]:
             biases.add(edge.source)
     found = {edge for edge in found if edge.source not in biases}
     return {index for index, edge in enumerate(diagram.edges) if edge in found}
-
-
-def heads(diagram: Diagram) -> dict[str, str]:
-    """Find where attention is split into heads and where they are joined, in words by id."""
-    into = diagram.into()
-    # Shapes before axes are exchanged, by the id of the op; and after, by the id of what it reads
-    before: dict[str, list[tuple[int, ...]]] = defaultdict(list)
-    after: dict[str, list[tuple[int, ...]]] = defaultdict(list)
-    for node in (node for node in diagram.nodes if node.label in TURNED):
-        for edge in into[node.id]:
-            before[node.id].append(edge.shape)
-            after[edge.source].append(node.shape)
-    found = {}
-    fused = [group.op for group in diagram.groups if group.op is not None]
-    for node in (*diagram.nodes, *fused):
-        read, shape = into[node.id], node.shape
-        if node.label == "attention" and len(shape) > 3:
-            found[node.id] = f"{shape[-3]} heads of {shape[-1]}"
-        elif node.label == "reshape" and len(read) == 1:
-            whole, split = sorted((read[0].shape, shape), key=len)
-            splits = split == shape
-            turned = after[node.id] if splits else before[read[0].source]
-            same = 0 < len(whole) < len(split) and whole[-1] == prod(split[len(whole) - 1 :])
-            if same and any(one[-3::2] == split[-2:] for one in turned):
-                found[node.id] = f"{split[-2]} heads {f'of {split[-1]}' if splits else 'joined'}"
-    return found
 
 
 def name_masks(diagram: AnyDiagram) -> AnyDiagram:

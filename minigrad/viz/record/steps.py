@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from base64 import b64decode, b64encode
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from math import nan
 from typing import Any
@@ -183,7 +183,7 @@ class Part:
     """The gradient that a step sends to one argument.
 
     Attributes:
-        target: The id of the node (or fused group) that the argument came from.
+        target: The id of the node that the argument came from.
         slot: Which argument it is.
         name: What the op calls it.
         sent: The cotangent, in the shape of the argument.
@@ -221,10 +221,9 @@ class Part:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Given:
-    """Copies of what a rule could read when it ran, by name, and of what it sent."""
+    """Copies of what a rule could read when it ran, by name."""
 
     values: dict[str, Any]
-    sent: dict[str, np.ndarray]
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,12 +231,11 @@ class Step:
     """One rule that ran: from the cotangent of the output to those of the arguments.
 
     Attributes:
-        node: The id of the op: a node, or the group of a fused op's decomposition.
+        node: The id of the op.
         op: The name of the op.
         cotangent: The full gradient of the op's output.
         parts: The gradients that are sent to each argument.
         given: What the rule read; None in a plan, for large arrays, and in a graph from JSON.
-        inner: Of a fused op that was opened, the steps of the ops inside.
         run: Which backward pass it belongs to, from 1.
         rank: On which rank it ran, in a graph of `all_ranks`; None in any other.
 
@@ -255,23 +253,8 @@ class Step:
     cotangent: Summary
     parts: tuple[Part, ...]
     given: Given | None = field(default=None, compare=False, repr=False)
-    inner: tuple[Step, ...] = ()
     run: int = 1
     rank: int | None = None
-
-
-def with_inner(steps: Sequence[Step]) -> tuple[Step, ...]:
-    """The steps of a diagram with those inside opened ops, each in place of its one rule."""
-    if not any(step.inner for step in steps):
-        return tuple(steps)
-    result = {step.node: step.inner[0].node for step in steps if step.inner}
-    return number_arrivals(
-        replace(one, parts=tuple(
-            replace(part, target=result.get(part.target, part.target)) for part in one.parts
-        ))
-        for step in steps
-        for one in step.inner or (step,)
-    )  # fmt: skip
 
 
 def final_gradients(steps: Iterable[Step]) -> dict[str, Summary]:

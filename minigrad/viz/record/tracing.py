@@ -1,49 +1,51 @@
 """Trace a computation to draw it: a reader of the record of the run.
 
 A trace has more than a graph: constants, ops under ``no_grad``, lines of the program, an op that
-failed, the decompositions of fused ops, and the steps of the backward pass.
+failed, and the steps of the backward pass. A fused op that is opened runs as its parts.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.api import grad
-from minigrad.autograd.engine import Update
-from minigrad.autograd.events import Pull
+from minigrad.autograd.engine import COPY, DETACH, Update
+from minigrad.autograd.events import Call, Pull
 from minigrad.autograd.mode import state
-from minigrad.autograd.node import Edge, Node, Variable, clock
+from minigrad.autograd.mutation import history
+from minigrad.autograd.node import Node, Variable
 from minigrad.autograd.primitives import Primitive, registry
-from minigrad.debugging.tables import By, Event, Text, table
+from minigrad.ops.indexing import written
 from minigrad.support.tree import leaves
 from minigrad.tracing import Value
+from minigrad.tracing.lines import user_line
 from minigrad.viz.record.assembly import assemble
+from minigrad.viz.record.attention import Weights
 from minigrad.viz.record.build import tensors_in
-from minigrad.viz.record.entries import array_of
-from minigrad.viz.record.finished import Entry, edges_of, new_entry
-from minigrad.viz.record.forward import Forward
-from minigrad.viz.record.given import given_to
+from minigrad.viz.record.entries import Entry, argument_notes, edges_of, new_entry, saved_by
 from minigrad.viz.record.graph import Graph
+from minigrad.viz.record.lookup import Lookup, array_arguments, array_of
 from minigrad.viz.record.rerun import (
     Check,
-    aside,
     checked,
     dense,
     errors_sent,
+    given_to,
     precision,
-    relative_difference,
 )
 from minigrad.viz.record.selection import Choice
 from minigrad.viz.record.steps import Part, Step, norm, number_arrivals, summary
 from minigrad.viz.record.values import limited
 
+Sent = list[tuple[Entry, Part]]
+"""The parts of a step, with the entries that they belong to."""
 
-class Trace(Forward):
+
+class Trace(Lookup):
     """The result of `trace`: enter it, compute, and ask for the graph.
 
     Example:
@@ -58,15 +60,87 @@ class Trace(Forward):
     def __init__(
         self,
         heatmap: int | None = 32,
-        timed: bool = False,
         values: Choice = (),
         opened: Iterable[Primitive] = (),
     ) -> None:
-        super().__init__(heatmap, timed, values, opened)
-        self._recorded: list[_Recorded] = []
+        super().__init__(values)
+        self.opened = frozenset(opened)
+        self._weights = Weights(heatmap)
+        self._ran: dict[Node, Call] = {}
+        self._kept: dict[int, Any] = {}  # what ops keep for the backward pass, by its address
+        self._pulls: list[tuple[Entry, Step, Sent]] = []
         self._passes: dict[Any, tuple[int, int]] = {}  # by what they are in: number, last stamp
         self._errors: dict[Entry, float] = {}  # the rounding errors of what has arrived
-        self._earlier: dict[Edge, Any] = {}  # within an opened op, what came from outside before
+
+    # The forward pass ---------------------------------------------------------------------------
+
+    def ran(self, call: Call) -> None:
+        """Note an op, and what it read."""
+        if call.op in (DETACH, COPY):  # the first is drawn if an op reads it
+            super().ran(call)
+            self.steps[-1].line = user_line()
+            return
+        entry, outputs = self._entry(call), call.outputs
+        for slot, name, given in array_arguments(call):
+            if slot or not _overwrites(call):
+                entry.read(self._source(given, name), slot, name, array_of(given))
+        inner = [self._identity.find(output)[0] for output in outputs] if self._parts else []
+        super().ran(call)
+        if parts := self._composed.pop(self.steps[-1], []):
+            self._replace(parts, entry, inner, outputs)
+        self._note(entry, array_of(outputs[0]))
+        self._weights.ran(entry, call.op, call.arguments, outputs[0])
+        self._entries.append(entry)
+        for output in outputs:
+            value, edge = self.value(output), history(output)
+            self._entry_of[value] = entry
+            if edge is not None:
+                self._histories[value] = edge
+        if len(outputs) > 1:
+            self._first[entry] = self.value(outputs[0])
+        if call.node is not None:
+            self._nodes |= dict.fromkeys((call.node, *call.node.outputs), entry)
+            self._ran[call.node] = call
+
+    def _entry(self, call: Call) -> Entry:
+        """The entry of an op that ran, without what it read."""
+        op = call.op
+        entry = new_entry(
+            "op", op.name, call.outputs[0], call.frame,
+            notes=argument_notes(op, dict(zip(op.params, call.arguments, strict=True))),
+            line=user_line(), recorded=call.node is not None, born=_born(call),
+            saved=() if call.node is None else saved_by(call.node, self._kept, numbers=True),
+            primitive=op,
+        )  # fmt: skip
+        if self._in_hook():
+            self._mark(entry, "in a hook")
+        return entry
+
+    def _replace(
+        self, parts: list[Any], entry: Entry, results: list[Any], outputs: Sequence[Any]
+    ) -> None:
+        """Let an op, such as a custom Function, stand for those that ran within it.
+
+        `results` are the values of its `outputs` there. What a checkpoint ran stays: it is read.
+        """
+        if not entry.inputs:
+            for slot, (value, output) in enumerate(zip(results, outputs, strict=True)):
+                if value in self._entry_of:
+                    entry.read(self._entry_of[value], slot, "", output)
+            return
+        inside = {self._entry_of.get(value) for step in parts for value in step.outputs}
+        rest = [one for one in self._entries if one not in inside]
+        read = {source.source for one in (*rest, entry) for source in one.inputs}
+        gone = inside | {
+            source.source
+            for one in inside if one is not None
+            for source in one.inputs
+            if source.source not in read and source.source.box.primitive is None
+        }  # fmt: skip
+        self._entries = [one for one in self._entries if one not in gone]
+        self._entry_of = {key: one for key, one in self._entry_of.items() if one not in gone}
+
+    # The backward pass --------------------------------------------------------------------------
 
     def pulled(self, pull: Pull) -> None:
         """Note a step of a backward pass, as numbers."""
@@ -74,51 +148,46 @@ class Trace(Forward):
         super().pulled(pull)
         for step in self.steps[before:]:
             self._end_of_rules(step)
-        node, g, call = pull.node, pull.cotangent, self._ran.get(pull.node)
-        run, entry = self._pass_of(node), self._behind(node)
+        node, g, run = pull.node, pull.cotangent, self._pass_of(pull.node)
+        entry = self._behind(node)
         cotangents = [array_of(one) for one in (g if isinstance(g, tuple) else (g,))]
         self._weights.pulled(entry, cotangents[0])
-        came, arrays = self._errors.get(entry, 0.0), dict[str, np.ndarray]()
-        inside = self._pull_inside(node, entry, cotangents[0]) if node in self._opened else []
+        came = self._errors.get(entry, 0.0)
+        sent = self._sent(pull, entry, cotangents, came)
+        arrays = {part.name: array for _, part, array in sent}
+        given = given_to(node, self._ran.get(node), g, arrays)
+        gradient = summary(cotangents[0], came, bool(self._asked))
+        noted = Step("", entry.box.label, gradient, (), given, run)
+        self._pulls.append((entry, noted, [(target, part) for target, part, _ in sent]))
+
+    def _sent(
+        self, pull: Pull, entry: Entry, cotangents: Sequence[np.ndarray], came: float
+    ) -> list[tuple[Entry, Part, np.ndarray]]:
+        """What a step sends: to which entry, as numbers, and the array itself."""
+        node, call, whole = pull.node, self._ran.get(pull.node), bool(self._asked)
         noise = errors_sent(node, cotangents, came, [part is not None for part in pull.parts])
-        unit, sent, keep = precision(cotangents[0]), [], bool(self._asked)
         sources = {one.slot: one.source for one in entry.inputs if one.name}
+        unit, found = precision(cotangents[0]), []
         for (edge, slot, name), part, contribution, total, shaken in zip(
             edges_of(node), pull.parts, pull.contributions, pull.totals, noise, strict=True
         ):
             if part is None:
                 continue
-            array = arrays[name] = dense(contribution, edge)
+            array, error = dense(contribution, edge), unit * norm(shaken)
             check = Check(None, "its arguments were not seen")
             if call is not None and slot in sources:
                 check = checked(call, slot, cotangents, array)
-            target, error = sources.get(slot) or self._behind(edge), unit * norm(shaken)
+            target = sources.get(slot) or self._behind(edge)
             self._errors[target] = math.hypot(self._errors.get(target, 0.0), error)
-            if (earlier := self._earlier.get(edge)) is not None:
-                total = earlier + array_of(array if total is None else total)
-            if edge in self._arrived:
-                self._arrived[edge] = array if total is None else array_of(total)
-            sent.append((target, Part(
-                "", slot, name, summary(array, error, keep),
+            found.append((target, Part(
+                "", slot, name, summary(array, error, whole),
                 edge.shape if isinstance(part, Update) else part.shape,
                 check=check.relative, unchecked=check.reason, kink=check.kink,
                 total=None
                 if total is None
-                else summary(array_of(total), self._errors[target], keep),
-            )))  # fmt: skip
-        if node in self._opened:
-            inner, _, leaves = self._opened[node]
-            for edge, leaf in leaves.items():
-                if (whole := self._arrived[edge]) is not None:
-                    ours = inner._arrived[leaf._node]
-                    ours = np.zeros(()) if ours is None else ours
-                    scale = self._errors[self._behind(leaf._node)] / unit
-                    gap = relative_difference(whole, ours, scale)
-                    entry.opened = max(entry.opened or 0.0, gap)
-        given = given_to(node, call, g, arrays)
-        gradient = summary(cotangents[0], came, keep)
-        noted = Step("", entry.box.label, gradient, (), given, (), run)
-        self._recorded.append(_Recorded(entry, noted, sent, inside))
+                else summary(array_of(total), self._errors[target], whole),
+            ), array))  # fmt: skip
+        return found
 
     def _end_of_rules(self, step: Any) -> None:
         """Mark the ops that ran within the rules of a node, and let go of what these have sent."""
@@ -140,23 +209,9 @@ class Trace(Forward):
         if node.stamp >= stamp:
             number = 1 + max((number for number, _ in self._passes.values()), default=0)
             if around is None:
-                self._arrived = dict.fromkeys(self._arrived)
                 self._errors.clear()
         self._passes[around] = number, node.stamp
         return number
-
-    def _pull_inside(self, node: Node, entry: Entry, cotangent: np.ndarray) -> list[_Recorded]:
-        """Send the gradient that has come to an opened op through the ops inside."""
-        inner, result, leaves = self._opened[node]
-        before, inner._passes = len(inner._recorded), {None: (1, next(clock))}
-        inner._earlier = {leaf._node: self._arrived[edge] for edge, leaf in leaves.items()}
-        inner._arrived = dict(inner._earlier)
-        inner._errors = dict(self._errors)
-        if entry.result is not None and entry in self._errors:
-            inner._errors[entry.result] = self._errors[entry]
-        with aside(inner):
-            grad(result, [*leaves.values()], cotangent, retain_graph=True, allow_unused=True)
-        return inner._recorded[before:]
 
     def __exit__(self, kind: Any = None, error: Any = None, *rest: Any) -> None:
         super().__exit__(kind, error, *rest)
@@ -164,9 +219,6 @@ class Trace(Forward):
             failed = new_entry("op", kind.__name__, np.zeros(()), error=str(error))
             failed.change(dtype="")
             self._entries.append(failed)
-
-    def _another(self) -> Trace:
-        return Trace(self._weights.limit)
 
     # Reading ------------------------------------------------------------------------------------
 
@@ -213,29 +265,14 @@ class Trace(Forward):
         leaves = {thing._node: name for thing, name in self._names if isinstance(thing, Variable)}
         drawing, ids = assemble(self._entries, named, leaves)
         heatmaps = self._weights.heatmaps(self._entries, ids, drawing)
-        drawing = replace(drawing, steps=_steps(self._recorded, ids), heatmaps=heatmaps)
+        steps = number_arrivals(
+            replace(step, node=ids[entry], parts=tuple(
+                replace(part, target=ids[target]) for target, part in sent if target in ids
+            ))
+            for entry, step, sent in self._pulls if entry in ids
+        )  # fmt: skip
+        drawing = replace(drawing, steps=steps, heatmaps=heatmaps)
         return limited(drawing, self._asked)
-
-    def to_text(self, by: By = "op") -> Text:
-        """Add up what ran in a table: calls, and in a timed trace times and operations.
-
-        Args:
-            by: ``"op"``, ``"module"`` or ``"line"``: see `minigrad.debugging.Profile.table`.
-
-        Returns:
-            A row for each, the slowest first; modules in the order of their calls.
-
-        Raises:
-            ValueError: `by` is not one of the three.
-        """
-        return table(
-            [
-                Event(box.label, False, entry.scope, box.line, 0.0, box.seconds or 0.0, box.flops)
-                for entry in self._entries
-                if (box := entry.box).kind == "op" and not box.error
-            ],
-            by,
-        )
 
     def __repr__(self) -> str:
         return f"Trace({self.graph() if self._entries else 'no op yet'})"
@@ -245,59 +282,56 @@ class Trace(Forward):
         return shown | {"text/plain": repr(self)}
 
 
-@dataclass
-class _Recorded:
-    """A step of a pass, with the entries that its parts belong to."""
-
-    entry: Entry
-    step: Step
-    parts: list[tuple[Entry, Part]]
-    inner: list[_Recorded]  # the steps inside an opened op
+def _overwrites(call: Call) -> bool:
+    """Whether a write by index leaves nothing of the old values, and it has no history."""
+    if call.op is not registry["setitem"] or getattr(call.arguments[0], "_node", None) is not None:
+        return False
+    before, _, index, *_ = call.values
+    return bool(written(before.shape, index).all())
 
 
-def _steps(
-    recorded: Iterable[_Recorded], ids: Mapping[Entry, str], run: int = 0
-) -> tuple[Step, ...]:
-    return number_arrivals(
-        replace(
-            one.step, node=ids[one.entry], run=run or one.step.run,
-            inner=_steps(one.inner, ids, run or one.step.run),
-            parts=tuple(replace(part, target=ids[target]) for target, part in one.parts),
-        )
-        for one in recorded
-    )  # fmt: skip
+def _born(call: Call) -> str:
+    """The kinds of non-finite values in the outputs of an op, and in none of its inputs."""
+    made = [array_of(output) for output in call.outputs]
+    given = [array_of(value) for _, _, value in array_arguments(call)]
+    given += [
+        np.asarray(value) for value in call.arguments if isinstance(value, float | np.generic)
+    ]
+    for name, test in (("NaN", np.isnan), ("inf", np.isinf)):
+        if any(test(array).any() for array in made if array.dtype.kind == "f"):
+            inherited = any(test(array).any() for array in given if array.dtype.kind == "f")
+            return "" if inherited else name
+    return ""
 
 
 FUSED = ("attention",)
-"""The ops that are opened by default."""
+"""The ops that `explore` opens by default."""
 
 
 def fused_ops() -> dict[str, Primitive]:
     """The ops that can be opened, by name."""
-    return {name: op for name, op in registry.items() if op.decomposition is not None}
+    fused = (op for op in registry.values() if op.joint and op.decomposition is not None)
+    return {op.name: op for op in fused}
 
 
 def trace(
     *,
     heatmap: int = 32,
-    timed: bool = False,
     values: Choice = (),
-    open: Iterable[str] = FUSED,
+    open: Iterable[str] = (),
 ) -> Trace:
     """Record a computation to draw it: forward, and backward if there is a backward pass.
 
     Within the block every op of this thread is recorded. This costs time and memory; results and
-    gradients are the same.
+    gradients are the same, those of opened ops up to rounding.
 
     Args:
         heatmap: How many queries, and keys, of attention weights to keep; 0 for none.
-        timed: Whether to measure the time of each op, the fastest of three more runs, and show it
-            with the bytes of its output.
         values: Modules, ops and tensors, by path, name, pattern or class, of which each value and
             each gradient is kept as a whole. Of other arrays with more than 4,096 elements a
             summary is.
-        open: The names of fused ops, such as ``"layer_norm"``, to open: the ops inside are run
-            beside them, forward and backward, and recorded as all others.
+        open: The names of fused ops, such as ``"attention"``, to open: within the block they run
+            as the ops that they stand for, which are recorded as all others.
 
     Returns:
         A context manager; its `graph` gives the ops that ran, also after an error.
@@ -322,4 +356,4 @@ def trace(
             f"trace: open: {', '.join(map(repr, unknown))} is not a fused op; these are: "
             f"{', '.join(sorted(fused))}"
         )
-    return Trace(heatmap, timed, values, [fused[name] for name in wanted])
+    return Trace(heatmap, values, [fused[name] for name in wanted])

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from minigrad.viz.record.graph import Graph
-from minigrad.viz.record.model import Group, Node, Saved
+from minigrad.viz.record.model import Node, Saved
 from minigrad.viz.record.selection import Choice, chosen
 from minigrad.viz.record.steps import IN_FULL, Part, Step, Summary, largest_in_full
 
@@ -14,8 +14,8 @@ Change = Callable[[Summary, str], Summary]
 """A change of the summary of an array, by the id of the box that it belongs to."""
 
 HOLDING = {
-    Graph: ("nodes", "groups", "steps"), Group: ("op",), Node: ("value", "saved"),
-    Saved: ("numbers",), Step: ("cotangent", "parts", "inner"), Part: ("sent", "total"),
+    Graph: ("nodes", "steps"), Node: ("value", "saved"), Saved: ("numbers",),
+    Step: ("cotangent", "parts"), Part: ("sent", "total"),
 }  # fmt: skip
 """The fields with arrays, or with records that have arrays."""
 
@@ -29,7 +29,6 @@ def limited(drawing: Graph, choice: Choice) -> Graph:
     A gradient belongs to the box of the tensor whose gradient it is.
     """
     asked = chosen(drawing, "values", choice)
-    asked |= {node.group or "" for node in drawing.nodes if node.id in asked}  # fused ops
     largest = min(IN_FULL, largest_in_full(one for one in _arrays(drawing) if one.whole()))
 
     def kept(one: Summary, box: str) -> Summary:

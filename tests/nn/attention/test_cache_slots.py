@@ -344,7 +344,6 @@ def test_a_decoder_needs_no_index(kind: str) -> None:
     cache = pair(kind)
     steps = [model(tgt[:, i : i + 1], memory, cache) for i in range(L)]
     assert_equal(minigrad.concatenate(steps, axis=1), model(tgt, memory))
-    assert cache.is_updated == {0: True, 1: True}
     plain = nn.DynamicKVCache()  # without a place for the memory
     steps = [model(tgt[:, i : i + 1], memory, plain) for i in range(L)]
     assert_equal(minigrad.concatenate(steps, axis=1), model(tgt, memory))

@@ -133,13 +133,13 @@ def test_positions_of_its_own_for_each_sequence(make: Any) -> None:
                 np.testing.assert_array_equal(found[row, column], one)
     np.testing.assert_array_equal(layer(x[0], position_ids=[0, 1, 2]).numpy(), layer(x[0]).numpy())
     for wrong, options, message in (
-        ([0, 1], {}, r"ints of shape \(3,\) or \(2, 3\), .* got int64 \(2,\)"),
-        ([0.0, 1.0, 2.0], {}, "got float64"),
+        ([0, 1], {}, r"shape \(3,\) or \(2, 3\), .* got "),
+        ([0.0, 1.0, 2.0], {}, "got \\[0.0"),
         ([0, 1, 2], {"offset": 1}, "offset 1"),
-        ([0, -1, 2], {}, "position_ids has -1, below 0"),
+        ([0, -1, 2], {}, "ints from 0"),
     ):
         with pytest.raises(ValueError, match=message):
             layer(x, position_ids=wrong, **options)
     if getattr(layer, "seq_len", None) or hasattr(layer, "max_len"):
-        with pytest.raises(ValueError, match="position_ids has 9, there are only 9"):
+        with pytest.raises(ValueError, match="position 9 is given, there are only 9"):
             layer(x, position_ids=[0, 9, 2])

@@ -205,7 +205,7 @@ REFUSED: list[tuple[Callable[[Any, Any], Any], Any, str]] = [
     (lambda c, new: c.__setitem__(0, "x"), TypeError, "(Module|Parameter).*str"),
     (lambda c, new: c[4], IndexError, "index 4 .*2 (modules|parameters)"),
     (lambda c, new: c.__delitem__(-5), IndexError, "index -5"),
-    (lambda c, new: setattr(c, "0", 3), TypeError, "got int"),
+    (lambda c, new: setattr(c, "0", 3), TypeError, "(got|a) int"),
     (lambda c, new: setattr(c, "9", new), (ValueError, AttributeError), "'9'"),
     (lambda c, new: setattr(c, "01", new), (ValueError, AttributeError), "01"),
     (lambda c, new: delattr(c, "9"), AttributeError, "'9'"),
@@ -238,12 +238,12 @@ def test_what_does_not_fit_changes_nothing(
 
 
 KEYS: list[tuple[str, Any, str]] = [
-    ("ModuleDict", "x.y", "dot.*'x.y'"), ("ModuleDict", "", "not empty"),
-    ("ModuleDict", 1, "string"), ("ParameterDict", "training", "not one of its attributes"),
-    ("ParameterDict", "keys", "one of its methods"), ("ParameterDict", "a.b", "has a dot"),
-    ("ParameterDict", "", "is empty"), ("ParameterDict", 3, "3 cannot be a key"),
+    *[(kind, *row) for kind in ("ModuleDict", "ParameterDict") for row in (
+        ("a.b", "has a dot"), ("", "'' cannot"), ("keys", "one of its methods"),
+        ("training", "another attribute"), ("_hooks", "another attribute"),
+    )],
     *[("Sequential", name, "cannot be a name") for name in ("1", "", "a.b", 3)],
-    *[("Sequential", name, f"'{name}'") for name in ("training", "_entries", "forward")],
+    *[("Sequential", name, f"'{name}'") for name in ("training", "_hooks", "forward")],
 ]  # fmt: skip
 
 
@@ -269,8 +269,8 @@ def test_what_a_dict_refuses(kind: str) -> None:
     assert len({container, getattr(nn, kind)(), container}) == 2
 
 
-@pytest.mark.parametrize("key", ["keys", "training", "forward", "_entries", 'a<&">\n|{}', "1"])
-def test_any_key_is_a_key_of_modules(key: str) -> None:
+@pytest.mark.parametrize("key", ["_entries", 'a<&">\n|{}', "1"])
+def test_any_text_is_a_key_of_modules(key: str) -> None:
     modules = nn.ModuleDict({key: nn.Linear(1, 1)}).eval()
     assert list(modules.keys()) == [key]
     assert modules.get_submodule(key) is modules[key]
@@ -318,16 +318,14 @@ def test_a_subclass_of_sequential() -> None:
     assert len(model) == 1
 
 
-def test_an_attribute_and_an_entry_of_a_dict() -> None:
+def test_an_attribute_is_an_entry_of_a_dict() -> None:
     modules = nn.ModuleDict()
     modules.head = nn.Linear(1, 1)
-    with pytest.raises(ValueError, match="ModuleDict: .*'head'"):
-        modules["head"] = nn.Linear(1, 1)
     modules["body"] = nn.Linear(1, 1)
     modules.body = nn.Linear(1, 2)
     assert modules["body"] is modules.body
     assert modules.body.out_features == 2
-    assert children(modules) == ["body", "head"]
+    assert [*modules] == children(modules) == ["head", "body"]
 
 
 def test_sequences_are_made_of_anything_and_not_always_called() -> None:

@@ -83,16 +83,12 @@ function chooserOf(shape, choose) {
   return { chosen, onkeydown };
 }
 
-/** Of an array that is not known as a whole: a histogram, the first elements, how to see the rest. */
+/** Of an array that is not known as a whole: the first elements, how to see the rest. */
 function restView(summary, id) {
   const path = data.group.get(data.parent(id))?.path;
   const name = data.box(id).kind === "parameter" || !path ? nameOf(id) : path;
   const begins = `It begins with ${entriesOf(summary).map((one) => number(one)).join(", ")}, … All of it: `;
-  const more = [begins, e.code(`viz.explore(…, values=["${name}"])`)];
-  return [
-    summary.histogram.length ? histogramView(summary) : "",
-    e.p({ class: "quiet" }, more),
-  ];
+  return e.p({ class: "quiet" }, begins, e.code(`viz.explore(…, values=["${name}"])`));
 }
 
 /** A list in parts of one size. */
@@ -219,17 +215,4 @@ function pixels(colours, columns) {
     brush.fillRect(at % columns, floor(at / columns), 1, 1);
   });
   return sheet.toDataURL();
-}
-
-function histogramView({ histogram, low, high }) {
-  const most = max(...histogram);
-  const bars = histogram.map((n, at) =>
-    svg.rect({ x: at * 10, y: 60 * (1 - n / most), width: 9, height: (60 * n) / most }),
-  );
-  const label = `histogram: ${histogram.join(", ")}`;
-  return e.figure(
-    { class: "histogram" },
-    svg.svg({ viewBox: "0 0 240 60", role: "img", "aria-label": label }, bars),
-    e.figcaption(e.span(number(low)), e.span(number(high))),
-  );
 }

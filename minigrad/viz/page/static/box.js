@@ -4,64 +4,51 @@
 function boxView(id) {
   if (id === null)
     return [e.p("Select a box in the picture, or search for one with ", e.kbd("/"), ".")];
-  const [node, group] = [data.box(id), data.group.get(id)];
-  const [path, op] = [pathOf(id).join(" › "), ["op", "fused"].includes(node.kind)];
+  const [node, group, path] = [data.box(id), data.group.get(id), pathOf(id).join(" › ")];
   const kind = node.kind === "module" && group?.module === "" ? "function" : node.kind;
-  const names = (title, table) => {
-    const ids = neighbours(data, id, table);
-    return ids.length ? e.p(`${title}: `, listed(ids.map((one) => link.box(one)))) : "";
-  };
-  // Of a part of a fused op, which op saved for it.
-  const unit = data.unit(id);
-  const part = "Nothing was recorded of this op by itself. It is a part of ";
-  const why = ", a fused op with one rule. To record its parts: ";
-  const saved = unit === id ? savedView(node) : e.p(part, link.box(unit), why, openCall(unit));
   const toggle = e.button({ onclick: () => go.toggle(id) }, go.isOpen(id) ? "Close it" : "Open it");
   const facts = [
     ` ${node.dtype}`,
     group?.module,
     group?.size && count(group.size, "parameter"),
     group?.calls > 1 && `call ${group.call} of ${group.calls}`,
-    node.cost && `forward ${node.cost}`,
     node.keeps && `keeps ${bytes(node.keeps)} until backward`,
   ];
   return [
     e.p({ class: "over" }, [kind, path && `in ${path}`].filter(Boolean).join(" · ")),
     e.h2(nameOf(id)),
     e.p({ class: "facts" }, shapeView(node.shape, node.samples), facts.filter(Boolean).join(" · ")),
-    node.notes.length ? e.ul({ class: "notes" }, node.notes.map((note) => e.li(e.code(note)))) : "",
-    node.error ? e.p({ class: "bad" }, `⬣ ${node.error}`) : "",
+    node.fused ? e.p("Fused: one kernel and one rule. To look inside: ", openCall(node)) : "",
     lineView(node),
     group ? e.p({ class: "buttons" }, toggle) : "",
-    valueView(id, node),
-    numbersView(id),
-    names("Reads", "into"),
-    names("Read by", "from"),
-    op && node.recorded ? e.section(e.h3("Saved for the backward pass"), saved) : "",
-    heatmapView(id),
-    group?.opened != null ? openedView(group) : gradientView(id, node),
+    contentView(id),
+    gradientView(id, node),
   ];
 }
 
-/** The call that records the parts of a fused op. */
-const openCall = (id) => e.code(`viz.explore(…, open=["${data.box(id).label}"])`);
-
-/** A fused op that was opened: how its parts compare with it, and the rule that the engine ran. */
-function openedView({ opened, rule }) {
-  const told = "The engine ran one kernel and one rule. The ops inside were run beside them; theirs is ";
-  const [kind, verdict] =
-    opened < 1e-3 ? ["right", "✓ the same up to rounding"] : ["wrong", "✗ another result"];
-  const words = `${verdict}: relative difference ${number(opened)}`;
-  return e.section(
-    e.h3("Opened"),
-    e.p(told, e.span({ class: `check ${kind}` }, words)),
-    rule ? e.details(e.summary("The one rule"), rule.parts.map((part) => partView(rule, part))) : "",
-  );
+/** What a box says in both passes: its arguments and value, what it reads and keeps. */
+function contentView(id) {
+  const [node, readers] = [data.box(id), neighbours(data, id, "from")];
+  const op = node.kind === "op";
+  const read = op
+    ? (data.into.get(id) ?? []).map((index) => data.edges[index])
+    : neighbours(data, id, "into").map((source) => ({ source }));
+  return [
+    node.notes.length ? e.ul({ class: "notes" }, node.notes.map((note) => e.li(e.code(note)))) : "",
+    read.length ? e.section(e.h3("Reads"), e.ul(read.map(({ name, source }) => givenView(name, source)))) : "",
+    node.error ? e.p({ class: "bad" }, `⬣ ${node.error}`) : valueView(id, node),
+    readers.length ? e.p("Read by: ", listed(readers.map((one) => link.box(one)))) : "",
+    op && node.recorded ? e.section(e.h3("Saved for the backward pass"), savedView(node)) : "",
+    heatmapView(id),
+  ];
 }
+
+/** The call that shows the parts of a fused op. */
+const openCall = (node) => e.code(`viz.explore(…, open=["${node.label}"])`);
 
 /** Who attends to whom: the weights, and the gradient of the loss with respect to them. */
 function heatmapView(id) {
-  const map = data.heatmaps.find(({ node, group }) => node === id || group === id);
+  const map = data.heatmaps.find(({ node }) => node === id || data.parent(node) === id);
   if (!map) return "";
   if (changes.size)
     return e.section(e.h3("Who attends to whom"), arrayView(data.box(map.node).value, map.node));
@@ -83,12 +70,8 @@ const gradientFacts = (id, { value }, gradient) =>
 /** What a box gets in the backward pass, or why it gets nothing. */
 function gradientView(id, node) {
   if (node.kind === "module" || node.kind === "output") return "";
-  const [unit, steps, shares] = [data.unit(id), data.stepOf.get(id) ?? [], sharesOf(id)];
+  const [steps, shares] = [data.stepOf.get(id) ?? [], sharesOf(id)];
   const title = e.h3("Its gradient");
-  if (unit !== id) {
-    const why = ", a fused op with one rule. To see the gradients inside: ";
-    return e.section(title, e.p("It is a part of ", link.box(unit), why, openCall(unit)));
-  }
   if (node.missing && !shares.length && !steps.length) {
     const question = e.h3("Why is there no gradient here?");
     return e.section({ class: "missing" }, question, e.p(node.missing));

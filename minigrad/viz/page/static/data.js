@@ -20,32 +20,33 @@ function push(table, key, value) {
   table.get(key).push(value);
 }
 
-/** Add tables: boxes and groups by id, readers and read, the unit of an op. */
+/** Put what steps have alike, such as formulas, in the place of its numbers. */
+function spread({ steps, shared }) {
+  for (const step of steps) {
+    step.terms = shared[step.terms];
+    for (const part of step.parts)
+      for (const name of ["answers", "formula", "term"]) part[name] = shared[part[name]];
+  }
+}
+
+/** Add tables: boxes and groups by id, readers and read. */
 function connect(data) {
+  spread(data);
   data.node = new Map(data.nodes.map((node) => [node.id, node]));
   data.group = new Map(data.groups.map((group) => [group.id, group]));
-  const fused = (id) => id !== null && data.group.get(id)?.box.kind === "fused" && data.group.get(id).opened === null;
-  // A step of a fused op is one step of all the ops that say what it means.
-  data.unit = (id) => {
-    const around = data.node.get(id)?.group ?? null;
-    return fused(around) ? around : id;
-  };
   data.box = (id) => data.node.get(id) ?? data.group.get(id)?.box;
   data.parent = (id) =>
     (data.node.get(id) ?? data.group.get(id)).group ?? data.group.get(id)?.parent ?? null;
   data.into = new Map();
   data.from = new Map();
   data.edges.forEach((edge, index) => {
-    const [source, target] = [data.unit(edge.source), data.unit(edge.target)];
-    if (source === target) return;
-    push(data.into, target, index);
-    push(data.from, source, index);
+    push(data.into, edge.target, index);
+    push(data.from, edge.source, index);
   });
   data.stepOf = new Map();
   data.steps.forEach((step, at) => push(data.stepOf, step.node, at + 1));
   relateShares(data);
-  const ops = data.nodes.filter(({ kind }) => kind === "op");
-  data.forward = [...new Set(ops.map(({ id }) => data.unit(id)))];
+  data.forward = data.nodes.filter(({ kind }) => kind === "op").map(({ id }) => id);
   data.order = orderOf(data);
   data.residuals = new Set(data.residuals);
   data.ways = data.steps.map((step) => step.parts.map((part) => wayOf(data, step, part)));
@@ -69,8 +70,8 @@ function orderOf(data) {
       if (!order.has(id)) order.set(id, index + 1);
   });
   for (const { source, target } of data.edges)
-    if (data.box(target).kind === "output") order.set(target, order.get(data.unit(source)));
-  return (id) => order.get(data.unit(id)) ?? 0;
+    if (data.box(target).kind === "output") order.set(target, order.get(source));
+  return (id) => order.get(id) ?? 0;
 }
 
 /** Whether a box is a group or lies in it. */
@@ -86,14 +87,13 @@ function neighbours(data, id, table) {
   const edges = group
     ? data.edges.filter((edge) => within(data, edge[own], id) && !within(data, edge[other], id))
     : (data[table].get(id) ?? []).map((index) => data.edges[index]);
-  return [...new Set(edges.map((edge) => data.unit(edge[other])))];
+  return [...new Set(edges.map((edge) => edge[other]))];
 }
 
 /** The edges of the diagram along which a step sends one part. */
 function wayOf(data, step, part) {
   return (data.into.get(step.node) ?? []).filter((index) => {
     const edge = data.edges[index];
-    if (data.unit(edge.source) !== part.target) return false;
-    return data.group.has(step.node) || edge.slot === part.slot;
+    return edge.source === part.target && edge.slot === part.slot;
   });
 }

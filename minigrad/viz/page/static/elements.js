@@ -81,25 +81,14 @@ function nameOf(id) {
   return group?.module && box.kind === "module" ? group.path || group.module : box.label;
 }
 
-/** A name that tells an op from its like: with its module, and where its input comes from. */
+/** A name that tells an op from its like: with its module, and its number among them. */
 function fullName(id) {
   const own = nameOf(id);
-  if (!["op", "fused"].includes(data.box(id).kind)) return own;
+  if (data.box(id).kind !== "op") return own;
+  const alike = data.nodes.filter((one) => one.label === own && data.parent(one.id) === data.parent(id));
+  const at = alike.findIndex((one) => one.id === id) + 1;
   const name = [...pathOf(id).slice(1), own].join(".");
-  const beside = (one) => one.label === own && data.parent(one.id) === data.parent(id);
-  const alike = data.nodes.filter(beside).map((one) => one.id);
-  if (alike.length < 2) return name;
-  const [at, origins] = [alike.indexOf(id), alike.map(origin)];
-  if (new Set(origins).size === alike.length) return `${name} of ${origins[at]}`;
-  return `${name} (${at + 1} of ${alike.length})`;
-}
-
-/** The module, or the leaf, that the first input of an op comes from, through ops beside it. */
-function origin(id) {
-  let at = id;
-  while (at === id || (data.into.has(at) && within(data, id, data.parent(at))))
-    at = data.unit(data.edges[data.into.get(at)[0]].source);
-  return within(data, id, data.parent(at)) ? nameOf(at) : pathOf(at).at(-1);
+  return alike.length < 2 ? name : `${name} (${at} of ${alike.length})`;
 }
 
 /** Where the program made it: the line, between its neighbours if they are known. */

@@ -186,20 +186,10 @@ function turnTo(tab) {
   showPanel();
 }
 
-/** The list, if it is too long for the page: more of it as one reads on. */
+/** The list, if it is too long for the page to begin with. */
 function showList() {
   const long = $("list").querySelector("noscript");
-  if (!long) return;
-  long.replaceWith(filled(e.div(), long.textContent));
-  const rows = [...$("list").querySelectorAll("tbody tr")];
-  const body = rows[0].parentNode;
-  const more = () => body.append(...rows.splice(0, 100));
-  body.replaceChildren();
-  more();
-  $("list").addEventListener("scroll", () => {
-    const { scrollTop, clientHeight, scrollHeight } = $("list");
-    if (scrollTop + 2 * clientHeight > scrollHeight) more();
-  });
+  long?.replaceWith(filled(e.div(), long.textContent));
 }
 
 function showPanel() {

@@ -15,7 +15,7 @@ function drawForward(at) {
     element.classList.toggle("computes", id === current);
   }
   for (const { edges, element } of inDocument("edges")) {
-    const into = (index) => data.unit(data.edges[index].target) === nodeAt(at);
+    const into = (index) => data.edges[index].target === nodeAt(at);
     const ready = (index) => data.order(data.edges[index].source) <= ran;
     element.classList.toggle("later", !!edges && !edges.some(ready));
     element.classList.toggle("flows", !!current && !!edges?.some(into));
@@ -44,20 +44,7 @@ function forwardView(at) {
     ];
   }
   const id = nodeAt(at);
-  const node = data.box(id);
-  const into = (data.into.get(id) ?? []).map((index) => data.edges[index]);
-  const kept = e.h3("What it keeps for the backward pass");
-  return [
-    headView(`Forward ${ran} of ${all}`, id),
-    e.section(
-      e.h3("From what"),
-      e.ul(into.map(({ name, source }) => givenView(name, data.unit(source)))),
-      node.notes.length ? e.p({ class: "quiet" }, "With ", e.code(node.notes.join(", "))) : "",
-    ),
-    node.error ? e.p({ class: "bad" }, `⬣ ${node.error}`) : valueView(id, node),
-    heatmapView(id),
-    node.recorded ? e.section(kept, savedView(node)) : "",
-  ];
+  return [headView(`Forward ${ran} of ${all}`, id), contentView(id)];
 }
 
 /** A tensor that an op reads. */

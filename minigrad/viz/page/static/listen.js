@@ -38,7 +38,7 @@ const ACTIONS = {
   png: () => save("png"),
   "open-all": () => closeOnly([]),
   "close-all": () => {
-    const inner = data.groups.filter(({ parent, box }) => parent !== null || box.kind === "fused");
+    const inner = data.groups.filter(({ parent }) => parent !== null);
     closeOnly(inner.map((group) => group.id));
   },
 };

@@ -70,8 +70,6 @@ const ELEMENTWISE = {
   and: (a, b) => +(a && b),
   or: (a, b) => +(a || b),
   where: (test, a, b) => (test ? a : b),
-  square: (x) => x * x,
-  reciprocal: (x) => 1 / x,
   sigmoid: (x) => 1 / (1 + Math.exp(-x)),
   max: (a, b) => max(a, b),
   min: (a, b) => min(a, b),
@@ -178,11 +176,6 @@ function windows(inner, weight, [stride, padding, dilation, groups], order, resu
   return { shape: shapes[result], terms: (place) => terms.get(place) ?? [] };
 }
 
-/** Functions that are another term. */
-const RENAMED = {
-  softmax: (x, axis) => ["div", ["exp", x], ["sum", ["exp", x], axis, true]],
-};
-
 /** Of each part along an axis, the place of the largest entry, or of the smallest. */
 function extremes(x, axis, kept, sign) {
   const { shape, terms } = SUMS.sum(x, axis, kept);
@@ -222,7 +215,6 @@ class Values {
       const data = args.flatMap((arg) => this.array(arg).data);
       return { shape: [data.length], data };
     }
-    if (RENAMED[name]) return this.of(RENAMED[name](...args));
     if (ELEMENTWISE[name]) {
       const arrays = args.map((arg) => this.array(arg));
       const shape = commonShape(arrays.map((array) => array.shape));

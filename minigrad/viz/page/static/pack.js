@@ -20,6 +20,7 @@ function measure({ rows, items }, packed) {
     inner,
     row: rows.flatMap((count, rank) => Array(count).fill(rank)),
     sizes,
+    tall: sizes.map(({ height, texts }) => height + (texts?.length ? TEXT : 0)),
     reach,
     left: sizes.map((size, at) => floor((size.width + margin[at]) / 2)),
     right: reach.map((far, at) => far + floor(margin[at] / 2)),
@@ -30,11 +31,25 @@ function measure({ rows, items }, packed) {
 
 /** The items of a group with positions, from the upper left corner of its frame. */
 function pack(scope, packed) {
-  const { title: words, rows, items, lines } = scope;
   const m = measure(scope, packed);
-  const middles = columnsOf(scope, m);
+  const { x, width, title, right } = across(scope, m);
+  const ways = scope.lines.map((line) => wayOfLine(line, m, x, right));
+  const { tops, bottoms, y } = downward(scope, m, ways);
+  const lines = scope.lines.map(({ way: items }, number) => {
+    const way = ways[number];
+    const between = pairs(way).flatMap(([[above, from], [below, to]]) => [
+      [from, bottoms[above]],
+      [to, tops[below]],
+    ]);
+    const [start, end] = [items[0], items.at(-1)];
+    return [[way[0][1], y[start] + m.sizes[start].height], ...between, [way.at(-1)[1], y[end]]];
+  });
+  return { width, height: bottoms.at(-1), title, x, y, lines };
+}
 
-  // From left to right.
+function across(scope, m) {
+  const { title: words, rows, items, lines } = scope;
+  const middles = columnsOf(scope, m);
   const pad = words ? PAD : MARGIN;
   const none = items.length ? -Infinity : 0;
   const low = -largest(middles.map((x, at) => floor(m.sizes[at].width / 2) - x), none);
@@ -53,54 +68,42 @@ function pack(scope, packed) {
       width += lack + min(max(uneven + lack, 0), lack);
     } else title = free[fits][0] + CLEAR;
   }
-  width += width % 2;
   const x = middles.map((middle) => middle + shift);
+  return { x, width: width + (width % 2), title, right: high + shift };
+}
 
-  const columns = lines.map((line) => {
-    const way = line.way.map((item) => [m.row[item], x[item]]);
-    const [[first], [last]] = [way[0], way.at(-1)];
-    const beyond = high + shift + (line.lane + 1) * LANE;
-    if (line.lane >= 0) way.splice(1, 0, [first + 1, beyond], [last - 1, beyond]);
-    way[0][1] += m.anchor(line.way[0], line.out);
-    way.at(-1)[1] += m.anchor(line.way.at(-1), line.into);
-    return way;
-  });
+function wayOfLine(line, m, x, right) {
+  const way = line.way.map((item) => [m.row[item], x[item]]);
+  const [[first], [last]] = [way[0], way.at(-1)];
+  const beyond = right + (line.lane + 1) * LANE;
+  if (line.lane >= 0) way.splice(1, 0, [first + 1, beyond], [last - 1, beyond]);
+  way[0][1] += m.anchor(line.way[0], line.out);
+  way.at(-1)[1] += m.anchor(line.way.at(-1), line.into);
+  return way;
+}
 
-  // From the top down.
+function downward({ title, rows, items }, m, ways) {
   const [aside, arrows, deep] = [0, false, 0].map((start) => rows.map(() => start));
-  for (const [[, start], [rank, end]] of columns.flatMap(pairs)) {
+  for (const [[, start], [rank, end]] of ways.flatMap(pairs))
     aside[rank] = max(aside[rank], abs(end - start));
-  }
-  const tall = items.map((box, at) => {
-    const closed = !m.inner[at];
-    arrows[m.row[at]] ||= closed && box.fed;
-    const height = m.sizes[at].height + (closed && box.texts.length ? TEXT : 0);
-    deep[m.row[at]] = max(deep[m.row[at]], height);
-    return height;
+  m.row.forEach((rank, at) => {
+    arrows[rank] ||= !m.inner[at] && items[at].fed;
+    deep[rank] = max(deep[rank], m.tall[at]);
   });
-  const tops = [0];
-  const bottoms = [words ? words[1] + 8 : MARGIN];
+  const [tops, bottoms] = [[0], [title ? title[1] + 8 : MARGIN]];
   for (let rank = 1; rank < rows.length; rank++) {
     let gap = arrows[rank] || aside[rank] ? GAP : SHORT;
     gap = min(gap + floor(aside[rank] / STEEP), WIDEST);
-    if (!rows[rank] && rank === rows.length - 1) gap = pad;
+    if (!rows[rank] && rank === rows.length - 1) gap = title ? PAD : MARGIN;
     else if (!rows[0] && rank === 1) gap = 0;
     tops.push(bottoms[rank - 1] + gap);
     bottoms.push(tops[rank] + deep[rank]);
   }
-  const y = items.map((box, at) => {
-    const free = deep[m.row[at]] - tall[at];
-    return tops[m.row[at]] + (box.fed ? floor(free / 2) : free);
+  const y = items.map(({ fed }, at) => {
+    const spare = deep[m.row[at]] - m.tall[at];
+    return tops[m.row[at]] + (fed ? floor(spare / 2) : spare);
   });
-  const points = lines.map(({ way }, number) => {
-    const [[, start], [, end]] = [columns[number][0], columns[number].at(-1)];
-    const between = pairs(columns[number]).flatMap(([[above, from], [below, to]]) => [
-      [from, bottoms[above]],
-      [to, tops[below]],
-    ]);
-    return [[start, y[way[0]] + m.sizes[way[0]].height], ...between, [end, y[way.at(-1)]]];
-  });
-  return { width, height: bottoms.at(-1), title, x, y, lines: points };
+  return { tops, bottoms, y };
 }
 
 /** Place block after block, each as near as its neighbours allow to where its line leads. */

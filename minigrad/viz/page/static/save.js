@@ -1,8 +1,7 @@
 // The picture by itself: as a file of the view, and on paper.
 
 const SHARP = 2; // pixels of a PNG for each on the screen
-const PAPER = [680, 940]; // a page, in pixels: width and height
-const PAGES = 12; // a picture that needs more is printed as far as it is seen
+const PAPER = 680; // the width of a page in pixels
 
 const LINE = "width dasharray linecap linejoin opacity".split(" ").map((name) => `stroke-${name}`);
 const PAINTED = ["opacity", "fill", "stroke", ...LINE];
@@ -66,48 +65,12 @@ async function save(kind) {
   setTimeout(() => URL.revokeObjectURL(href), 10000);
 }
 
-/** Where to cut the picture into pages of some height, through no box if that is possible. */
-function cuts(room) {
-  const boxes = Object.values(placement.boxes).sort((one, two) => two[1] - one[1]);
-  const found = [0];
-  while (found.at(-1) + room < placement.height) {
-    let at = found.at(-1) + room;
-    for (const [, y, , height] of boxes) if (y - 14 < at && at < y + height + 16) at = y - 14;
-    found.push(at > found.at(-1) ? at : found.at(-1) + room);
-  }
-  return [...found, placement.height];
-}
-
-/** Print the picture, then the chosen steps. */
+/** On paper: the part of the picture that is seen, above the open tab of the panel. */
 function layOutPaper() {
-  const scale = min(1, PAPER[0] / placement.width);
-  const rows = pairs(cuts(PAPER[1] / scale)).map(([top, end]) => [0, top, placement.width, end]);
-  const areas = rows.length > PAGES ? [areaSeen()] : rows;
-  stage.append(
-    ...areas.map((area) =>
-      e.div({ class: "paper" }, copyOf(area, min(PAPER[0], (area[2] - area[0]) * scale))),
-    ),
-  );
+  stage.append(e.div({ class: "paper" }, copyOf(areaSeen(), PAPER)));
   followCamera();
-  const paper = e.div({ class: "paper" }, printed().map((view) => e.section({ class: "paper" }, view)));
-  for (const details of paper.querySelectorAll("details")) details.open = true;
-  stage.after(paper);
-}
-
-/** The part that is printed below the picture: the panel, the steps of its module, or all. */
-function printed() {
-  const at = state.tab === "box" && state.box !== null ? state.box : nodeAt(state.step);
-  const around = data.group.has(at) ? at : at && data.parent(at);
-  const numbers = rangeOf(total).map((step) => step + 1);
-  const steps = {
-    shown: [],
-    module: numbers.filter((step) => around && within(data, data.steps[step - 1].node, around)),
-    all: numbers,
-  }[$("printing").value];
-  if (steps.length) return steps.map(stepView);
-  return [state.tab === "box" ? boxView(state.box) : stepView(state.step)];
 }
 
 function clearPaper() {
-  for (const paper of document.querySelectorAll(".paper")) paper.remove();
+  stage.querySelector(".paper")?.remove();
 }

@@ -2,12 +2,10 @@
 
 const MOST = 50;
 
-/** How well a box fits: 0 if its name is the typed text, more if that is elsewhere. */
+/** How well a box fits: 0 if its name is the typed text, more if that is only a part, or elsewhere. */
 function rankOf({ id }, typed) {
-  const [name, path] = [nameOf(id).toLowerCase(), pathOf(id).join(" ").toLowerCase()];
-  const ways = [name === typed, name.startsWith(typed), name.split(/\W/).includes(typed), name.includes(typed)];
-  const way = ways.indexOf(true);
-  return way < 0 ? ways.length + !path.includes(typed) : way;
+  const name = nameOf(id).toLowerCase();
+  return name === typed ? 0 : name.startsWith(typed) ? 1 : name.includes(typed) ? 2 : 3;
 }
 
 function search() {
@@ -28,8 +26,8 @@ function search() {
     const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
     const fits = (_, at) => words.every((word) => about[at].includes(word));
     found = words.length ? all.filter(fits) : [];
-    const rank = new Map(found.map((node) => [node, rankOf(node, words.join(" "))]));
-    found.sort((one, other) => rank.get(one) - rank.get(other));
+    const typed = words.join(" ");
+    found.sort((one, other) => rankOf(one, typed) - rankOf(other, typed));
     chosen = 0;
     show();
   }

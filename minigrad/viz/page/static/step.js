@@ -48,7 +48,7 @@ function headView(moment, id) {
   const open = () => go.show(id);
   return [
     e.p({ class: "over" }, path ? `${moment} · in ${path}` : moment),
-    e.h2(link.box(id, nameOf(id)), node.kind === "fused" ? e.small(" fused: one kernel, one rule") : ""),
+    e.h2(link.box(id, nameOf(id)), node.fused ? e.small(" fused: one kernel, one rule") : ""),
     go.hidden(id) ? e.p(e.button({ onclick: open }, "Open the modules around it")) : "",
     lineView(node),
   ];
@@ -155,7 +155,7 @@ function checkView({ check, unchecked, kink }) {
 
 /** What every leaf has in the end. */
 function endView() {
-  const leaves = [...data.sharesOf].filter(([id]) => !["op", "fused"].includes(data.box(id).kind));
+  const leaves = [...data.sharesOf].filter(([id]) => data.box(id).kind !== "op");
   const item = ([id, shares]) => {
     const { part } = shares.at(-1);
     const sum = ` ${sized(part.total ?? part.sent, "Σ")}. `;

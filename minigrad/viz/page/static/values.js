@@ -57,7 +57,6 @@ function valueView(id, node) {
 
 /** The whole gradient of a box at the end of the pass; null if it gets none. */
 function finalGradient(id) {
-  if (data.unit(id) !== id) return null;
   const last = sharesOf(id).at(-1)?.part;
   const step = data.stepOf.get(id)?.at(-1);
   return last?.total ?? last?.sent ?? (step ? data.steps[step - 1].cotangent : null);

@@ -2,7 +2,7 @@
 
 const NEAR_ENOUGH = 0.02; // of the largest entry: how far the page may be off a run it repeats
 
-const changes = new Map(); // of leaves and of arguments: { id, place, name, value }
+const changes = new Map(); // of leaves: { id, place, value }
 const recorded = []; // how to undo the changes made here: [record, field, value]
 
 class Unable extends Error {}
@@ -21,13 +21,13 @@ function restore() {
 }
 
 /** An array in numbers, as Python summarizes one. */
-function summarized({ shape, data: entries }, { dtype, histogram = [] } = {}) {
+function summarized({ shape, data: entries }, { dtype } = {}) {
   const finite = entries.filter(Number.isFinite);
   const mean = finite.reduce((sum, one) => sum + one, 0) / max(1, finite.length);
   const squares = (from) => finite.reduce((sum, one) => sum + (one - from) ** 2, 0);
   const nans = entries.filter(Number.isNaN).length;
   return {
-    shape, dtype, histogram, mean, nans,
+    shape, dtype, mean, nans,
     infs: entries.length - finite.length - nans,
     norm: Math.sqrt(squares(0)),
     deviation: Math.sqrt(squares(mean) / max(1, finite.length)),
@@ -42,15 +42,11 @@ function summarized({ shape, data: entries }, { dtype, histogram = [] } = {}) {
 function computeAgain(all = false) {
   restore();
   const dirty = new Set();
-  for (const { id, place, name, value } of changes.values()) {
+  for (const { id, place, value } of changes.values()) {
     dirty.add(id);
-    if (name) {
-      for (const at of data.stepOf.get(id)) put(data.steps[at - 1], "given", { ...data.steps[at - 1].given, [name]: value });
-    } else {
-      const { value: old } = data.box(id);
-      const entries = entriesOf(old).with(place, value);
-      put(data.box(id), "value", summarized({ shape: old.shape, data: entries }, old));
-    }
+    const { value: old } = data.box(id);
+    const entries = entriesOf(old).with(place, value);
+    put(data.box(id), "value", summarized({ shape: old.shape, data: entries }, old));
   }
   forwardAgain(dirty, all);
   if (total) backwardAgain(dirty, all);
@@ -58,7 +54,7 @@ function computeAgain(all = false) {
 
 /** Compute the output of each op that reads a changed value. */
 function forwardAgain(dirty, all) {
-  const reads = (id) => (data.into.get(id) ?? []).some((index) => dirty.has(data.unit(data.edges[index].source)));
+  const reads = (id) => (data.into.get(id) ?? []).some((index) => dirty.has(data.edges[index].source));
   for (const id of data.forward) {
     if (!all && !dirty.has(id) && !reads(id)) continue;
     dirty.add(id);
@@ -81,7 +77,7 @@ function forwardAgain(dirty, all) {
 
 /** The boxes whose value is that of an op: outputs, and modules that it ends. */
 function shownBy(id) {
-  const from = data.edges.filter(({ source }) => data.unit(source) === id).map(({ target }) => target);
+  const from = data.edges.filter(({ source }) => source === id).map(({ target }) => target);
   const outputs = from.map((target) => data.box(target)).filter(({ kind }) => kind === "output");
   const ended = data.groups.filter(
     (group) => group.id !== id && within(data, id, group.id)
@@ -173,18 +169,16 @@ function inability() {
 
 /** Change a number. */
 function change(one, value) {
-  changes.set(`${one.id} ${one.name ?? one.place}`, { ...one, value });
+  changes.set(`${one.id} ${one.place}`, { ...one, value });
   computeAgain();
-  for (const name of Object.keys(shown)) delete shown[name];
   showChanges();
 }
 
-/** Say at the top which number was changed, and the new result. */
+/** Say at the top which number was changed, and the new result; the panel is written anew. */
 function showChanges() {
-  const told = [...changes.values()].map(({ id, place, name, value }) => {
-    const what = name ? ` with ${name}` : indexText(data.box(id).value.shape, place);
-    return `${nameOf(id)}${what} = ${number(value)}`;
-  });
+  for (const name of Object.keys(shown)) delete shown[name];
+  const told = [...changes.values()].map(({ id, place, value }) =>
+    `${nameOf(id)}${indexText(data.box(id).value.shape, place)} = ${number(value)}`);
   const ends = data.nodes.filter(({ kind, value }) => kind === "output" && value && isNumber(value));
   const outputs = ends.map(({ label, value }) => `${label} = ${number(entriesOf(value)[0], 5)}`);
   $("changes").hidden = !told.length;
@@ -195,33 +189,26 @@ function changeNothing() {
   changes.clear();
   restore();
   relateShares(data);
-  for (const name of Object.keys(shown)) delete shown[name];
   showChanges();
   redraw();
 }
 
 /** Mark the changed values in the picture. */
 function drawChanges() {
-  const ids = new Map([...changes.values()].map((one) => [one.id, one]));
-  for (const { id, element } of inDocument("boxes")) {
-    const { name, value } = ids.get(id) ?? {};
+  const ids = new Set([...changes.values()].map(({ id }) => id));
+  for (const { id, element } of inDocument("boxes"))
     element.classList.toggle("changed", ids.has(id));
-    const texts = [...element.querySelectorAll("text")];
-    const given = name && texts.find(({ textContent }) => textContent.startsWith(`${name} = `));
-    if (given) given.textContent = `${name} = ${number(value)}`;
-  }
 }
 
 let lastChosen = {}; // the entry of a leaf that has a slider: it keeps it when the panel is written anew
 
-/** A slider for an entry of a leaf, or for a number that an op was given. */
-function sliderView(one, value, spread, range) {
+/** A slider for an entry of a leaf. */
+function sliderView(one, value, spread) {
   const why = inability();
-  if (why) return elsewhereView(one, value, why);
-  const { base = value } = changes.get(`${one.id} ${one.name ?? one.place}`) ?? {};
+  if (why) return e.p({ class: "quiet" }, `The page cannot compute what a change of it does: ${why}.`);
+  const { base = value } = changes.get(`${one.id} ${one.place}`) ?? {};
   const far = max(3 * spread, 2 * abs(base), 1e-3);
-  const [low, high] = range ?? [base - far, base + far];
-  const options = { step: "any", value: +value.toPrecision(4), "aria-label": `${one.name ?? "this number"}, what if` };
+  const options = { step: "any", value: +value.toPrecision(4), "aria-label": "this number, what if" };
   const input = (other) => ({ target }) => {
     if (!Number.isFinite(target.valueAsNumber)) return;
     const value = +target.valueAsNumber.toPrecision(4);
@@ -230,26 +217,10 @@ function sliderView(one, value, spread, range) {
     now = progress(data, state.step);
     mark();
   };
-  const slider = e.input({ type: "range", min: low, max: high, ...options, oninput: input(() => field), onchange: refresh });
+  const range = { type: "range", min: base - far, max: base + far };
+  const slider = e.input({ ...range, ...options, oninput: input(() => field), onchange: refresh });
   const field = e.input({ type: "number", ...options, oninput: input(() => slider), onchange: refresh });
   return e.p({ class: "whatif" }, e.b("What if it were "), slider, field);
-}
-
-/** Of a number that the page cannot change: how Python does; the playground has it at hand. */
-function elsewhereView({ id, place, name }, value, why) {
-  const told = e.p({ class: "quiet" }, `The page cannot compute what a change of it does: ${why}. `);
-  if (name) return told;
-  const index = indexText(data.box(id).value.shape, place).replace("[", "(").replace(/]$/, ")") || "()";
-  if (window.name !== "playground") {
-    told.append("Python can: ", e.code(`page.what_if("${nameOf(id)}", ${index}, ${number(value)})`));
-    return told;
-  }
-  const field = e.input({ type: "number", step: "any", value, "aria-label": "what if this number were" });
-  const onclick = () => {
-    const at = index.match(/\d+/g)?.map(Number) ?? [];
-    parent.postMessage({ kind: "what if", name: nameOf(id), index: at, value: field.valueAsNumber }, "*");
-  };
-  return e.div({ class: "whatif" }, told, field, e.button({ onclick }, "Run it again with this"));
 }
 
 /** What a click on an entry of a leaf shows: a slider for it. */
@@ -261,16 +232,4 @@ function leafWork(id) {
     lastChosen = { id, place };
     return sliderView({ id, place }, entriesOf(value)[place], value.deviation || abs(value.mean));
   };
-}
-
-/** Sliders for the numbers that an op was given, such as the scale of attention. */
-function numbersView(id) {
-  const step = data.steps[(data.stepOf.get(id)?.[0] ?? 0) - 1];
-  const given = Object.entries(step?.given ?? {}).filter(([, value]) => typeof value === "number");
-  return given.map(([name, value]) =>
-    e.section(
-      e.h3(`Its ${name}: ${number(value)}`),
-      sliderView({ id, name }, value, abs(value), name === "p" ? [0, 0.99] : null),
-    ),
-  );
 }

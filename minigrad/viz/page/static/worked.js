@@ -128,13 +128,12 @@ function spelled(entry, inNumbers) {
   if (name === "mul") return [`${part(0, 2)} · ${part(1, 2)}`, 2];
   if (name === "div") return [`${part(0, 2)} / ${part(1, 3)}`, 2];
   if (name === "neg") return [`−${part(0, 2)}`, 1];
-  if (name === "pow" || name === "square") {
-    const exponent = name === "pow" ? part(1, 4) : "2";
+  if (name === "pow") {
+    const exponent = part(1, 4);
     return [`${part(0, 4)}${SUPERSCRIPTS[exponent] ?? `^${exponent}`}`, 3];
   }
   if (SIGNS[name]) return [`[${part(0, 1)} ${SIGNS[name]} ${part(1, 1)}]`, 4];
   if (name === "not") return [`[not ${part(0, 4).replace(/^\[(.*)\]$/, "$1")}]`, 4];
-  if (name === "reciprocal") return [`1 / ${part(0, 3)}`, 2];
   const called = { sqrt: "√", sigmoid: "σ" }[name] ?? name;
   return [`${called}(${args.map((_, at) => part(at, 1)).join(", ")})`, 4];
 }
@@ -170,8 +169,6 @@ function behind(values, { term, place }) {
   if (typeof term === "string" && term in values.defined)
     found = entryOf(values, values.defined[term], place);
   else if (Array.isArray(term) && SUMS[term[0]]) found = sumOf(values, term, place);
-  else if (Array.isArray(term) && RENAMED[term[0]])
-    found = entryOf(values, RENAMED[term[0]](...term.slice(1)), place);
   return found?.args ? found : null;
 }
 
@@ -208,7 +205,7 @@ function valueWork(id) {
   const leaves = ({ source, target }) => within(data, source, id) && !within(data, target, id);
   const module = data.group.has(id) && !data.stepOf.has(id);
   const last = module ? data.edges.find(leaves)?.source : id;
-  const at = data.stepOf.get(data.unit(last ?? id))?.[0];
+  const at = data.stepOf.get(last ?? id)?.[0];
   const step = at && data.steps[at - 1];
   return step?.terms.out && ((place) => worked(step, step.terms.out, data.box(id).value, place));
 }

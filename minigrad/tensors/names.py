@@ -1,0 +1,43 @@
+"""The names that `minigrad` and `minigrad.torch` have alike: tensors, functions, random numbers."""
+
+from numpy import e as e
+from numpy import finfo as finfo
+from numpy import iinfo as iinfo
+from numpy import inf as inf
+from numpy import nan as nan
+from numpy import newaxis as newaxis
+from numpy import pi as pi
+
+from minigrad.autograd import enable_grad as enable_grad
+from minigrad.autograd import get_default_dtype as get_default_dtype
+from minigrad.autograd import inference_mode as inference_mode
+from minigrad.autograd import is_grad_enabled as is_grad_enabled
+from minigrad.autograd import no_grad as no_grad
+from minigrad.autograd import set_default_dtype as set_default_dtype
+from minigrad.autograd import set_grad_enabled as set_grad_enabled
+from minigrad.autograd.dtype_class import *
+from minigrad.ops._parallel import get_num_threads as get_num_threads
+from minigrad.ops._parallel import set_num_threads as set_num_threads
+from minigrad.random import bernoulli as bernoulli
+from minigrad.random import get_rng_state as get_rng_state
+from minigrad.random import initial_seed as initial_seed
+from minigrad.random import manual_seed as manual_seed
+from minigrad.random import multinomial as multinomial
+from minigrad.random import normal as normal
+from minigrad.random import poisson as poisson
+from minigrad.random import rand as rand
+from minigrad.random import rand_like as rand_like
+from minigrad.random import randint as randint
+from minigrad.random import randint_like as randint_like
+from minigrad.random import randn as randn
+from minigrad.random import randn_like as randn_like
+from minigrad.random import randperm as randperm
+from minigrad.random import seed as seed
+from minigrad.random import set_rng_state as set_rng_state
+from minigrad.tensors.creation import *
+from minigrad.tensors.dlpack import *
+from minigrad.tensors.functions import *
+from minigrad.tensors.kinds import *
+from minigrad.tensors.printing import *
+from minigrad.tensors.size import Size as Size
+from minigrad.tensors.tensor import *

@@ -1,0 +1,515 @@
+"""`vmap`: a function of one sample, run for many samples at once.
+
+The function runs once, on the first sample, under a trace. Its steps then run again on all samples,
+each by the batching rule of its op. Gradients that the function takes are recorded as ops, so they
+are steps like the others, and the result is an ordinary graph.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+
+from minigrad import ops
+from minigrad.autograd.call import wrap
+from minigrad.autograd.dtypes import to_array
+from minigrad.autograd.engine import call_hook
+from minigrad.autograd.events import Call, effect, only_reads, undecorated
+from minigrad.autograd.mode import state
+from minigrad.autograd.mutation import history
+from minigrad.autograd.node import Leaf, Node, Variable, clock
+from minigrad.autograd.primitives import registry
+from minigrad.autograd.scope import LOOP, Frame, FunctionCall
+from minigrad.autograd.views import Place, read_only
+from minigrad.support import tree
+from minigrad.support.random_state import DRAWS
+from minigrad.tracing import Step, Trace, Value
+from minigrad.tracing.lines import user_line
+from minigrad.transforms.batching import (
+    INDEXED,
+    RULES,
+    Batch,
+    CannotMap,
+    Samples,
+    broadcast,
+    of_sample,
+    one_by_one,
+    static,
+    whole,
+)
+from minigrad.transforms.structure import flatten, rebuilt, spread
+
+__all__ = ["CannotMap", "Randomness", "check_randomness", "functionalize", "vmap"]
+
+Randomness = Literal["error", "different", "same"]
+
+
+def vmap(
+    func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0,
+    randomness: Randomness = "error", *, chunk_size: int | None = None,
+) -> Callable[..., Any]:  # fmt: skip
+    """Turn a function of one sample into one of many samples at once.
+
+    The function runs once, on the first sample; its ops then run once for all samples. So Python
+    must not depend on the values: a branch, ``.item()`` or ``.numpy()`` of what differs from sample
+    to sample is an error with its line. It may take gradients, and be mapped again.
+
+    Args:
+        func: Takes and returns tensors, or nested tuples, lists and dicts of tensors.
+        in_dims: For each positional argument, or for all, the dim that counts the samples; None if
+            it is the same for all. A structure of dims, for an argument that is a structure.
+            Keyword arguments are mapped along dim 0.
+        out_dims: Where that dim goes in the result, or in each part of it.
+        randomness: What a random number in the function is: an "error", "different" for each
+            sample, or the "same" for all.
+        chunk_size: At most so many samples at once, one part of them after the other; None for all.
+
+    Returns:
+        A function of the same arguments, with one more dim.
+
+    Raises:
+        CannotMap: Python reads what differs from sample to sample, a result has another shape for
+            each, or a random number is drawn. It is a NotImplementedError.
+        TypeError: An argument is not mapped and not a tensor, or a result is not a tensor.
+        ValueError: The dims are not of one length, no argument is mapped, or `chunk_size` is below
+            1.
+
+    Source: JAX, "jax.vmap"; Radul et al. (2020), "Automatically Batching Control-Intensive
+    Programs for Modern Accelerators".
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.func import grad
+        >>> def loss(w, x):
+        ...     return (w * x).sum() ** 2
+        >>> w, xs = minigrad.ones(2), minigrad.tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> minigrad.vmap(grad(loss), in_dims=(None, 0))(w, xs).tolist()
+        [[6.0, 12.0], [42.0, 56.0]]
+    """
+    if not callable(func):
+        raise TypeError(
+            f"vmap: a function expected, got {type(func).__name__}: write vmap(f)(x); tensors "
+            f"that were computed already are differentiated by autograd.grad"
+        )
+    check_randomness("vmap", randomness)
+    if chunk_size is not None and chunk_size < 1:
+        raise ValueError(f"vmap: chunk_size must be at least 1, got {chunk_size}")
+
+    @functools.wraps(func)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        dims = in_dims if isinstance(in_dims, (tuple, list)) else (in_dims,) * len(args)
+        if len(dims) != len(args):
+            raise ValueError(f"vmap: in_dims has {len(dims)} entries for {len(args)} arguments")
+        named = spread(kwargs, dict.fromkeys(kwargs, 0), "kwargs")
+        leaves = [_argument(*leaf) for leaf in (*spread(args, dims, "args"), *named)]
+        size = _common_size(leaves)
+        step = chunk_size or max(size, 1)
+        results = []
+        for start in range(0, max(size, 1), step):
+            run = _Run(min(step, size - start), randomness)
+            given = [run.given(_window(leaf, start, start + step)) for _, leaf in leaves]
+            every = rebuilt((args, kwargs), iter(given))
+            results.append(run.of_all(*run.of_one(func, *every), out_dims))
+        like, found = results[0]
+        if len(results) > 1:
+            axes = [axis for _, _, axis in spread(like, out_dims, "the result")]
+            found = [
+                parts[0] if axis is None else ops.concatenate(parts, axis)
+                for axis, *parts in zip(axes, *[part for _, part in results], strict=True)
+            ]
+        return rebuilt(like, iter(found))
+
+    return call
+
+
+def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:  # noqa: ARG001
+    """Return the function itself: a transform lets it write to what it has made.
+
+    Args:
+        func: A function.
+        remove: PyTorch's: "mutations" or "mutations_and_views".
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.func.functionalize(minigrad.sin) is minigrad.sin
+        True
+    """
+    return func
+
+
+def check_randomness(name: str, randomness: str) -> None:
+    """Raise a ValueError unless it says what random numbers are."""
+    if randomness not in ("error", "different", "same"):
+        raise ValueError(
+            f'{name}: randomness must be "error", "different" or "same", got {randomness!r}'
+        )
+
+
+def _argument(path: str, leaf: Any, axis: int | None) -> tuple[str, Any]:
+    """A leaf of an argument with its place: as it is, or samples."""
+    if axis is None:
+        return path, leaf
+    tensor: Any = leaf
+    if not isinstance(leaf, Variable):
+        tensor = wrap(to_array(leaf, name=f"vmap: {path}"))
+    rank = tensor._data.ndim
+    if not -rank <= axis < rank:
+        raise ValueError(f"vmap: dim {axis} of {path}, which has shape {tensor._data.shape}")
+    return path, Samples(ops.moveaxis(tensor, axis, 0) if axis % rank else tensor)
+
+
+def _common_size(leaves: list[tuple[str, Any]]) -> int:
+    """The number of samples."""
+    sizes = {path: len(x.tensor._data) for path, x in leaves if isinstance(x, Samples)}
+    if not sizes:
+        raise ValueError("vmap: no argument is mapped: in_dims must name a dim")
+    first = next(iter(sizes))
+    for path, size in sizes.items():
+        if size != sizes[first]:
+            raise ValueError(f"vmap: {path} has {size} samples, {first} has {sizes[first]}")
+    return sizes[first]
+
+
+def _window(leaf: Any, start: int, stop: int) -> Any:
+    """Some of the samples; a sample of zeros where there are none at all."""
+    if not isinstance(leaf, Samples):
+        return leaf
+    x = leaf.tensor
+    if not len(x._data):
+        return Samples(ops.astype(ops.sum(x, 0, True), x._data.dtype))
+    return leaf if start == 0 and stop >= len(x._data) else Samples(x[start:stop])
+
+
+class _Sample(Trace):
+    """A trace of the run of one sample, which refuses what it could not do for all."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._born = next(clock)
+        self.mapped: dict[Value, Samples] = {}
+        """The arguments: what differs from sample to sample."""
+        self.things: dict[Value, Any] = {}
+        """The tensors and arrays that were there before."""
+        self._fresh: dict[int, np.ndarray] = {}  # the first content of arrays made within, by id
+        self._differs: dict[Value, bool] = {}
+
+    def differs(self, value: Value) -> bool:
+        """Whether a value differs from sample to sample: it was computed from an argument."""
+        stack = [value]
+        while stack:
+            one = stack[-1]
+            reads = [] if one.step is None else one.step.reads
+            unknown = [each for each in reads if each not in self._differs]
+            stack += unknown
+            if not unknown:
+                self._differs[one] = one in self.mapped or any(map(self._differs.get, reads))
+                stack.pop()
+        return self._differs[value]
+
+    def ran(self, call: Call) -> None:
+        """Refuse a static argument that differs from sample to sample, but for an index."""
+        super().ran(call)
+        op, given = call.op, self.steps[-1].arguments
+        for name in op.params[1 if op.variadic else op.arrays :]:
+            if op not in INDEXED and any(map(self.differs, tree.leaves(given.get(name), Value))):
+                raise CannotMap(
+                    f"vmap: {op.name}: {name} must be the same for all samples, at {user_line()}"
+                )
+
+    def created(self, tensor: Variable) -> None:
+        """Keep what a tensor holds that was made in the function: it may be written to."""
+        self._fresh[id(tensor._data)] = tensor._data.copy()
+        self.things[self.value(tensor)] = wrap(self._fresh[id(tensor._data)])
+
+    def wrote(self, tensor: Variable, values: Any) -> None:
+        """Refuse a write to a tensor from outside."""
+        known, _ = self._identity.find(tensor)
+        if known is None or (known.step is None and id(known.array) not in self._fresh):
+            raise CannotMap(
+                f"vmap: the function writes to a tensor from outside, at {user_line()}: "
+                f"write to a copy, x.clone(), and return it"
+            )
+        super().wrote(tensor, values)
+
+    def left(self, tensor: Variable, door: str) -> None:
+        """Refuse that Python reads what differs from sample to sample."""
+        checks = any(only_reads(each.function) for each in self._effects)
+        if not checks and self.differs(self.value(tensor)):
+            part_of = state.get().within
+            if isinstance(part_of, Node):
+                raise CannotMap(
+                    f"vmap: the derivative of {part_of.plan.op.name} decides by values that differ "
+                    f"from sample to sample; write a loop over the samples, "
+                    f"minigrad.stack([f(x) for x in xs])"
+                )
+            raise CannotMap(
+                f"vmap: {door} reads what differs from sample to sample, at {user_line()}: "
+                f"the function runs once, for all samples; choose with minigrad.where"
+            )
+
+    def _from_outside(self, thing: Any) -> Value:
+        value = super()._from_outside(thing)
+        edge = history(thing) if isinstance(thing, Variable) else None
+        made_within = isinstance(edge, Leaf) and edge.stamp > self._born
+        self.things[value] = wrap(thing._data) if made_within else thing
+        return value
+
+
+class _Run:
+    """One call of a mapped function: a run of one sample, and then of all."""
+
+    def __init__(self, size: int, randomness: Randomness) -> None:
+        self._trace, self._randomness = _Sample(), randomness
+        self._size, self._empty = max(size, 1), not size
+        self._known: dict[Value, Any] = {}
+        self._by_place: dict[Place, Value] = {}
+        self._wholes: set[Step] = set()  # what is composed of other steps
+        self._around: Frame | None = None  # of the call
+
+    # One sample
+
+    def given(self, leaf: Any) -> Any:
+        """A leaf of the arguments, for the first sample."""
+        if not isinstance(leaf, Samples):
+            return leaf
+        sample = wrap(read_only(np.array(leaf.tensor._data[0])))
+        if history(leaf.tensor) is not None:
+            sample._node = Leaf(sample)
+        self._trace.mapped[self._trace.value(sample)] = leaf
+        return sample
+
+    def of_one(
+        self, function: Callable[..., Any], args: Any, kwargs: dict[str, Any]
+    ) -> tuple[Any, list[Any]]:
+        """Run the function on the first sample: its result, and the values in it."""
+        outer = state.get()
+        frame = FunctionCall("vmap", next(clock), outer.frame, self._size)
+        try:
+            state.set(outer._replace(observers=(self._trace,), sampled=True, frame=frame))
+            result = function(*args, **kwargs)
+        finally:
+            state.set(outer)
+        return result, [self._value(*leaf) for leaf in flatten(result, "the result")]
+
+    def _value(self, path: str, leaf: Any) -> Any:
+        if isinstance(leaf, (Variable, np.ndarray)):
+            return self._trace.value(leaf)
+        if isinstance(leaf, (bool, int, float, np.generic)):
+            return leaf
+        raise TypeError(f"vmap: {path} must be a tensor, got {type(leaf).__name__}")
+
+    # All samples
+
+    def of_all(self, result: Any, values: list[Any], out_dims: Any) -> tuple[Any, list[Any]]:
+        """Run the steps for all samples: the result of one sample, and the values in its place."""
+        self._known |= self._trace.things | self._trace.mapped
+        every = self._trace.steps
+        composed = {s.inside for s in every}
+        self._wholes = {
+            s for s in every if s.phase == "backward" or (s.phase == "forward" and s in composed)
+        }
+        steps = _needed(every, self._wholes, values)
+        ends = _last_uses(steps, values)
+        outer = state.get()
+        self._around = outer.frame
+        try:
+            with np.errstate(all="ignore"):  # as in a backward pass, which may be among the steps
+                for step in steps:
+                    if step.phase == "effect":
+                        self._effect(step)
+                    elif step in self._wholes:
+                        self._whole(step)
+                    elif step.phase != "left":
+                        self._run(step)
+                    for value in ends[step]:
+                        self._known.pop(value, None)
+        finally:
+            state.set(outer)
+        found = [self._found(value) if isinstance(value, Value) else value for value in values]
+        places = [axis for _, _, axis in spread(result, out_dims, "the result")]
+        return result, [*map(self._placed, found, places)]
+
+    def _placed(self, value: Any, axis: int | None) -> Any:
+        if axis is None:
+            if isinstance(value, Samples):
+                raise ValueError("vmap: out_dims is None for a result that differs between samples")
+            return value
+        every = whole(value, self._size)
+        every = every[:0] if self._empty else every
+        return ops.moveaxis(every, 0, axis) if axis else every
+
+    def _found(self, value: Value) -> Any:
+        """The counterpart of a value in the run of all samples."""
+        if value not in self._known:
+            step = value.step
+            raise CannotMap(
+                f"vmap: {step.what if step else 'a value'} keeps a result that its batching rule "
+                f"does not give"
+            )
+        return self._known[value]
+
+    def _filled(self, thing: Any) -> Any:
+        """An argument of a step, with the counterparts of its values."""
+        return tree.mapped(self._found, thing, Value)
+
+    def _run(self, step: Step) -> None:
+        """An op, or a write, which is an op that makes a new value.
+
+        For drawings, values that are the same for all samples are outside of the call.
+        """
+        out = step.outputs[0]
+        assert out is not None
+        if step.op is None:
+            self._know(step, [self._copy(self._filled(step.arguments["values"]), out)])
+            return
+        op = step.op
+        given = step.arguments
+        values = [self._filled(given.get(name, default))
+                  for name, default in zip(op.params, op.defaults, strict=True)]  # fmt: skip
+        batch = Batch(op, self._size, step.outputs, self._randomness == "same")
+        mapped = next(tree.leaves(values, Samples), None) is not None
+        self._enter(step.frame if mapped else self._around)
+        if mapped or (op.random_keys and not batch.same):
+            found, mapped = self._of_samples(batch, values), True
+        else:
+            found = batch.run(*values[: op.arrays], *map(static, values[op.arrays :]))
+        several = isinstance(found, (tuple, list))
+        results = list(found) if several else [found]
+        self._know(step, [Samples(one) if mapped else one for one in results])
+
+    def _of_samples(self, batch: Batch, values: list[Any]) -> Any:
+        """The results of an op: by its rule, by its decomposition, or by a loop."""
+        op = batch.op
+        values = [*values[: op.arrays], *map(static, values[op.arrays :])]
+        found = RULES[op](batch, *values) if op in RULES else NotImplemented
+        if found is not NotImplemented:
+            return found
+        if op.decomposition is not None:
+            axes = [0 if isinstance(value, Samples) else None for value in values]
+            given = [value.tensor if isinstance(value, Samples) else value for value in values]
+            given = [wrap(value) if isinstance(value, np.ndarray) else value for value in given]
+            composed = functools.partial(op.call_with, op.decomposition)
+            return vmap(lambda *one: composed(one), axes, 0, self._randomness)(*given)
+        self._enter(FunctionCall(LOOP, next(clock), self._around))
+        return one_by_one(batch, *values)
+
+    def _enter(self, frame: Frame | None) -> None:
+        now = state.get()
+        if now.frame is not frame:
+            state.set(now._replace(frame=frame))
+
+    def _copy(self, values: Any, out: Value) -> Any:
+        if not isinstance(values, Samples):
+            return ops.broadcast_to(ops.astype(values, out.dtype), out.shape)
+        converted = Samples(ops.astype(values.tensor, out.dtype))
+        return Samples(broadcast(Batch(registry["broadcast_to"], self._size, [out]), converted))
+
+    def _know(self, step: Step, results: list[Any]) -> None:
+        for value, one in zip(step.outputs, results, strict=False):
+            if value is not None:
+                self._known[value] = one
+                if self._wholes and isinstance(value.array, np.ndarray):
+                    self._by_place[Place.of_array(value.array)] = value
+
+    def _whole(self, step: Step) -> None:
+        """A step that is composed of others, or the rules of a node: they have made its results."""
+        for value in step.outputs:
+            if value is None or value in self._known or not isinstance(value.array, np.ndarray):
+                continue
+            place = Place.of_array(value.array)
+            same = next((one for one in step.reads if one.array is value.array), None)
+            known = self._by_place.get(place) or same
+            if known in self._known:
+                self._known[value] = self._known[known]
+            elif self._trace.differs(value):
+                raise CannotMap(
+                    f"vmap: {step.what}: what its function or its rule computes is not made of "
+                    f"minigrad's ops"
+                )
+            else:
+                self._known[value] = wrap(value.array)
+            self._by_place[place] = value
+
+    def _effect(self, step: Step) -> None:
+        """A random number, or something that a mapped function may not do."""
+        if step.inside is not None and step.inside.phase == "effect":
+            return  # a part of one that is done below
+        name = getattr(step.function, "__name__", "a function")
+        if any(isinstance(self._known.get(value), Samples) for value in step.reads):
+            if step.function is undecorated(call_hook):
+                return
+            if only_reads(step.function):  # it checks values
+                for i in range(self._size):
+                    self._call(step, i)
+                return
+            raise CannotMap(
+                f"vmap: {name} changes what lives longer than the call, and differs from sample "
+                f"to sample: return the values, as autograd.grad does"
+            )
+        if step.function not in DRAWS:
+            return  # what it does is the same for all samples
+        if self._randomness == "error":
+            raise CannotMap(
+                f"vmap: the function calls {name}; say with randomness= whether random numbers "
+                f'are "different" for each sample or the "same"'
+            )
+        if not step.outputs:
+            if self._randomness == "different":
+                raise CannotMap(
+                    f"vmap: random numbers of {name} cannot be different for each sample: draw "
+                    f"them before, and map over them"
+                )
+            return
+        first = step.outputs[0]
+        assert first is not None
+        if self._randomness == "same" or not isinstance(first.array, np.ndarray):
+            self._know(step, [self._call(step, 0)])
+            return
+        self._know(step, [Samples(ops.stack([self._call(step, i) for i in range(self._size)]))])
+
+    def _call(self, step: Step, sample: int) -> Any:
+        """Call the function of an effect for one sample."""
+        function: Any = step.function
+        values = lambda tensor, i: wrap(tensor._data[i])
+        given = {
+            key: of_sample(self._filled(x), sample, values) for key, x in step.arguments.items()
+        }
+        return effect(function)(*given.pop("args"), **given)
+
+
+def _needed(steps: list[Step], wholes: set[Step], results: list[Any]) -> list[Step]:
+    """The steps that results depend on, all that they are composed of, and effects."""
+    needed: set[Any] = {one for one in results if isinstance(one, Value)}  # values and steps
+    for step in reversed(steps):
+        acts = step.phase == "effect" or (step.op is not None and step.op.side_effects)
+        if acts or step.inside in needed or not needed.isdisjoint(step.outputs):
+            arrays = [value.array for value in step.outputs if value is not None]
+            needed.add(step)
+            needed |= {
+                value for value in step.reads
+                if step not in wholes or any(value.array is array for array in arrays)
+            }  # fmt: skip
+    return [step for step in steps if step in needed]
+
+
+def _last_uses(steps: list[Step], results: list[Any]) -> dict[Step, list[Value]]:
+    """For each step the values that nothing reads after it.
+
+    A value made within a composed step may be the result of the step, so it is kept so long.
+    """
+    number = {step: i for i, step in enumerate(steps)}
+    last = {value: step for step in steps for value in step.reads}
+    for step in steps:
+        whole = step
+        while whole.inside in number:
+            whole = whole.inside
+        for value in step.outputs:
+            if value is not None:
+                last[value] = max(last.get(value, step), step, whole, key=number.__getitem__)
+    ends: dict[Step, list[Value]] = {step: [] for step in steps}
+    for value in last.keys() - {one for one in results if isinstance(one, Value)}:
+        ends[last[value]].append(value)
+    return ends

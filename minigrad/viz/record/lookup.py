@@ -1,0 +1,288 @@
+"""Which entry of a drawing each value of a trace belongs to.
+
+`minigrad.tracing` knows which value a tensor or an array holds. Here a value gets its entry: that
+of the op that made it, of a leaf, of a value that was there before, or of a step by which it left
+the graph. Numbers are noted when they are seen: arrays may change later.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from minigrad.autograd.api import add_to_grad, grad_of
+from minigrad.autograd.engine import COPY, DETACH, call_hook
+from minigrad.autograd.events import Call, Pull, undecorated
+from minigrad.autograd.mode import state
+from minigrad.autograd.mutation import history
+from minigrad.autograd.node import Edge, Leaf, Variable
+from minigrad.autograd.primitives import registry
+from minigrad.autograd.scope import ancestry
+from minigrad.tracing import Step, Value
+from minigrad.tracing import Trace as Record
+from minigrad.viz.record.entries import Entry, known_arrays, new_entry, read
+from minigrad.viz.record.model import Kind
+from minigrad.viz.record.steps import summary
+
+_READING = undecorated(grad_of)
+_ADDING = undecorated(add_to_grad)
+_HOOK = undecorated(call_hook)
+"""Functions of effects: they read ``.grad``, add to it, call a hook."""
+
+
+class Lookup(Record):
+    """A record of a run that knows the entry of each value."""
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        super().__init__()
+        self._asked = tuple(values)
+        self._entries: list[Entry] = []
+        self._entry_of: dict[Any, Entry] = {}  # by value; of a leaf and a detached one, by both
+        self._nodes: dict[Edge, Entry] = {}  # by node, or by leaf: the latest
+        self._histories: dict[Value, Edge] = {}  # of values that were seen with one
+        self._doors: dict[Value, Step] = {}  # by which a value left the graph last
+        self._reached: dict[Edge, Value] = {}  # what each edge has got so far
+        self._seen: set[Value] = set()  # the values that ops have read
+        self._first: dict[Entry, Value] = {}  # of an op with several outputs, the first
+        self._given: dict[Entry, Any] = {}  # the tensor or array that was read
+        self._names: list[tuple[Any, str]] = []
+        self._composed: dict[Step, list[Step]] = {}  # the parts of steps
+        self._backward: set[Entry] = set()  # ops that ran within rules
+
+    def name(self, value: Any, name: str) -> None:
+        """Name a tensor or an array that ops will read.
+
+        Args:
+            value: A tensor or an array.
+            name: Its name.
+        """
+        self.value(value)  # from now on it is known by its place in memory
+        self._names.append((value, name))
+
+    def pulled(self, pull: Pull) -> None:
+        """Note what each edge has got so far."""
+        super().pulled(pull)
+        for edge, sent, total in zip(pull.node.edges, pull.contributions, pull.totals, strict=True):
+            if sent is not None:
+                self._reached[edge] = self.value(sent if total is None else total)
+
+    def left(self, tensor: Any, door: str) -> None:
+        """Note by which door a value left."""
+        super().left(tensor, door)
+        if not self._effects:
+            self._doors[self.value(tensor)] = self.steps[-1]
+
+    def effect(
+        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Generator[None, Any, None]:
+        """Note what hooks do to gradients, and what ``.grad`` holds."""
+        running = super().effect(function, args, kwargs)
+        next(running)
+        seen = self.value(args[1]) if function is _HOOK else None
+        edges = [edge for edge, value in self._reached.items() if seen is value] if seen else []
+        before = args[0]._grad if function is _ADDING else None
+        grads = () if before is None else (summary(before._data),)
+        try:
+            result = yield
+        except GeneratorExit:
+            running.close()
+            raise
+        with suppress(StopIteration):
+            running.send(result)
+        for edge in edges:
+            name = getattr(args[0], "__name__", type(args[0]).__name__)
+            note = f"hook {name} {'saw' if result is None else 'changed'} its gradient"
+            entry = self._behind(edge)
+            entry.change(notes=tuple(dict.fromkeys((*entry.box.notes, note))))
+        if function is _ADDING and args[2] in self._nodes:
+            self._nodes[args[2]].change(grads=(*grads, summary(args[0]._grad._data)))
+
+    def _in_hook(self) -> bool:
+        return bool(self._effects) and self._effects[-1].function is _HOOK
+
+    def _mark(self, entry: Entry, note: str) -> None:
+        """Mark an op that is a part of a backward pass."""
+        entry.change(notes=tuple(dict.fromkeys((*entry.box.notes, note))))
+        self._backward.add(entry)
+
+    def _end(self, whole: Any, step: Step) -> list[Step]:
+        parts = super()._end(whole, step)
+        if parts:
+            self._composed[step] = parts
+        return parts
+
+    def _source(self, given: Any, name: str) -> Entry:
+        """The entry of what an op reads."""
+        value, array = self.value(given), array_of(given)
+        self._seen.add(value)
+        edge = history(given) if isinstance(given, Variable) else None
+        if edge is not None:
+            self._histories[value] = edge
+            entry = self._known(value)
+        elif value in self._histories:
+            door = self._doors.get(value)
+            notes = () if door is None else (door.what,)
+            entry = self._detached(value, (door, value), door, array, notes)
+        else:
+            entry = self._origin(value, name)
+        self._given.setdefault(entry, given)
+        self._note(entry, array)
+        return entry
+
+    def _known(self, value: Value, name: str = "") -> Entry:
+        """The entry of a value, with its history if it was seen with one."""
+        edge = self._histories.get(value)
+        self._seen.add(value)
+        if isinstance(edge, Leaf):
+            return self._leaf(edge, value)
+        if edge is not None and value not in self._entry_of:
+            return self._behind(edge)
+        return self._origin(value, name)
+
+    def _origin(self, value: Value, name: str) -> Entry:
+        """The entry of the step that made a value, or of one that was there before."""
+        step, frame = value.step, state.get().frame
+        known = [one for one in (value, *(step.outputs if step else ())) if one in self._entry_of]
+        if known:
+            return self._entry_of[known[0]]
+        if step is not None and step.op is DETACH:
+            return self._detached(step.reads[0], value, step, value)
+        if step is not None and step.op in (registry["astype"], COPY):
+            return self._origin(step.reads[0], name)  # a conversion that nobody asked for
+        if step is None or step.phase in ("effect", "backward"):
+            entry = new_entry("constant", name if step is None else maker(step), value, frame)
+        else:  # a write that a view sees, or one of fewer numbers
+            numbers = [(k, v) for k, v in step.arguments.items() if isinstance(v, int | float)]
+            entry = new_entry(
+                "op", step.what, value, step.frame, recorded=False, primitive=step.op,
+                notes=tuple(f"{argument} = {number}" for argument, number in numbers),
+            )  # fmt: skip
+            for slot, (argument, one) in enumerate(step.arguments.items()):
+                if isinstance(one, Value):
+                    entry.read(self._known(one, argument), slot, argument, one)
+        self._entry_of[value] = entry
+        self._entries.append(entry)
+        return entry
+
+    def _detached(
+        self, value: Value, key: Any, step: Step | None, like: Any, notes: tuple[str, ...] = ()
+    ) -> Entry:
+        """The entry of a value that goes on without its history, drawn where that happened."""
+        if key not in self._entry_of:
+            frame, line = (state.get().frame, "") if step is None else (step.frame, step.line)
+            entry = new_entry(
+                "op", "detach", like, frame, recorded=False, notes=notes, line=line
+            )  # fmt: skip
+            entry.read(self._known(value), 0, "x", like)
+            self._entry_of[key] = entry
+            self._entries.append(entry)
+        return self._entry_of[key]
+
+    def _leaf(self, leaf: Leaf, value: Value) -> Entry:
+        """The entry of a leaf while it holds a value: an update makes a new one."""
+        if (leaf, value) not in self._entry_of:
+            entry, step = new_entry("input", "", leaf), value.step
+            entry.leaf = leaf
+            if step is not None and step.phase == "effect":
+                entry.change(notes=(f"after {maker(step)}",))
+            elif step is not None and step.op is not None:
+                entry.read(self._origin(value, ""), 0, "", leaf)
+            elif step is not None:  # a copy, perhaps of what an op made
+                for one in step.reads:
+                    if one in self._entry_of and self._entry_of[one].box.kind == "op":
+                        entry.read(self._entry_of[one], 0, "", leaf)
+            self._entries.append(entry)
+            self._entry_of[leaf, value] = self._nodes[leaf] = entry
+            if leaf.tensor is not None and self.value(leaf.tensor) is value:
+                self._note(entry, leaf.tensor._data)
+        return self._entry_of[leaf, value]
+
+    def _behind(self, edge: Edge) -> Entry:
+        """The entry of a node or a leaf, also of one from before the trace."""
+        new = read([edge], self._nodes)
+        self._entries += dict.fromkeys(new.values())
+        self._nodes |= new
+        for one, entry in new.items():
+            if isinstance(one, Leaf) and one.tensor is not None:
+                self._entry_of[one, self.value(one.tensor)] = entry
+        for entry, array in known_arrays(new, self._nodes):
+            self._note(entry, array)
+        return self._nodes[edge]
+
+    def _note(self, entry: Entry, array: np.ndarray) -> None:
+        """Note the numbers of an entry, unless they are known."""
+        if entry.box.value is None and array.dtype.kind in "biuf":
+            value = summary(array, whole=bool(self._asked))
+            brought = "NaN" if entry.box.kind != "op" and value.nans else entry.box.born
+            entry.change(value=value, born=brought)
+
+    def wrote(self, tensor: Any, values: Any) -> None:
+        """Note what a leaf holds after an op in place."""
+        super().wrote(tensor, values)
+        step = self.value(tensor).step
+        if isinstance(history(tensor), Leaf) and step is not None and step.phase == "forward":
+            self._source(tensor, "")
+
+    def _ends(self) -> list[Entry]:
+        """The ops whose results no op reads, and no effect that changes something."""
+        ops = [entry for entry in self._entries if entry.box.kind == "op" and not entry.box.error]
+        read = {one.source for entry in self._entries for one in entry.inputs}
+        effects: set[Entry | None] = set()
+        for step in self.steps:
+            if step.phase == "effect" and step.outputs and step.function is not _READING:
+                effects |= {self._entry_of.get(value) for value in step.reads}
+        read -= {entry for entry, first in self._first.items() if first not in self._seen}
+        unread = [entry for entry in ops if entry not in read | self._backward]
+        return [entry for entry in unread if entry not in effects] or unread
+
+    def _name_constants(self) -> None:
+        """Tell inputs, frozen parameters and buffers from other constants."""
+        held: dict[int, list[Entry]] = defaultdict(list)
+        for entry, given in self._given.items():
+            held[id(given)].append(entry)
+
+        def name(thing: Any, kind: Kind, label: str, recorded: bool = True) -> None:
+            known = self._identity.find(thing)[0]
+            for entry in (*held[id(thing)], self._entry_of.get(known)):
+                if entry is not None and entry.box.kind == "constant":
+                    entry.change(kind=kind, label=label, recorded=recorded)
+
+        for thing, label in self._names:
+            name(thing, "input", label)
+        tops = dict.fromkeys(ancestry(e.scope)[-1] for e in self._entries if e.scope is not None)
+        for module in (top.module for top in tops if top.module is not None):
+            for label, tensor in module.named_parameters():
+                name(tensor, "parameter", label, recorded=False)  # frozen
+            for label, tensor in module.named_buffers():
+                name(tensor, "buffer", label)
+
+
+def maker(step: Step) -> str:
+    """The maker of a value that no op made: ``randn``, ``SGD.step``, or the gradient of a pass."""
+    if step.phase == "backward" or step.function is _READING:
+        return "grad"
+    owner, _, name = step.what.rpartition(".")
+    given = step.arguments.get("args", ())
+    return f"{type(given[0]).__name__}.{name}" if owner and given else name
+
+
+def array_of(value: Any) -> np.ndarray:
+    """The array of a tensor, or the array itself."""
+    array: np.ndarray = value._data if isinstance(value, Variable) else value
+    return array
+
+
+def array_arguments(call: Call) -> Iterator[tuple[int, str, Any]]:
+    """The tensors and arrays among the arguments of an op, but not numbers."""
+    op = call.op
+    if op.variadic:
+        named = [(f"{op.params[0]}[{i}]", value) for i, value in enumerate(call.arguments[0])]
+    else:
+        named = list(zip(op.params, call.arguments, strict=True))
+    for slot, (name, value) in enumerate(named):
+        if isinstance(value, Variable) or (isinstance(value, np.ndarray) and value.ndim):
+            yield slot, name, value
