@@ -290,6 +290,13 @@ def test_rules_may_name_shapes_and_return_updates() -> None:
     assert x.grad.tolist() == [4.0, 2.0, 2.0]
 
 
+def test_floating_ops_take_integers() -> None:
+    my_half = own("my_half", lambda x: x / 2, {"float_inputs": True})
+    assert my_half(3).dtype == np.float32
+    assert my_half(np.array([1, 2])).tolist() == [0.5, 1.0]
+    assert my_half(np.array([1.0, 2.0])).dtype == np.float64
+
+
 def test_an_op_without_rules_or_with_a_rule_that_returns_none_gives_no_gradient() -> None:
     x, my_rounding = variable(3), own("my_rounding", lambda x: np.rint(x))
     assert not my_rounding(x).requires_grad
