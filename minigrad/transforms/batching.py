@@ -150,7 +150,10 @@ def one_by_one(batch: Batch, *values: Any) -> Any:
 
 def of_sample(thing: Any, sample: int, read: Callable[[Any, int], Any] = ops.getitem) -> Any:
     """An argument for one sample."""
-    return tree.mapped(lambda one: read(one.tensor, sample), thing, Samples)
+    if isinstance(thing, Samples):
+        return read(thing.tensor, sample)
+    several = isinstance(thing, (tuple, list, slice))
+    return tree.mapped(lambda one: read(one.tensor, sample), thing, Samples) if several else thing
 
 
 def static(thing: Any) -> Any:
@@ -160,7 +163,9 @@ def static(thing: Any) -> Any:
         array = tensor._data if tensor._data.dtype.kind == "f" else normalized(tensor)
         return array if array.ndim else array.item()
 
-    return tree.mapped(value, thing, Variable)
+    if isinstance(thing, Variable):
+        return value(thing)
+    return tree.mapped(value, thing, Variable) if isinstance(thing, (tuple, list)) else thing
 
 
 # Shapes ----------------------------------------------------------------------------------------

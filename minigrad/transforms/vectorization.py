@@ -353,7 +353,10 @@ class _Run:
 
     def _filled(self, thing: Any) -> Any:
         """An argument of a step, with the counterparts of its values."""
-        return tree.mapped(self._found, thing, Value)
+        if isinstance(thing, Value):  # as most are
+            return self._found(thing)
+        several = isinstance(thing, (tuple, list, dict, slice))
+        return tree.mapped(self._found, thing, Value) if several else thing
 
     def _run(self, step: Step) -> None:
         """An op, or a write, which is an op that makes a new value.
@@ -441,8 +444,7 @@ class _Run:
             if step.function is undecorated(call_hook):
                 return
             if only_reads(step.function):  # it checks values
-                for i in range(self._size):
-                    self._call(step, i)
+                self._calls(step, self._size)
                 return
             raise CannotMap(
                 f"vmap: {name} changes what lives longer than the call, and differs from sample "
@@ -465,18 +467,22 @@ class _Run:
         first = step.outputs[0]
         assert first is not None
         if self._randomness == "same" or not isinstance(first.array, np.ndarray):
-            self._know(step, [self._call(step, 0)])
+            self._know(step, self._calls(step, 1))
             return
-        self._know(step, [Samples(ops.stack([self._call(step, i) for i in range(self._size)]))])
+        self._know(step, [Samples(ops.stack(self._calls(step, self._size)))])
 
-    def _call(self, step: Step, sample: int) -> Any:
-        """Call the function of an effect for one sample."""
-        function: Any = step.function
-        values = lambda tensor, i: wrap(tensor._data[i])
-        given = {
-            key: of_sample(self._filled(x), sample, values) for key, x in step.arguments.items()
-        }
-        return effect(function)(*given.pop("args"), **given)
+    def _calls(self, step: Step, samples: int) -> list[Any]:
+        """Call the function of an effect for the first samples."""
+        function: Any = effect(step.function)  # type: ignore[arg-type]
+        named = {name: self._filled(thing) for name, thing in step.arguments.items()}
+        args, read = named.pop("args"), lambda tensor, i: wrap(tensor._data[i])
+        return [
+            function(
+                *[of_sample(thing, i, read) for thing in args],
+                **{name: of_sample(thing, i, read) for name, thing in named.items()},
+            )
+            for i in range(samples)
+        ]
 
 
 def _needed(steps: list[Step], wholes: set[Step], results: list[Any]) -> list[Step]:
