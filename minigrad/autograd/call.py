@@ -237,7 +237,7 @@ def _any_signature(op: Primitive) -> Callable[..., Any]:
 def _is_decomposed(op: Primitive, values: Sequence[Any]) -> bool:
     """Whether a fused op runs as its parts: an observer looks into it, or `vmap` differentiates."""
     current = state.get()
-    if any(op in observer.opened for observer in current.observers):
+    if current.observers and any(op in one.opened for one in current.observers):
         return True
     return (
         current.sampled and current.recording
