@@ -209,6 +209,22 @@ def test_plans_of_variadic_ops_are_bounded(op: Any) -> None:
     assert traced[1] - traced[0] < 100_000
 
 
+@pytest.mark.parametrize("join", [minigrad.concatenate, minigrad.stack])
+def test_some_of_many_tensors_get_gradients(join: Any) -> None:
+    """Among constants, all of them or some, recorded or not."""
+    tensors = [variable(2, seed=i) if i % 3 else np.ones(2) for i in range(20)]
+    inputs = [t for t in tensors if isinstance(t, Tensor)]
+    scale = np.arange(1.0, 41.0).reshape((40,) if join is minigrad.concatenate else (20, 2))
+    expected = {id(t): scale.reshape(20, 2)[i] for i, t in enumerate(tensors)}
+    for chosen in (inputs, inputs[::3], inputs[-1:], inputs[:1]):
+        for create in (False, True):
+            found = grad((join(tensors) * scale).sum(), chosen, create_graph=create)
+            for tensor, gradient in zip(chosen, found, strict=True):
+                np.testing.assert_array_equal(gradient.numpy(), expected[id(tensor)])
+
+    assert join(tensors)._node.plan.slot_names == tuple(f"tensors[{i}]" for i in range(20) if i % 3)
+
+
 def test_joint_rule_is_told_what_is_needed() -> None:
     asked: list[tuple[bool, ...]] = []
 
@@ -447,6 +463,19 @@ def test_an_argument_may_have_any_name(form: str) -> None:
             assert wanted.tolist() == [2.0, 2.0], (name, other)
             (again,) = grad(out.sum(), x, create_graph=True)
             assert again.tolist() == [2.0, 2.0], (name, other)
+
+
+def test_names_that_are_handed_on_may_be_any() -> None:
+    """A function's own parameters are not names that it takes for another."""
+    x = Tensor([1.0, 2.0], requires_grad=True)
+    double = defined("self", "self * 2")
+    double.defvjp(self=lambda g: g * 2)
+    y = minigrad.autograd.checkpoint(lambda function: double(self=function), function=x)
+    assert grad(y.sum(), x)[0].tolist() == [2.0, 2.0]
+    assert "gradient of target" in minigrad.viz.explain(double(x).sum(), target=x)
+    with minigrad.viz.trace() as traced:
+        double(x)
+    assert "self" in {node.label for node in traced.graph(self=x).nodes}
 
 
 def test_names_that_would_stand_for_two_things_are_refused() -> None:
