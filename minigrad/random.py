@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from minigrad.autograd.call import made
+from minigrad.autograd.call import leaf_of
 from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
 from minigrad.autograd.events import effect, reading
 from minigrad.autograd.node import Variable
@@ -311,7 +311,7 @@ def rand(
     """
     on_cpu(device)
     draws = _source(generator, "rand").random(shape_of("rand", size))
-    return made(np.asarray(draws).astype(_float(dtype, "rand")), requires_grad)
+    return leaf_of(np.asarray(draws).astype(_float(dtype, "rand")), requires_grad)
 
 
 @effect
@@ -329,7 +329,7 @@ def randn(
     """
     on_cpu(device)
     draws = _source(generator, "randn").standard_normal(shape_of("randn", size))
-    return made(np.asarray(draws).astype(_float(dtype, "randn")), requires_grad)
+    return leaf_of(np.asarray(draws).astype(_float(dtype, "randn")), requires_grad)
 
 
 @effect
@@ -367,7 +367,7 @@ def randint(
     draws = np.asarray(_source(generator, "randint").integers(low, high, shape))
     if dtype is not None:
         draws = fitted(draws, checked(dtype, "randint"), "randint")
-    return made(draws, requires_grad)
+    return leaf_of(draws, requires_grad)
 
 
 @effect
@@ -387,7 +387,7 @@ def uniform(
     """
     _finite("uniform", low, high)
     draws = _source(generator, "uniform").uniform(low, high, shape_of("uniform", (size,)))
-    return made(np.asarray(draws).astype(_float(dtype, "uniform")), requires_grad)
+    return leaf_of(np.asarray(draws).astype(_float(dtype, "uniform")), requires_grad)
 
 
 @effect
@@ -416,7 +416,7 @@ def normal(
     _finite("normal", mean, std)
     shape = None if size is None else shape_of("normal", (size,))
     draws = _source(generator, "normal").normal(mean, std, shape)
-    return made(np.asarray(draws).astype(_float(dtype, "normal")), requires_grad)
+    return leaf_of(np.asarray(draws).astype(_float(dtype, "normal")), requires_grad)
 
 
 @effect
@@ -445,7 +445,7 @@ def bernoulli(
     if not ((chance >= 0) & (chance <= 1)).all():
         raise ValueError("bernoulli: probabilities must be between 0 and 1")
     drawn = _source(generator, "bernoulli").random(chance.shape) < chance
-    return made(drawn.astype(_dtype_of(input) or get_default_dtype()), False)
+    return leaf_of(drawn.astype(_dtype_of(input) or get_default_dtype()), False)
 
 
 @effect
@@ -468,7 +468,7 @@ def poisson(input: Any, *, generator: np.random.Generator | None = None) -> Tens
         tensor([0., 0., 0.])
     """
     drawn = _source(generator, "poisson").poisson(to_array(input, np.float64, name="poisson"))
-    return made(np.asarray(drawn).astype(_dtype_of(input) or get_default_dtype()), False)
+    return leaf_of(np.asarray(drawn).astype(_dtype_of(input) or get_default_dtype()), False)
 
 
 @effect
@@ -502,7 +502,7 @@ def multinomial(
     check_flag("multinomial", "replacement", replacement)
     shares = to_array(input, np.float64, name="multinomial")
     source = _source(generator, "multinomial")
-    return made(choices("multinomial", source, shares, count, replacement), False)
+    return leaf_of(choices("multinomial", source, shares, count, replacement), False)
 
 
 def choices(
@@ -556,7 +556,7 @@ def randperm(
     draws = _source(generator, "randperm").permutation(*shape_of("randperm", (n,)))
     if dtype is not None:
         draws = fitted(draws, checked(dtype, "randperm"), "randperm")
-    return made(draws, requires_grad)
+    return leaf_of(draws, requires_grad)
 
 
 permutation = randperm  # NumPy's name

@@ -234,6 +234,10 @@ class TestEinx:
         np.testing.assert_allclose(gate("a b c, c", x, b).numpy(), X / (1 + np.exp(-BIAS)))
         assert gradcheck(lambda x, b: gate("a c, c", norm("a [b] c", x), b), [x, b])
 
+    def test_numbers_alone_become_tensors_where_the_backend_is_named(self) -> None:
+        found = einx.id(" -> a b", 1, a=2, b=3, backend="minigrad")
+        assert (type(found), found.tolist()) == (Tensor, [[1] * 3] * 2)
+
     def test_arrays_stay_arrays(self) -> None:
         assert type(einx.id("a b c -> c b a", X)) is np.ndarray
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from minigrad.autograd.scope import Frame
 
 __all__ = [
-    "call_path", "made", "record_outputs", "rounded_once",
+    "call_path", "leaf_of", "record_outputs", "rounded_once",
     "with_history", "without_rules", "wrap",
 ]  # fmt: skip
 
@@ -237,7 +237,7 @@ def _any_signature(op: Primitive) -> Callable[..., Any]:
 def _is_decomposed(op: Primitive, values: Sequence[Any]) -> bool:
     """Whether a fused op runs as its parts: an observer looks into it, or `vmap` differentiates."""
     current = state.get()
-    if any(op in observer.opened for observer in current.observers):
+    if current.observers and any(op in one.opened for one in current.observers):
         return True
     return (
         current.sampled and current.recording
@@ -298,7 +298,7 @@ def with_history(array: Any, source: Edge | None) -> Any:
     return tensor
 
 
-def made(array: Any, requires_grad: bool) -> Any:
+def leaf_of(array: Any, requires_grad: bool) -> Any:
     """A leaf that takes over an array that nothing else refers to."""
     tensor: Any = _new(Variable.result_class)
     tensor._data = np.asarray(array)

@@ -436,20 +436,13 @@ def alias(x: Any) -> Any:
 alias.defvjp(x=lambda g: g)
 
 
-def _view(x: Any) -> Any:
-    return x.view()
+def _named(name: str, forward: Callable[[Any], Any]) -> Primitive:
+    forward.__name__ = name
+    return Primitive(forward)
 
 
-_view.__name__ = "detach"
-DETACH = Primitive(_view)
-
-
-def _copy(x: Any) -> Any:
-    return np.array(x)
-
-
-_copy.__name__ = "copy"
-COPY = Primitive(_copy)
+DETACH = _named("detach", lambda x: x.view())
+COPY = _named("copy", lambda x: np.array(x))
 
 
 def detach(tensor: Any) -> Any:

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, Self, TypeVar
 
-from minigrad.autograd.mode import State, state
+from minigrad.autograd.mode import State, changed, state
 from minigrad.autograd.scope import Frame, Scope, module_call
 
 if TYPE_CHECKING:
@@ -207,17 +207,6 @@ def tell(event: str, *args: Any) -> None:
             state.set(outer)
 
 
-@contextmanager
-def _changed(**fields: Any) -> Iterator[None]:
-    """Change the state of the thread in the block."""
-    outer = state.get()
-    try:
-        state.set(outer._replace(**fields))
-        yield
-    finally:
-        state.set(outer)
-
-
 def effect(function: Callable[P, T]) -> Callable[P, T]:
     """Have observers told of each call of the function, as an `effect` (a decorator)."""
 
@@ -229,11 +218,11 @@ def effect(function: Callable[P, T]) -> Callable[P, T]:
         given: Any = [list(part) if isinstance(part, Iterator) else part for part in args]
         effects = [observer.effect(function, tuple(given), dict(kwargs)) for observer in observers]
         try:
-            with _changed(observers=()):
+            with changed(observers=()):
                 for generator in effects:
                     next(generator)
             result = function(*given, **kwargs)
-            with _changed(observers=()):
+            with changed(observers=()):
                 for generator in effects:
                     with suppress(StopIteration):
                         generator.send(result)
@@ -274,4 +263,4 @@ def undecorated(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def within(step: Any) -> AbstractContextManager[None]:
     """Mark what runs in the block as parts of a step: a node that is pulled, a checkpoint ..."""
-    return _changed(within=step)
+    return changed(within=step)

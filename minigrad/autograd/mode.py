@@ -6,7 +6,8 @@ within `try` and puts the old value back, also on Ctrl-C. A new thread starts wi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,7 +16,7 @@ from minigrad.autograd.scope import Frame, Scope, module_call
 if TYPE_CHECKING:
     from minigrad.autograd.events import Observer
 
-__all__ = ["State", "Version", "located", "state", "version"]
+__all__ = ["State", "Version", "changed", "located", "state", "version"]
 
 
 class State(NamedTuple):
@@ -50,6 +51,17 @@ class State(NamedTuple):
 
 
 state: ContextVar[State] = ContextVar("minigrad.state", default=State())  # noqa: B039
+
+
+@contextmanager
+def changed(**fields: Any) -> Iterator[None]:
+    """Change the state of the thread in the block."""
+    outer = state.get()
+    try:
+        state.set(outer._replace(**fields))
+        yield
+    finally:
+        state.set(outer)
 
 
 def located(message: str, scope: Scope | None = None) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops, random
-from minigrad.autograd.call import made
+from minigrad.autograd.call import leaf_of
 from minigrad.distributions.distribution import Distribution
 from minigrad.ops._numerics import values_of
 from minigrad.tensors.creation import asarray
@@ -83,7 +83,7 @@ class Categorical(Distribution):
         drawn = random.choices(
             "Categorical", random.generator(), weights, math.prod(shape), replacement=True
         )
-        return made(np.moveaxis(drawn, -1, 0).reshape(shape + self.batch_shape), False)
+        return leaf_of(np.moveaxis(drawn, -1, 0).reshape(shape + self.batch_shape), False)
 
     def log_prob(self, value: Any) -> Tensor:
         classes = self.logits.shape[-1]

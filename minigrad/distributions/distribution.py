@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.call import made
+from minigrad.autograd.call import leaf_of
 from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.ops._numerics import values_of
 from minigrad.support.checks import check_flag, shape_of
@@ -159,7 +159,7 @@ class Distribution:
     def _drawn(self, draw: Callable[..., Any], sample_shape: Any, dtype: Any) -> Tensor:
         """Random numbers of a function of their shape."""
         shape = self._shape(sample_shape) + self.batch_shape + self.event_shape
-        return made(np.asarray(draw(size=shape)).astype(dtype), False)
+        return leaf_of(np.asarray(draw(size=shape)).astype(dtype), False)
 
     def _shape(self, sample_shape: Any) -> tuple[int, ...]:
         whole = isinstance(sample_shape, (int, np.integer))
@@ -170,7 +170,7 @@ class Distribution:
         """The values 0, 1, ... along a new first axis."""
         axes = len(self.batch_shape)
         values = np.arange(count, dtype=dtype).reshape(-1, *(1,) * axes)
-        return made(np.tile(values, (1, *self.batch_shape)) if expand else values, False)
+        return leaf_of(np.tile(values, (1, *self.batch_shape)) if expand else values, False)
 
     def _floats(self, name: str, value: Any, owner: str = "") -> Tensor:
         """A tensor of floats, without NaN."""

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad.autograd.call import made
+from minigrad.autograd.call import leaf_of
 from minigrad.io.errors import LoadError
 from minigrad.tensors.tensor import Tensor
 
@@ -59,7 +59,7 @@ def pack(value: Any) -> Packed:
 def unpack(arrays: dict[str, np.ndarray], structure: str | None) -> Any:
     """Rebuild a value from arrays and a structure; None for a dict of tensors."""
     if structure is None:
-        return {name: made(_native(name, array), False) for name, array in arrays.items()}
+        return {name: leaf_of(_native(name, array), False) for name, array in arrays.items()}
     try:
         document = json.loads(structure)
         if not isinstance(document, dict) or document.keys() != {"minigrad", "crc32", "value"}:
@@ -163,7 +163,7 @@ class _Unpacker:
             case "$float":
                 return float(content)
             case "$tensor":
-                return made(self._array(content, entry["crc32"]), False)
+                return leaf_of(self._array(content, entry["crc32"]), False)
             case "$array":
                 return self._array(content, entry["crc32"])
             case "$scalar":

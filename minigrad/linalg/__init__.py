@@ -4,13 +4,17 @@ from typing import TYPE_CHECKING
 
 from numpy.linalg import LinAlgError as LinAlgError
 
-from minigrad.linalg import factors, norms, products, solving
-from minigrad.linalg.factors import *
-from minigrad.linalg.norms import *
-from minigrad.linalg.products import *
-from minigrad.linalg.solving import *
+from minigrad.linalg import matrices, solving
+from minigrad.ops import linalg as ops
+from minigrad.ops import matmul as matmul
+
+# mypy believes the first of two stars, Python the last: so what is not NumPy's stands twice.
+from minigrad.linalg.matrices import *  # isort: skip
+from minigrad.linalg.solving import *  # isort: skip
+from minigrad.ops.linalg import *  # type: ignore[assignment]  # isort: skip
+from minigrad.linalg.matrices import *  # isort: skip
+from minigrad.linalg.solving import *  # isort: skip
 
 if not TYPE_CHECKING:  # a type checker reads no list that is computed
-    __all__ = sorted(
-        ["LinAlgError", *factors.__all__, *norms.__all__, *products.__all__, *solving.__all__]
-    )
+    own = [*matrices.__all__, *solving.__all__]
+    __all__ = sorted({"LinAlgError", "matmul", *ops.__all__, *own})

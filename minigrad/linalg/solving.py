@@ -9,19 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.call import made
+from minigrad.autograd.call import leaf_of
 from minigrad.autograd.typing import Tensor
-from minigrad.linalg.norms import mirrored
+from minigrad.linalg.matrices import mirrored
 from minigrad.ops._numerics import shape_of, values_of
-from minigrad.ops.linalg import inv, matrix_rank, norms, solve_triangular, svdvals
+from minigrad.ops.linalg import inv, matrix_rank, norms, svdvals
 from minigrad.ops.linalg import solve as _solve
 from minigrad.ops.linalg._matrices import singular
 from minigrad.ops.linalg.norms import LstsqResult
 
-__all__ = [
-    "inv", "inv_ex", "lstsq", "pinv", "solve", "solve_ex", "solve_triangular", "tensorinv",
-    "tensorsolve",
-]  # fmt: skip
+__all__ = ["inv_ex", "lstsq", "pinv", "solve", "solve_ex", "tensorinv", "tensorsolve"]
 
 
 class InvExResult(NamedTuple):
@@ -58,7 +55,7 @@ def inv_ex(A: Any, *, check_errors: bool = False) -> InvExResult:
     """
     info = _dependent(A, check_errors)
     inverse = inv(_invertible(A, info))
-    return InvExResult(_with_nan(inverse, info[..., None, None]), made(info, False))
+    return InvExResult(_with_nan(inverse, info[..., None, None]), leaf_of(info, False))
 
 
 def solve(A: Any, B: Any, *, left: bool = True) -> Tensor:
@@ -121,7 +118,7 @@ def solve_ex(
     result = solve(_invertible(A, info), B, left=left)
     axes = 1 if _is_vectors(A, B) else 2
     return SolveExResult(
-        _with_nan(result, info.reshape(info.shape + (1,) * axes)), made(info, False)
+        _with_nan(result, info.reshape(info.shape + (1,) * axes)), leaf_of(info, False)
     )
 
 
@@ -215,14 +212,14 @@ def lstsq(A: Any, B: Any, rcond: float | None = None, *, driver: str | None = No
     solution = ops.matmul(norms.pinv(A, rcond), columns)
     rank = matrix_rank(A, rtol=rcond)
     values = svdvals(A)
-    residuals = none = made(np.zeros(0, solution.dtype), False)
+    residuals = none = leaf_of(np.zeros(0, solution.dtype), False)
     full = left[-2] > left[-1] and bool((values_of(rank) == left[-1]).all())
     if full and driver not in (None, "gelsy"):
         residuals = ops.sum(ops.square(ops.matmul(A, solution) - columns), axis=-2)
     return LstsqResult(
         solution[..., 0] if vectors else solution,
         residuals,
-        made(np.zeros(0, np.int64), False) if driver == "gels" else rank,
+        leaf_of(np.zeros(0, np.int64), False) if driver == "gels" else rank,
         values if driver in ("gelsd", "gelss") else none,
     )
 

@@ -1,10 +1,8 @@
 """The matrix of all windows of some images (im2col): a column for each window.
 
-The columns are in one of three orders, so that each copy is long:
+The columns are in one of two orders, so that each copy is long:
 
     pixels      image by image, the windows of each in row order
-    line        the same for stride 1: an image is treated as one long line.
-                Windows that cross the end of a row are computed but not used
     across      position by position, with the images contiguous: for rows of few pixels,
                 where it is worth transposing the images
 
@@ -17,7 +15,6 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from minigrad.ops._parallel import shared
 from minigrad.ops._windows import Window, cut, offsets
@@ -30,14 +27,12 @@ _CACHED = 1 << 22  # bytes
 class WindowMatrix:
     """Converts windows to columns, and columns to windows, for images of the given sizes.
 
-    The weight has shape (O, C/G, *K). With `lines`, images may be lines: an unused window is
-    multiplied by 0, which makes NaN of an infinity in it.
+    The weight has shape (O, C/G, *K).
     """
 
     def __init__(
-        self, window: Window, sizes: Sizes, weight_shape: tuple[int, ...], groups: int,
-        lines: bool = True,
-    ) -> None:  # fmt: skip
+        self, window: Window, sizes: Sizes, weight_shape: tuple[int, ...], groups: int
+    ) -> None:
         self.window, self.groups = window, groups
         self.counts = window.counts(sizes)
         self.padded = tuple(n + sum(pair) for n, pair in zip(sizes, window.padding, strict=True))
@@ -46,27 +41,7 @@ class WindowMatrix:
         self._cached = 2 * _CACHED if outputs == groups else _CACHED
         many_elements = groups * math.prod(inner) >= 4 * outputs
         self.across = self.counts[-1] < 12 and many_elements
-        few_in_vain = 4 * self.padded[-1] <= 5 * self.counts[-1]
-        self.line = lines and not self.across and few_in_vain and set(window.stride) == {1}
-        self._places: list[tuple[Sizes, Any]] = list(offsets(window, self.counts))
-        self._columns = self.counts  # for one image
-        if self.line:
-            # The strides of the axes in the line.
-            self._steps = [math.prod(self.padded[i + 1 :]) for i in range(len(sizes))]
-            length = 1 + self._along([n - 1 for n in self.counts])
-            starts = [
-                self._along([i * d for i, d in zip(offset, window.dilation, strict=True)])
-                for offset, _ in self._places
-            ]
-            self._places = [
-                (offset, (..., slice(start, start + length)))
-                for (offset, _), start in zip(self._places, starts, strict=True)
-            ]
-            self._columns = (length,)
-
-    def _along(self, place: list[int]) -> int:
-        """The position of an index in the line."""
-        return sum(i * step for i, step in zip(place, self._steps, strict=True))
+        self._places = list(offsets(window, self.counts))
 
     def block(self, images: np.ndarray, channels: int, effort: float) -> int:
         """The number of images whose windows of so many channels fit into the cache."""
@@ -81,14 +56,12 @@ class WindowMatrix:
             wide = self._empty((channels,), images, self.padded, x.dtype)
             wide[...] = 0
             cut(wide, self.window.padding)[...] = x.swapaxes(0, 1)
-        if self.line:
-            wide = wide.reshape(channels, images, math.prod(self.padded))
-        columns: Any = self._empty((channels, *self.window.kernel), images, self._columns, x.dtype)
+        columns: Any = self._empty((channels, *self.window.kernel), images, self.counts, x.dtype)
         for offset, places in self._places:
             columns[:, *offset] = wide[places]
         rows = channels // self.groups * math.prod(self.window.kernel)
         ordered = np.moveaxis(columns, 1 + len(self.counts), -1) if self.across else columns
-        return ordered.reshape(self.groups, rows, images * math.prod(self._columns))
+        return ordered.reshape(self.groups, rows, images * math.prod(self.counts))
 
     def added_up(self, columns: np.ndarray, images: int) -> np.ndarray:
         """(G, C/G·K, B·P) -> (B, C, *S), the transpose of `columns`: adds overlapping windows."""
@@ -99,22 +72,17 @@ class WindowMatrix:
             ordered: Any = columns.reshape(channels, *self.window.kernel, *self.counts, images)
             by_offset = np.moveaxis(ordered, -1, 1 + len(self.counts))
         else:
-            by_offset = columns.reshape(channels, *self.window.kernel, images, *self._columns)
-        wide = out.reshape(channels, images, math.prod(self.padded)) if self.line else out
+            by_offset = columns.reshape(channels, *self.window.kernel, images, *self.counts)
         for offset, places in self._places:
-            wide[places] += by_offset[:, *offset]
+            out[places] += by_offset[:, *offset]
         return cut(out, self.window.padding).swapaxes(0, 1)
 
     def rows(self, y: np.ndarray) -> np.ndarray:
-        """(B, O, *P) -> (G, O/G, B·P): a row for each channel, 0 for unused windows."""
+        """(B, O, *P) -> (G, O/G, B·P): a row for each channel."""
         images, channels = y.shape[:2]
-        if self.line:
-            ordered = np.zeros((channels, images, *self._columns), y.dtype)
-            self._in_rows(ordered)[...] = y.swapaxes(0, 1)
-        else:
-            ordered = np.moveaxis(y, 0, -1 if self.across else 1)
+        ordered = np.moveaxis(y, 0, -1 if self.across else 1)
         return ordered.reshape(
-            self.groups, channels // self.groups, images * math.prod(self._columns)
+            self.groups, channels // self.groups, images * math.prod(self.counts)
         )
 
     def images(self, rows: np.ndarray, images: int) -> np.ndarray:
@@ -122,13 +90,7 @@ class WindowMatrix:
         channels = rows.shape[0] * rows.shape[1]
         if self.across:
             return np.moveaxis(rows.reshape(channels, *self.counts, images), -1, 0)
-        ordered = rows.reshape(channels, images, *self._columns)
-        return (self._in_rows(ordered) if self.line else ordered).swapaxes(0, 1)
-
-    def _in_rows(self, lines: np.ndarray) -> np.ndarray:
-        """(O, B, length of a line) -> (O, B, *P): a view without the unused windows."""
-        steps = [step * lines.itemsize for step in self._steps]
-        return as_strided(lines, (*lines.shape[:2], *self.counts), (*lines.strides[:2], *steps))
+        return rows.reshape(channels, images, *self.counts).swapaxes(0, 1)
 
     def _empty(self, channels: Sizes, images: int, sizes: Sizes, dtype: Any) -> np.ndarray:
         """Memory for an array of shape (*channels, B, *sizes), in the order of the columns."""

@@ -121,7 +121,7 @@ def convolution_transpose(
     if reason := _cannot_transpose(y, weight, size, stride, padding, dilation, groups):
         raise ArgumentError(reason)
     window = Window(weight.shape[2:], stride, padding, dilation)
-    windows = WindowMatrix(window, size, weight.shape, groups, bool(np.isfinite(weight).all()))
+    windows = WindowMatrix(window, size, weight.shape, groups)
     matrix = _by_group(weight, groups).swapaxes(-1, -2)  # (G, C/G·K, O/G)
     channels = weight.shape[1] * groups
     out = np.empty((len(y), channels, *size), y.dtype)
@@ -149,16 +149,9 @@ def convolution_weight(
     """
     window = Window(kernel, stride, padding, dilation)
     shape = (y.shape[1], x.shape[1] // groups, *kernel)
-    out = _correlated(x, y, WindowMatrix(window, x.shape[2:], shape, groups), shape)
-    if not np.isfinite(out).all():
-        matrix = WindowMatrix(window, x.shape[2:], shape, groups, lines=False)
-        out = _correlated(x, y, matrix, shape)
-    return out
-
-
-def _correlated(x: np.ndarray, y: np.ndarray, windows: WindowMatrix, shape: Sizes) -> np.ndarray:
+    windows = WindowMatrix(window, x.shape[2:], shape, groups)
     out = np.zeros(shape, x.dtype)
-    effort = _effort(y, out, windows.groups)
+    effort = _effort(y, out, groups)
     size = windows.block(x, x.shape[1], effort)
     parts: list[Any] = [None] * -(-len(x) // size)
 

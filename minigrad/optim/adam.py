@@ -116,11 +116,7 @@ class AdamW(Adam):
         maximize: bool = False, foreach: bool | None = None, capturable: bool = False,
         differentiable: bool = False, fused: bool | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(
-            params, lr, betas, eps, weight_decay, amsgrad, foreach=foreach, maximize=maximize,
-            capturable=capturable, differentiable=differentiable, fused=fused,
-            decoupled_weight_decay=True,
-        )  # fmt: skip
+        super().__init__(params, **options_of(locals()), decoupled_weight_decay=True)
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         super().load_state_dict(state_dict)

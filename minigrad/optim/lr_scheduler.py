@@ -262,7 +262,19 @@ class LambdaLR(LRScheduler):
         ]
 
 
-class StepLR(LRScheduler):
+class _Factor(LRScheduler):
+    """A scheduler that multiplies the current learning rates, so that it can be combined."""
+
+    def get_lr(self) -> list[float]:
+        factor = self._factor()
+        return [lr * factor for lr in self._lrs]
+
+    def _factor(self) -> float:
+        """The factor of step number `last_epoch`."""
+        raise NotImplementedError
+
+
+class StepLR(_Factor):
     """A learning rate times a factor every `step_size` steps.
 
     Args:
@@ -286,12 +298,12 @@ class StepLR(LRScheduler):
         self.gamma = self._check_number("gamma", gamma, 0.0)
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
+    def _factor(self) -> float:
         due = self.last_epoch > 0 and self.last_epoch % self.step_size == 0
-        return [lr * self.gamma if due else lr for lr in self._lrs]
+        return self.gamma if due else 1.0
 
 
-class MultiStepLR(LRScheduler):
+class MultiStepLR(_Factor):
     """A learning rate times a factor at each milestone.
 
     Args:
@@ -316,9 +328,8 @@ class MultiStepLR(LRScheduler):
         self.gamma = self._check_number("gamma", gamma, 0.0)
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
-        factor = self.gamma ** self.milestones.count(self.last_epoch)
-        return [lr * factor for lr in self._lrs]
+    def _factor(self) -> float:
+        return self.gamma ** self.milestones.count(self.last_epoch)
 
     def _loaded(self, name: str, value: Any) -> Any:
         if name == "milestones" and isinstance(value, Counter):  # PyTorch's
@@ -326,7 +337,7 @@ class MultiStepLR(LRScheduler):
         return super()._loaded(name, value)
 
 
-class ExponentialLR(LRScheduler):
+class ExponentialLR(_Factor):
     """A learning rate times a factor in every step.
 
     Args:
@@ -346,11 +357,11 @@ class ExponentialLR(LRScheduler):
         self.gamma = self._check_number("gamma", gamma, 0.0)
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
-        return [lr if self._starting else lr * self.gamma for lr in self._lrs]
+    def _factor(self) -> float:
+        return 1.0 if self._starting else self.gamma
 
 
-class ConstantLR(LRScheduler):
+class ConstantLR(_Factor):
     """A learning rate times a factor in the first steps.
 
     Args:
@@ -379,16 +390,13 @@ class ConstantLR(LRScheduler):
         self.total_iters = self._check_count("total_iters", total_iters, 0)
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
-        factor = 1.0
+    def _factor(self) -> float:
         if self.last_epoch == 0:
-            factor = self.factor
-        elif self.last_epoch == self.total_iters:
-            factor = 1 / self.factor
-        return [lr * factor for lr in self._lrs]
+            return self.factor
+        return 1 / self.factor if self.last_epoch == self.total_iters else 1.0
 
 
-class PolynomialLR(LRScheduler):
+class PolynomialLR(_Factor):
     """A decay of the learning rate to 0 by a power of the steps that are left: (1 - t / T)^power.
 
     Args:
@@ -411,12 +419,9 @@ class PolynomialLR(LRScheduler):
         self.power = self._check_number("power", power, 0.0)
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
-        if self._starting or self.last_epoch > self.total_iters:
-            return self._lrs
+    def _factor(self) -> float:
         left = self.total_iters - self.last_epoch
-        factor = (left / (left + 1)) ** self.power
-        return [lr * factor for lr in self._lrs]
+        return 1.0 if self._starting or left < 0 else (left / (left + 1)) ** self.power
 
 
 class MultiplicativeLR(LambdaLR):
@@ -768,7 +773,7 @@ class OneCycleLR(_WithMomentum):
         return at[there] + (at[here] - at[there]) / 2 * (1 + math.cos(math.pi * done))
 
 
-class LinearLR(LRScheduler):
+class LinearLR(_Factor):
     r"""A learning rate times a factor that changes linearly and then stays constant.
 
     After t steps it is start_factor + (end_factor - start_factor) · min(t / total_iters, 1).
@@ -801,16 +806,16 @@ class LinearLR(LRScheduler):
         self.total_iters = self._check_count("total_iters", total_iters)
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
+    def _factor(self) -> float:
         if self.last_epoch == 0:
-            return [lr * self.start_factor for lr in self._lrs]
+            return self.start_factor
         if self._starting or self.last_epoch > self.total_iters:
-            return self._lrs
-        change = self._factor(self.last_epoch) / self._factor(self.last_epoch - 1)
-        return [lr * change for lr in self._lrs]
-
-    def _factor(self, step: int) -> float:
-        return self.start_factor + (self.end_factor - self.start_factor) * step / self.total_iters
+            return 1.0
+        now, before = (
+            self.start_factor + (self.end_factor - self.start_factor) * step / self.total_iters
+            for step in (self.last_epoch, self.last_epoch - 1)
+        )
+        return now / before
 
 
 class NoamScheduler(LRScheduler):

@@ -79,7 +79,7 @@ def check_choice(owner: str, name: str, value: Any, choices: Iterable[Any]) -> N
     """Raise a ValueError if a value is not one of those that there are."""
     known = list(choices)
     if value not in known:
-        *most, last = (f'"{each}"' for each in known)
+        *most, last = (f'"{each}"' if isinstance(each, str) else str(each) for each in known)
         listed = f"{', '.join(most)} or {last}" if most else last
         raise ValueError(f"{owner}: {name} must be {listed}, got {value!r}")
 

@@ -344,7 +344,7 @@ def _diagonal(x: Any, /, *, offset: int = 0) -> Variable:
 
 
 linalg = SimpleNamespace(
-    **{name: getattr(_linalg, name) for name in _linalg.__all__},
+    **{name: getattr(_linalg, name) for name in _linalg.__all__},  # type: ignore[attr-defined]
     cross=ops.cross,
     diagonal=_diagonal,
     matmul=ops.matmul,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.call import made
+from minigrad.autograd.call import leaf_of
 from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
 from minigrad.autograd.lending import borrow
 from minigrad.autograd.node import Variable
@@ -54,7 +54,7 @@ def tensor(
                 [3., 4.]], requires_grad=True)
     """
     on_cpu(device)
-    return made(to_array(data, dtype, name="tensor"), requires_grad)
+    return leaf_of(to_array(data, dtype, name="tensor"), requires_grad)
 
 
 @created
@@ -114,7 +114,7 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
         raise TypeError(f"from_numpy: an ndarray expected, got {type(ndarray).__name__}")
     if ndarray.dtype.kind not in "biuf" or not ndarray.flags.writeable:
         return tensor(ndarray)
-    return made(borrow(ndarray), False)
+    return leaf_of(borrow(ndarray), False)
 
 
 @created
@@ -150,7 +150,7 @@ def zeros(
         minigrad.Size([2, 3])
     """
     on_cpu(device)
-    return made(np.zeros(shape_of("zeros", size), _dtype(dtype, "zeros")), requires_grad)
+    return leaf_of(np.zeros(shape_of("zeros", size), _dtype(dtype, "zeros")), requires_grad)
 
 
 @created
@@ -163,7 +163,7 @@ def ones(*size: Any, dtype: Any = None, requires_grad: bool = False, device: Any
         tensor([1., 1.])
     """
     on_cpu(device)
-    return made(np.ones(shape_of("ones", size), _dtype(dtype, "ones")), requires_grad)
+    return leaf_of(np.ones(shape_of("ones", size), _dtype(dtype, "ones")), requires_grad)
 
 
 @created
@@ -178,7 +178,7 @@ def empty(
         minigrad.Size([2, 3])
     """
     on_cpu(device)
-    return made(np.empty(shape_of("empty", size), _dtype(dtype, "empty")), requires_grad)
+    return leaf_of(np.empty(shape_of("empty", size), _dtype(dtype, "empty")), requires_grad)
 
 
 @created
@@ -196,7 +196,7 @@ def full(
     """
     on_cpu(device)
     value = to_array(fill_value, dtype, name="full")
-    return made(np.full(shape_of("full", (size,)), value, value.dtype), requires_grad)
+    return leaf_of(np.full(shape_of("full", (size,)), value, value.dtype), requires_grad)
 
 
 @created
@@ -216,7 +216,7 @@ def eye(
     """
     on_cpu(device)
     rows, columns = shape_of("eye", (n, n if m is None else m))
-    return made(np.eye(rows, columns, k, dtype=_dtype(dtype, "eye")), requires_grad)
+    return leaf_of(np.eye(rows, columns, k, dtype=_dtype(dtype, "eye")), requires_grad)
 
 
 @created
@@ -244,7 +244,7 @@ def arange(
     whole = all(isinstance(bound, int) for bound in bounds)
     if large and whole:
         numbers = [*builtins.range(*bounds)]  # NumPy would make floats of them
-        return made(to_array(numbers or np.arange(0), dtype, name="arange"), requires_grad)
+        return leaf_of(to_array(numbers or np.arange(0), dtype, name="arange"), requires_grad)
     if dtype is not None and not whole and checked(dtype, "arange").kind in "iu":
         bounds = tuple(map(int, bounds))  # as in PyTorch
     values = np.arange(*(map(float, bounds) if large else bounds))
@@ -252,7 +252,7 @@ def arange(
         dtype = get_default_dtype()
     elif dtype is None and whole:
         dtype = int
-    return made(to_array(values, dtype, name="arange"), requires_grad)
+    return leaf_of(to_array(values, dtype, name="arange"), requires_grad)
 
 
 @created
@@ -276,7 +276,7 @@ def linspace(
     values = np.linspace(low, high, shape_of("linspace", (steps,))[0])
     if chosen.kind in "iu":
         values = np.trunc(values)
-    return made(fitted(values, chosen, "linspace"), requires_grad)
+    return leaf_of(fitted(values, chosen, "linspace"), requires_grad)
 
 
 @created
@@ -350,7 +350,7 @@ def zeros_like(
         >>> minigrad.zeros_like(minigrad.ones(2))
         tensor([0., 0.])
     """
-    return made(np.zeros(**_like(input, dtype, "zeros_like", device)), requires_grad)
+    return leaf_of(np.zeros(**_like(input, dtype, "zeros_like", device)), requires_grad)
 
 
 @created
@@ -364,7 +364,7 @@ def ones_like(
         >>> minigrad.ones_like(minigrad.zeros(2))
         tensor([1., 1.])
     """
-    return made(np.ones(**_like(input, dtype, "ones_like", device)), requires_grad)
+    return leaf_of(np.ones(**_like(input, dtype, "ones_like", device)), requires_grad)
 
 
 @created
@@ -378,7 +378,7 @@ def empty_like(
         >>> minigrad.empty_like(minigrad.zeros(2)).shape
         minigrad.Size([2])
     """
-    return made(np.empty(**_like(input, dtype, "empty_like", device)), requires_grad)
+    return leaf_of(np.empty(**_like(input, dtype, "empty_like", device)), requires_grad)
 
 
 @created
@@ -394,4 +394,4 @@ def full_like(
     """
     like = _like(input, dtype, "full_like", device)
     value = to_array(fill_value, like["dtype"], name="full_like")
-    return made(np.full(fill_value=value, **like), requires_grad)
+    return leaf_of(np.full(fill_value=value, **like), requires_grad)

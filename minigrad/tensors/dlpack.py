@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from minigrad.autograd.call import made
+from minigrad.autograd.call import leaf_of
 from minigrad.autograd.dtypes import to_array
 from minigrad.autograd.events import tell
 from minigrad.autograd.typing import Tensor
@@ -62,7 +62,7 @@ def from_dlpack(
             f"from_dlpack: expected bools, integers or floats of at most 64 bits in CPU memory: "
             f"{error}"
         ) from None
-    return made(to_array(array, name="from_dlpack"), False)
+    return leaf_of(to_array(array, name="from_dlpack"), False)
 
 
 def to_dlpack(

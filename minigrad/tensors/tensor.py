@@ -14,7 +14,7 @@ import numpy as np
 
 from minigrad import ops, random
 from minigrad.autograd import api as gradients
-from minigrad.autograd.call import made
+from minigrad.autograd.call import leaf_of
 from minigrad.autograd.dtype_class import DTYPES
 from minigrad.autograd.dtype_class import dtype as DType
 from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
@@ -354,7 +354,7 @@ class Tensor(Methods, Fills, Variable):
         if set_to_none or grad is None:
             self._grad = None
         elif grad.requires_grad or not grad._data.flags.writeable:
-            self._grad = made(np.zeros_like(grad._data), False)
+            self._grad = leaf_of(np.zeros_like(grad._data), False)
         else:
             assign(grad, 0)
 

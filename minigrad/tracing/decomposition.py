@@ -9,7 +9,7 @@ import numpy as np
 
 from minigrad.autograd.call import wrap
 from minigrad.autograd.events import Observer
-from minigrad.autograd.mode import state
+from minigrad.autograd.mode import changed
 from minigrad.autograd.primitives import Primitive
 from minigrad.support.tree import mapped
 
@@ -29,9 +29,5 @@ def decomposed(
         What the decomposition returns.
     """
     assert op.decomposition is not None
-    outer = state.get()
-    try:
-        state.set(outer._replace(recording=recording, observers=(observer,)))
+    with changed(recording=recording, observers=(observer,)):
         return op.call_with(op.decomposition, mapped(wrap, [*values], np.ndarray))
-    finally:
-        state.set(outer)

@@ -189,16 +189,18 @@ class Trace(Observer):
     def _with(self, known: Value, part: Value, index: Any) -> Value:
         """A value with another one in a part of it."""
         arguments = {"x": known, "value": part, "index": index}
-        step = self._step("write", "setitem", arguments, op=registry["setitem"])
-        made = self._output(step, known.shape, known.dtype)
-        step.outputs.append(made)
-        return made
+        return self._derived("write", "setitem", arguments, known.shape)
 
     def _part(self, value: Value, index: Any, shape: tuple[int, ...]) -> Value:
         """A part of a value."""
-        arguments = {"x": value, "index": index}
-        step = self._step("forward", "getitem", arguments, op=registry["getitem"])
-        made = self._output(step, shape, value.dtype)
+        return self._derived("forward", "getitem", {"x": value, "index": index}, shape)
+
+    def _derived(
+        self, phase: Phase, name: str, arguments: dict[str, Any], shape: tuple[int, ...]
+    ) -> Value:
+        """What an op that nobody called gives, of the dtype of its first argument."""
+        step = self._step(phase, name, arguments, op=registry[name])
+        made = self._output(step, shape, arguments["x"].dtype)
         step.outputs.append(made)
         return made
 

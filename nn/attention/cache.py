@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.call import made
+from minigrad.autograd.call import leaf_of
 from minigrad.autograd.errors import refuse_shapes, value_error
 from minigrad.autograd.mode import located
 from minigrad.autograd.mutation import mark_written
@@ -253,7 +253,7 @@ class StaticKVCache(KVCache):
         if layer_idx not in self._buffers:
             return None
         keys, values = self._buffers[layer_idx]
-        return made(keys[:, :, :length], False), made(values[:, :, :length], False)
+        return leaf_of(keys[:, :, :length], False), leaf_of(values[:, :, :length], False)
 
     def get_seq_length(self, layer_idx: int = 0) -> int:
         if check_size("StaticKVCache", "layer_idx", layer_idx, least=0) >= self.num_layers:

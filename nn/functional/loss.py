@@ -13,7 +13,7 @@ import numpy as np
 from minigrad import ops
 from minigrad.autograd.call import wrap
 from minigrad.autograd.dtypes import to_array
-from minigrad.autograd.errors import type_error, value_error
+from minigrad.autograd.errors import refuse_shapes, type_error, value_error
 from minigrad.autograd.mode import located, state
 from minigrad.nn.functional.framing import framed
 from minigrad.ops._numerics import array_of, values_of
@@ -28,7 +28,7 @@ from minigrad.ops.loss import (
     row_weights,
     weighted,
 )
-from minigrad.support.checks import check_number, check_probability
+from minigrad.support.checks import check_choice, check_number, check_probability
 from minigrad.tensors.creation import asarray
 from minigrad.tensors.tensor import Tensor
 
@@ -179,17 +179,13 @@ def _over_weights(
     if weight is None:
         return reduced(name, losses, reduction)
     weights = _weights(name, input, weight)
-    if reduction == "mean":
-        return ops.sum(losses * weights) / ops.sum(weights)
-    return reduced(name, losses * weights, reduction)
+    total = reduced(name, losses * weights, "sum" if reduction == "mean" else reduction)
+    return total / ops.sum(weights) if reduction == "mean" else total
 
 
 def _weights(name: str, input: Tensor, weight: Any) -> Tensor:
-    if np.shape(weight) != input.shape:
-        raise value_error(
-            f"{name}: weight must have the shape {tuple(input.shape)} of the input, got "
-            f"{tuple(np.shape(weight))}"
-        )
+    wanted = f"a weight of the shape {tuple(input.shape)} of the input"
+    refuse_shapes(np.shape(weight) != input.shape, name, wanted, weight)
     return asarray(weight)
 
 
@@ -261,10 +257,8 @@ def _soft_cross_entropy(
     log_p = ops.where((y == 0.0) & (log_p == -math.inf), 0.0, log_p)  # 0 · log 0 is 0
     products = y * log_p
     if weight is not None:
-        if np.shape(weight) != (classes,):
-            raise value_error(
-                f"{name}: weight must have shape ({classes},), got {tuple(np.shape(weight))}"
-            )
+        wanted = f"a weight of shape ({classes},)"
+        refuse_shapes(np.shape(weight) != (classes,), name, wanted, weight)
         counts = asarray(weight)
         products = products * counts.astype(y.dtype).reshape(-1, *(1,) * (y.ndim - axis - 1))
     return reduced(name, -ops.sum(products, axis), reduction)
@@ -459,6 +453,5 @@ def reduced(name: str, losses: Tensor, reduction: Reduction) -> Tensor:
         return losses.mean()
     if reduction == "sum":
         return losses.sum()
-    if reduction is None or reduction == "none":
-        return losses
-    raise ValueError(f'{name}: reduction must be "mean", "sum" or "none", got {reduction!r}')
+    check_choice(name, "reduction", reduction or "none", ("mean", "sum", "none"))
+    return losses

@@ -165,14 +165,10 @@ def _aligned(attn_mask: Tensor | np.ndarray, scores: tuple[int, ...]) -> Any:
 
 def _wrong_shape(shape: tuple[int, ...], scores: tuple[int, ...]) -> str:
     *lead, queries, keys = scores
-    accepted = [f"({queries}|1, {keys})"]
-    if len(lead) == 2:
-        accepted.append(f"({lead[0]}|1, {queries}|1, {keys})")
-    if lead:
-        axes = ", ".join(f"{n}|1" for n in (*lead, queries))
-        accepted.append(f"({axes}, {keys})")
+    leads = [[], *[lead[: i + 1] for i in range(len(lead))]]
+    axes = [", ".join(f"{n}|1" for n in (*each, queries)) for each in leads]
     message = f"attn_mask: shape {shape} does not fit scores of shape {scores}: expected "
-    message += " or ".join(accepted)
+    message += " or ".join(f"({each}, {keys})" for each in axes)
     if len(lead) == 2 and shape == (lead[0] * lead[1], queries, keys):
         message += f"; one mask per head is given as attn_mask.reshape{scores}"
     if shape == (keys,):

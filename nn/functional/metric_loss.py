@@ -17,7 +17,7 @@ from minigrad.nn.functional.loss import Reduction, like, loss, reduced
 from minigrad.nn.functional.products import pairwise_distance
 from minigrad.ops._numerics import values_of
 from minigrad.ops.casting import floating
-from minigrad.support.checks import check_number
+from minigrad.support.checks import check_choice, check_number
 from minigrad.tensors.creation import asarray, tensor
 from minigrad.tensors.tensor import Tensor
 
@@ -197,13 +197,10 @@ def gaussian_nll_loss(
     check_number(name, "eps", eps, above=0.0)
     y, x = like(name, input, target), floating(input)
     v = floating(var if isinstance(var, Tensor) else tensor(np.asarray(var, x.dtype)))
-    if v.ndim and v.shape != input.shape:
-        if v.shape == input.shape[:-1]:
-            v = ops.expand_dims(v, -1)
-        elif v.shape != (*input.shape[:-1], 1):
-            raise value_error(
-                f"{name}: input of shape {tuple(input.shape)}, but var of shape {tuple(v.shape)}"
-            )
+    if v.shape == input.shape[:-1] and v.ndim:
+        v = ops.expand_dims(v, -1)
+    shapes = ((), input.shape, (*input.shape[:-1], 1))
+    refuse_shapes(v.shape not in shapes, name, "an input and a var of one shape", input, v)
     if (values_of(v) < 0).any():
         raise value_error(f"{name}: var must not be negative, got {values_of(v).min()}")
     v = v + np.maximum(eps - values_of(v), 0).astype(v.dtype)
@@ -352,11 +349,8 @@ def multi_margin_loss(
     name = "multi_margin_loss"
     right = asarray(target)
     if right.dtype.kind not in "iu":
-        raise type_error(
-            f"{name}: classes expected as integers, got a target of {right.dtype.name}"
-        )
-    if p not in (1, 2):
-        raise value_error(f"{name}: p must be 1 or 2, got {p!r}")
+        raise type_error(f"{name}: integers expected as classes, got {right.dtype.name}")
+    check_choice(name, "p", p, (1, 2))
     one = input.ndim < 2 and right.shape in ((), (1,))
     refuse_shapes(
         not one and (input.ndim != 2 or right.shape != input.shape[:1]), name,

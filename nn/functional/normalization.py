@@ -75,10 +75,8 @@ def rms_norm(
 def _sizes(owner: str, input: Tensor, normalized_shape: int | Sequence[int]) -> tuple[int, ...]:
     shape = normalized_shape
     sizes = tuple(shape) if isinstance(shape, Sequence) else (shape,)
-    if not sizes or tuple(input.shape[-len(sizes) :]) != sizes:
-        raise value_error(
-            f"{owner}: the input has shape {tuple(input.shape)}, its last axes must be {sizes}"
-        )
+    wrong = not sizes or tuple(input.shape[-len(sizes) :]) != sizes
+    refuse_shapes(wrong, owner, f"last axes {sizes}", input)
     return sizes
 
 
@@ -192,11 +190,10 @@ def group_norm(
         [[-1.0, 1.0, -1.0, 1.0]]
     """
     check_size("group_norm", "num_groups", num_groups)
-    if input.ndim < 2 or input.shape[1] % num_groups:
-        raise value_error(
-            f"group_norm: an input of shape (N, C, ...) expected, with C divisible by "
-            f"{num_groups}, got {tuple(input.shape)}"
-        )
+    refuse_shapes(
+        input.ndim < 2 or input.shape[1] % num_groups, "group_norm",
+        f"an input of shape (N, C, ...) with C divisible by {num_groups}", input,
+    )  # fmt: skip
     _check_channels("group_norm", input, weight=weight, bias=bias)
     check_number("group_norm", "eps", eps, 0.0)
     return ops.group_norm(input, weight, bias, groups=num_groups, eps=eps)

@@ -211,15 +211,13 @@ def softmin(
 
 def _axis(owner: str, x: Tensor, dim: int | None) -> int:
     """The axis; where none is named, the last one of at most two, on which PyTorch agrees."""
-    if dim is not None:
-        return dim
-    if np.ndim(x) > 2:
+    if dim is None and np.ndim(x) > 2:
+        theirs = "first" if x.ndim == 3 else "second"
         raise type_error(
             f"{owner}: an input of shape {tuple(x.shape)} has more than two axes: write dim=-1 for "
-            f"the last one (PyTorch takes the {'first' if x.ndim == 3 else 'second'} where none is "
-            f"named)"
+            f"the last one (PyTorch takes the {theirs} where none is named)"
         )
-    return -1
+    return -1 if dim is None else dim
 
 
 def _converted(x: Tensor, dtype: Any) -> Tensor:

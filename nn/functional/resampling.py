@@ -14,7 +14,7 @@ from minigrad.nn.functional.framing import framed
 from minigrad.nn.functional.pooling import adaptive_avg_pool1d, adaptive_avg_pool2d
 from minigrad.ops._numerics import widened
 from minigrad.ops.casting import as_tensor
-from minigrad.support.checks import check_number, check_size, check_sizes
+from minigrad.support.checks import check_choice, check_number, check_size, check_sizes
 from minigrad.tensors.tensor import Tensor
 
 __all__ = [
@@ -69,20 +69,18 @@ def interpolate(
     axes = input.ndim - 2
     check_interpolation("interpolate", size, scale_factor, mode, align_corners)
     smooth = mode in _SMOOTH
-    if axes not in (1, 2) or _SMOOTH.get(mode, axes) != axes:
-        shapes = {1: "(N, C, L)", 2: "(N, C, H, W)"}
-        expected = shapes.get(_SMOOTH.get(mode, 0), " or ".join(shapes.values()))
-        raise value_error(
-            f"interpolate: mode={mode!r} needs an input of shape {expected}, got "
-            f"{tuple(input.shape)}"
-        )
+    shapes = {1: "(N, C, L)", 2: "(N, C, H, W)"}
+    wanted = shapes.get(_SMOOTH.get(mode, 0), " or ".join(shapes.values()))
+    refuse_shapes(
+        axes not in (1, 2) or _SMOOTH.get(mode, axes) != axes, "interpolate",
+        f"an input of shape {wanted} for mode={mode!r}", input,
+    )  # fmt: skip
     if smooth and input.dtype.kind != "f":
         raise type_error(
             f"interpolate: mode={mode!r} needs a floating-point input, got {input.dtype.name}; "
             f"convert it with .float()"
         )
-    if 0 in input.shape[2:]:
-        raise value_error(f"interpolate: nothing to resize in shape {tuple(input.shape)}")
+    refuse_shapes(0 in input.shape[2:], "interpolate", "elements to resize", input)
     sizes, factors = _target(input.shape[2:], size, scale_factor)
     if recompute_scale_factor:
         factors = (None,) * axes
@@ -153,9 +151,7 @@ def check_interpolation(
     owner: str, size: Any, scale_factor: Any, mode: str, align_corners: bool | None
 ) -> None:
     """Raise unless the options of an interpolation make sense together."""
-    known = ("nearest", "nearest-exact", *_SMOOTH, "area")
-    if mode not in known:
-        raise value_error(f"{owner}: mode must be one of {', '.join(known)}; got {mode!r}")
+    check_choice(owner, "mode", mode, ("nearest", "nearest-exact", *_SMOOTH, "area"))
     if (size is None) == (scale_factor is None):
         raise value_error(
             f"{owner}: one of size and scale_factor expected, got size={size!r} and "

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.call import made
+from minigrad.autograd.call import leaf_of
 from minigrad.nn.attention.cache import Cache, DynamicKVCache
 from minigrad.nn.functional.masks import MaskLike
 from minigrad.nn.generation.sampling import checked_ids, checked_padding, last_logits
 from minigrad.ops._numerics import values_of
 from minigrad.ops.probabilities import log_softmax
-from minigrad.support.checks import check_size
+from minigrad.support.checks import check_flag, check_number, check_size
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["beam_search"]
@@ -76,7 +76,8 @@ def beam_search(
     prompts = checked_ids("beam_search", ids)
     count = check_size("beam_search", "max_new_tokens", max_new_tokens)
     beams = check_size("beam_search", "num_beams", num_beams)
-    penalty = length_penalty
+    penalty = check_number("beam_search", "length_penalty", length_penalty)
+    check_flag("beam_search", "early_stopping", early_stopping)
     kept = DynamicKVCache() if cache is None else cache
     padding = None
     if key_padding_mask is not None:
@@ -130,7 +131,7 @@ def beam_search(
     longest = step if stop is None else (complete != stop).any(axis=(0, 1)).sum() + 1
     repeated = np.broadcast_to(prompts[:, None], (n, beams, prompts.shape[1]))
     found = np.concatenate([repeated, complete[..., :longest]], axis=2)
-    return made(found, False), made(scores, False)
+    return leaf_of(found, False), leaf_of(scores, False)
 
 
 def _best(count: int, values: np.ndarray, *others: np.ndarray) -> list[np.ndarray]:

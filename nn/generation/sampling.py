@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import random
-from minigrad.autograd.call import made
+from minigrad.autograd.call import leaf_of
 from minigrad.autograd.errors import refuse_shapes
 from minigrad.autograd.grad_mode import no_grad
 from minigrad.nn.attention.cache import Cache, DynamicKVCache
@@ -79,7 +79,7 @@ def generate(
         model, beginning, max_new_tokens, temperature=temperature, top_k=top_k, top_p=top_p,
         stop=stop, cache=cache, key_padding_mask=key_padding_mask,
     )  # fmt: skip
-    return made(
+    return leaf_of(
         np.concatenate([beginning, *(values_of(step)[:, None] for step in steps)], axis=1), False
     )
 
@@ -124,7 +124,7 @@ def _steps(
         if stop is not None:
             drawn = np.where(ended, stop, drawn)
             ended |= drawn == stop
-        yield made(drawn, False)
+        yield leaf_of(drawn, False)
         if stop is not None and ended.all():
             return
         tokens = drawn[:, None]
@@ -142,7 +142,7 @@ def last_logits(
         positions = np.maximum(np.cumsum(~padding, axis=1) - 1, 0)[:, -tokens.shape[1] :]
         masks = {"key_padding_mask": padding, "position_ids": positions}
     with no_grad(), evaluating(model):
-        logits = model(made(tokens, False), cache, **masks)
+        logits = model(leaf_of(tokens, False), cache, **masks)
     refuse_shapes(
         logits.ndim != 3 or logits.shape[:2] != tokens.shape, owner,
         f"logits of shape (N, L, classes), with N, L = {tokens.shape}, from the model", logits,
@@ -183,7 +183,7 @@ def pad_left(prompts: Iterable[Any], pad: int = 0) -> tuple[Tensor, np.ndarray]:
     for i, row in enumerate(rows):
         ids[i, length - len(row) :] = row
         padding[i, length - len(row) :] = False
-    return made(ids, False), padding
+    return leaf_of(ids, False), padding
 
 
 def sample(
@@ -218,7 +218,7 @@ def sample(
     if not np.isfinite(best).all():
         raise ValueError("sample: each row of logits needs a largest finite one, and no NaN")
     if temperature == 0:
-        return made(scores.argmax(axis=-1), False)
+        return leaf_of(scores.argmax(axis=-1), False)
     with np.errstate(over="ignore"):  # a temperature near 0
         weights = np.exp((scores - best) / temperature)  # (..., classes)
     order = np.argsort(-scores, axis=-1, kind="stable")
@@ -232,7 +232,7 @@ def sample(
     reached = np.cumsum(weights, axis=-1)
     mark = random.generator().random(scores.shape[:-1])[..., None] * reached[..., -1:]
     place = (reached <= mark).sum(axis=-1, keepdims=True)
-    return made(np.take_along_axis(order, place, axis=-1)[..., 0], False)
+    return leaf_of(np.take_along_axis(order, place, axis=-1)[..., 0], False)
 
 
 def checked_ids(owner: str, ids: Any) -> np.ndarray:

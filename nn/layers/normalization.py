@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.errors import value_error
+from minigrad.autograd.errors import refuse_shapes
 from minigrad.autograd.events import effect
 from minigrad.nn import functional as F
 from minigrad.nn import init
@@ -182,11 +182,11 @@ class _NormBase(_Normalization):
     def _check_layout(self, input: Tensor) -> None:
         axes = {layout.count(",") + 1: layout for layout in self.layouts}
         layout = axes.get(input.ndim, "")
-        if not layout or input.shape[layout.startswith("(N")] != self.num_features:
-            raise value_error(
-                f"{type(self).__name__}: an input of shape {' or '.join(self.layouts)} with "
-                f"C = {self.num_features} expected, got {tuple(input.shape)}"
-            )
+        refuse_shapes(
+            not layout or input.shape[layout.startswith("(N")] != self.num_features,
+            type(self).__name__,
+            f"an input of shape {' or '.join(self.layouts)} with C = {self.num_features}", input,
+        )  # fmt: skip
 
 
 class _BatchNorm(_NormBase):

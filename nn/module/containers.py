@@ -113,7 +113,10 @@ class _Sequence(_Entries, MutableSequence[T]):
             part = self._empty()
             part._become(self._named()[index])
             return part
-        found: T = self.__dict__[self._names()[self._position(index)]]
+        name = str(index)  # a number as a name is the position
+        if self._registered.get(name) != self._kind:
+            name = self._names()[self._position(index)]
+        found: T = self.__dict__[name]
         return found
 
     def __setitem__(self, index: Any, value: Any) -> None:

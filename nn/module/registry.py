@@ -60,7 +60,9 @@ class Registry:
             new: Kind = "parameter"
             if isinstance(value, Registry):
                 self._check_child(name, value)
-                value._name, new = name, "module"
+                new = "module"
+                if self.__dict__.get(value._name) is not value:  # the first of several names stays
+                    value._name = name
             elif isinstance(value._node, Leaf):
                 value._node.name = name
             if kind != new:

@@ -84,6 +84,8 @@ def test_derivatives(graph: Any, shape: tuple[int, ...]) -> None:
 
 TEXTBOOK: dict[str, tuple[Any, float, float]] = {
     # a graph of one number, the number, and the derivative
+    "h + x": (lambda x: (x + 3.0) + x, 2.0, 2.0),
+    "a * a": (lambda x: (lambda a: a * a)(x * 2), 3.0, 24.0),
     "h + h, 25 times": (lambda x: repeated(x, 25, lambda h: h + h), 1.0, 2.0**25),
     "h + 1, 20,000 times": (lambda x: repeated(x, 20_000, lambda h: h + 1.0), 0.0, 1.0),
     "x * x ..., 3,000 times": (lambda x: repeated(x, 3000, lambda h: h * x), 1.0, 3001.0),
@@ -106,6 +108,12 @@ def test_exact_numbers_of_the_textbook_graphs(graph: Any, at: float, wanted: flo
 
 
 # Long chains ----------------------------------------------------------------------------------
+
+
+def test_a_long_chain_of_multiplications_is_differentiated_twice() -> None:
+    x = scalar(1.0)
+    (first,) = grad(repeated(x, 3000, lambda h: h * x), x, create_graph=True)
+    assert grad(first, x)[0].item() == 3001.0 * 3000.0
 
 
 @pytest.mark.long
@@ -216,6 +224,15 @@ def test_a_gradient_is_not_a_saved_array() -> None:
     x.zero_grad()
     z.sum().backward()
     assert x.grad.tolist() == [3.0, 4.0]
+
+
+def test_accumulating_leaves_earlier_gradients_alone() -> None:
+    x = variable(1.0, 2.0)
+    (3 * x).sum().backward()
+    kept = x.grad
+    (x * x).sum().backward()
+    assert kept.tolist() == [3.0, 3.0]
+    assert x.grad.tolist() == [5.0, 7.0]
 
 
 def test_a_read_of_a_number_and_another_use() -> None:

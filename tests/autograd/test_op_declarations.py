@@ -1,8 +1,7 @@
 """What an op is, it declares: no name of an op or of an argument decides anything.
 
-Every name that the compiler has as a string, and that of each op, is given to an op of a program.
-Whatever is then done with it must come out as for a name that is nowhere. What arguments may be
-called is in test_primitive.py.
+Every name that is in the library as a string is given to an op of a program and to its
+arguments. Whatever is then done with the op must come out as for a name that is nowhere.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from minigrad import Tensor, ops, tensor, viz
 from minigrad.autograd import grad, gradcheck, primitive
 from minigrad.autograd.events import Call
 from minigrad.autograd.primitives import by_numpy, registry
-from minigrad.viz.record.rerun import checked
+from minigrad.viz.record.rerun import checked, runs_alone
 
 ROOT = Path(minigrad.__file__).parent
 PLAIN = "zz_plain"
@@ -33,10 +32,17 @@ RESERVED = {"g", "out", "needed", "q9"}
 """Names that a rule reads, and one that the test calls arguments by that are called otherwise."""
 
 
-def names() -> list[str]:
-    """Every identifier in the compiler that is a string, or a parameter."""
+ENGINE = ("_*.py", "autograd/*.py", "compiler/*.py", "debugging/*.py", "viz/record/*.py")
+"""Who calls ops, and looks at those of a program."""
+
+EVERYWHERE = ("**/*.py", "../nn/**/*.py")
+
+
+@functools.cache
+def names(where: tuple[str, ...]) -> list[str]:
+    """Every identifier that is a string, or a parameter, somewhere in the library."""
     found: set[str] = set()
-    for path in ROOT.glob("compiler/*.py"):
+    for path in [path for pattern in where for path in ROOT.glob(pattern)]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 found.add(node.value)
@@ -64,7 +70,7 @@ def outcomes(*calls: Callable[[], Any]) -> list[str]:
     return list(map(outcome, calls))
 
 
-ENVIRONMENT: dict[str, Any] = {"zz_sin": np.sin}
+ENVIRONMENT: dict[str, Any] = {"zz_sin": np.sin, "zz_cos": np.cos, "zz_len": len}
 
 
 def written(signature: str, result: str) -> Any:
@@ -75,6 +81,54 @@ def op_with(signature: str, result: str, name: str = "zz_op", **options: Any) ->
     forward = written(signature, result)
     forward.__name__, forward.__module__ = name, __name__
     return primitive(**options)(forward)
+
+
+def static_argument(name: str) -> list[str]:
+    """What an op does whose static argument has the name."""
+    op = op_with(f"zz_x, {name}=3", f"zz_sin(zz_x) * zz_len({name})", arrays=1)
+    rule = written(f"g, zz_x, {name}", f"g * zz_cos(zz_x) * zz_len({name})")
+    op.defvjp(zz_x=rule)
+    x = tensor(np.array([0.5, 1.0]), requires_grad=True)
+    given = op_with(f"zz_x, {name}", f"zz_x * ({name} == [1, 2])", arrays=1)
+
+    def notes() -> Any:
+        with viz.trace() as traced:
+            op(x, "ab").sum().backward()
+        return [node.notes for node in traced.graph(y=x).nodes]
+
+    called = Call(op.op, (x, "ab"), (x._data, "ab"), (x,), (), None, None)
+    return outcomes(
+        lambda: given(x, [1, 2]),
+        lambda: given(x, **{name: [1, 2]}),
+        lambda: op(x, Tensor([1.0, 2.0])),
+        lambda: op(x, q9="ab"),
+        lambda: grad(op(x, **{name: "abc"}).sum(), x),
+        notes,
+        lambda: (runs_alone(op.op), checked(called, 0, [np.ones(2)], np.ones(2))),
+    )
+
+
+def array_argument(name: str) -> list[str]:
+    """What an op does whose second array has the name."""
+    op = op_with(f"zz_x, {name}", f"zz_x * {name}")
+    op.defvjp(zz_x=written(f"g, {name}", f"g * {name}"), **{name: lambda g, zz_x: g * zz_x})
+    x, y = (tensor(np.array(v), requires_grad=True) for v in ([1.0, 2.0], [[3.0], [4.0]]))
+
+    def boxes() -> Any:
+        with viz.trace() as traced:
+            op(x, y).sum().backward()
+        graph = traced.graph()
+        return [node.label for node in graph.nodes if node.kind == "op"], len(graph.edges)
+
+    return outcomes(
+        lambda: op(x, **{name: y}),
+        lambda: op(x, [1.0, 2.0]),
+        lambda: op(x),
+        lambda: op(x, y, y),
+        lambda: op(Tensor([1.0, 2.0, 3.0]), y.reshape(2)),
+        lambda: grad(op(x, y).sum(), [x, y]),
+        boxes,
+    )
 
 
 def named_op(name: str) -> list[str]:
@@ -118,8 +172,21 @@ def offenders(given_to: Callable[[str], list[str]], candidates: Iterable[str]) -
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("given_to", [static_argument, array_argument])
+def test_the_name_of_an_argument_decides_nothing(given_to: Callable[[str], list[str]]) -> None:
+    assert {"axis", "call", "key", "self"} <= {*names(ENGINE)}
+    assert not offenders(given_to, names(ENGINE))
+
+
+@pytest.mark.slow
 def test_the_name_of_an_op_decides_nothing() -> None:
-    assert not offenders(named_op, [*registry, *names()])
+    assert not offenders(named_op, [*registry, *names(("compiler/*.py",))])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("given_to", [static_argument, array_argument, named_op])
+def test_no_name_decides_anything(given_to: Callable[[str], list[str]]) -> None:
+    assert not offenders(given_to, names(EVERYWHERE))
 
 
 # Declarations ------------------------------------------------------------------------------------

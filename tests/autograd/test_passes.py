@@ -25,6 +25,14 @@ def scalar(value: float) -> Tensor:
 # backward() -----------------------------------------------------------------------------------
 
 
+def test_a_scalar_needs_no_gradient() -> None:
+    for shape in ((), (1,), (1, 1)):
+        x = minigrad.tensor(np.full(shape, 3.0), requires_grad=True)
+        (x * x).backward()
+        assert x.grad.shape == shape
+        assert x.grad.item() == 6.0
+
+
 def test_a_non_scalar_takes_a_gradient_of_its_shape() -> None:
     x = variable(1.0, 2.0)
     with pytest.raises(RuntimeError, match=r"backward: .*shape \(2,\).*\.sum\(\)"):
@@ -202,6 +210,15 @@ def test_grad_adds_several_outputs() -> None:
     assert grad([y * y, y], x)[0].item() == 4 * 8 + 4  # an output and its ancestor
 
 
+def test_grad_writes_nothing() -> None:
+    x, y, other = scalar(2.0), scalar(3.0), scalar(4.0)
+    interior = x * y
+    interior.retain_grad()
+    (found,) = grad(interior * interior * other, x)
+    assert found.item() == 2 * 6 * 3 * 4
+    assert [t.grad for t in (x, y, other, interior)] == [None] * 4
+
+
 def test_grad_reaches_interior_tensors_and_the_output_itself() -> None:
     x = scalar(2.0)
     y = x * 3
@@ -268,6 +285,15 @@ def test_rules_that_are_not_needed_do_not_run(create_graph: bool) -> None:
         RUNS.clear()
         assert grad(out, to, create_graph=create_graph)[0].item() == wanted
         assert runs == RUNS
+
+
+def test_grad_leaves_the_other_branches_usable() -> None:
+    x, y = scalar(2.0), scalar(3.0)
+    shared = x.exp()
+    left, right = shared * y, shared * x
+    grad(left, y)
+    right.backward()
+    np.testing.assert_allclose(x.grad.item(), 3 * np.exp(2.0))
 
 
 # Hooks ----------------------------------------------------------------------------------------

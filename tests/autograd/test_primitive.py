@@ -126,6 +126,16 @@ def test_a_tensor_in_the_place_of_an_option_is_never_ignored() -> None:
         assert grad(out.sum(), gain)[0].shape == gain.shape
 
 
+def test_three_arguments() -> None:
+    my_fma = own(
+        "my_fma", lambda a, b, c: a * b + c, {"promote": ("a", "b", "c")},
+        a=lambda g, b: g * b, b=lambda g, a: g * a, c=lambda g: g,
+    )  # fmt: skip
+    check(my_fma, variable(2, 3), variable(3, seed=1), variable(2, 1, seed=2))
+    check(lambda a: my_fma(a, 2.0, a), variable(2))
+    assert my_fma(Tensor([1.0]), 2, np.array([1])).dtype == np.float32
+
+
 def test_variadic() -> None:
     @primitive
     def my_total(*tensors: Any, power: int = 1) -> Any:
@@ -197,6 +207,22 @@ def test_plans_of_variadic_ops_are_bounded(op: Any) -> None:
     finally:
         tracemalloc.stop()
     assert traced[1] - traced[0] < 100_000
+
+
+@pytest.mark.parametrize("join", [minigrad.concatenate, minigrad.stack])
+def test_some_of_many_tensors_get_gradients(join: Any) -> None:
+    """Among constants, all of them or some, recorded or not."""
+    tensors = [variable(2, seed=i) if i % 3 else np.ones(2) for i in range(20)]
+    inputs = [t for t in tensors if isinstance(t, Tensor)]
+    scale = np.arange(1.0, 41.0).reshape((40,) if join is minigrad.concatenate else (20, 2))
+    expected = {id(t): scale.reshape(20, 2)[i] for i, t in enumerate(tensors)}
+    for chosen in (inputs, inputs[::3], inputs[-1:], inputs[:1]):
+        for create in (False, True):
+            found = grad((join(tensors) * scale).sum(), chosen, create_graph=create)
+            for tensor, gradient in zip(chosen, found, strict=True):
+                np.testing.assert_array_equal(gradient.numpy(), expected[id(tensor)])
+
+    assert join(tensors)._node.plan.slot_names == tuple(f"tensors[{i}]" for i in range(20) if i % 3)
 
 
 def test_joint_rule_is_told_what_is_needed() -> None:
@@ -278,6 +304,13 @@ def test_rules_may_name_shapes_and_return_updates() -> None:
     total = my_first(x) + my_first(x) + (x * 2).sum()
     total.backward()
     assert x.grad.tolist() == [4.0, 2.0, 2.0]
+
+
+def test_floating_ops_take_integers() -> None:
+    my_half = own("my_half", lambda x: x / 2, {"float_inputs": True})
+    assert my_half(3).dtype == np.float32
+    assert my_half(np.array([1, 2])).tolist() == [0.5, 1.0]
+    assert my_half(np.array([1.0, 2.0])).dtype == np.float64
 
 
 def test_an_op_without_rules_or_with_a_rule_that_returns_none_gives_no_gradient() -> None:
@@ -430,6 +463,19 @@ def test_an_argument_may_have_any_name(form: str) -> None:
             assert wanted.tolist() == [2.0, 2.0], (name, other)
             (again,) = grad(out.sum(), x, create_graph=True)
             assert again.tolist() == [2.0, 2.0], (name, other)
+
+
+def test_names_that_are_handed_on_may_be_any() -> None:
+    """A function's own parameters are not names that it takes for another."""
+    x = Tensor([1.0, 2.0], requires_grad=True)
+    double = defined("self", "self * 2")
+    double.defvjp(self=lambda g: g * 2)
+    y = minigrad.autograd.checkpoint(lambda function: double(self=function), function=x)
+    assert grad(y.sum(), x)[0].tolist() == [2.0, 2.0]
+    assert "gradient of target" in minigrad.viz.explain(double(x).sum(), target=x)
+    with minigrad.viz.trace() as traced:
+        double(x)
+    assert "self" in {node.label for node in traced.graph(self=x).nodes}
 
 
 def test_names_that_would_stand_for_two_things_are_refused() -> None:

@@ -96,6 +96,14 @@ def test_optimizers(name: str) -> None:
     assert "cross_entropy" in str(step.program)
 
 
+def test_muon() -> None:
+    """It is for matrices alone."""
+    model = lambda: nn.Sequential(
+        nn.Linear(8, 6, bias=False), nn.ReLU(), nn.Linear(6, 3, bias=False)
+    )
+    check(trained(model, classified, "Muon", lr=0.01), DATA)
+
+
 @pytest.mark.parametrize("name", [name for name in SCHEDULERS if name != "ReduceLROnPlateau"])
 def test_schedules(name: str) -> None:
     make = trained(mlp, classified, "SGD", schedule=SCHEDULERS[name], lr=0.1, momentum=0.9)
@@ -113,6 +121,11 @@ def test_a_schedule_that_sees_the_loss() -> None:
         return {"loss": loss}
 
     check(owning(owners, step), [*DATA, *DATA])
+
+
+@pytest.mark.parametrize("clip", [0.01, 100.0])
+def test_clipping(clip: float) -> None:
+    check(trained(mlp, classified, clip=clip), DATA)
 
 
 def test_clipping_of_values_and_the_returned_norm() -> None:
@@ -149,6 +162,23 @@ def test_recurrent_layers(layer: str, options: Any) -> None:
     check(trained(model, squared), SEQUENCES)
 
 
+def test_a_cell_in_a_loop() -> None:
+    class Loop(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.cell = nn.LSTMCell(4, 3)
+
+        def forward(self, x: Any) -> Any:
+            h, c = minigrad.zeros(x.shape[0], 3), minigrad.zeros(x.shape[0], 3)
+            outs = []
+            for i in range(x.shape[1]):
+                h, c = self.cell(x[:, i], (h, c))
+                outs.append(h)
+            return minigrad.stack(outs, 1) * minigrad.concatenate([h, c], 1)[:, None, 3:]
+
+    check(trained(Loop, squared), SEQUENCES)
+
+
 class LanguageModel(nn.Module):
     """Embedding, blocks, and an output layer that may share the embedding's weight."""
 
@@ -174,6 +204,23 @@ def next_word(m: Any, words: Any) -> Any:
 @pytest.mark.parametrize("tied", [False, True])
 def test_language_models(tied: bool) -> None:
     check(trained(lambda: LanguageModel(tied), next_word, clip=1.0), WORDS)
+
+
+def test_encoder_and_decoder_with_masks() -> None:
+    def loss(m: Any, x: Any, y: Any, keep: Any) -> Any:
+        mask = nn.Transformer.generate_square_subsequent_mask(y.shape[1])
+        return (m(x, y, tgt_mask=mask, src_key_padding_mask=keep > 0) ** 2).sum()
+
+    calls = batches(5, (2, 4, 8), (2, 3, 8), ((2, 4), 2))
+    for _, _, keep in calls:
+        keep[:, 0] = 0
+    check(trained(lambda: nn.Transformer(8, 2, 1, 1, 16, 0.1), loss), calls)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float16"])
+def test_dtypes(dtype: str) -> None:
+    model = lambda: mlp().to(getattr(minigrad, dtype))
+    check(trained(model, classified, "SGD"), [(x.astype(dtype), y) for x, y in DATA])
 
 
 def test_shapes_that_alternate() -> None:
@@ -223,6 +270,22 @@ def test_a_model_that_is_changed_between_calls(changes: Any) -> None:
     check(trained(mlp, classified, optimizer), [*DATA, *DATA], between)
 
 
+def test_two_optimizers() -> None:
+    def owners() -> Any:
+        generator = nn.Linear(3, 4)
+        critic = nn.Sequential(nn.Linear(4, 5), nn.ReLU(), nn.Linear(5, 1))
+        first = optim.Adam(generator.parameters(), lr=0.01)
+        return generator, critic, first, optim.SGD(critic.parameters(), lr=0.1)
+
+    def step(real: Any, generator: Any, critic: Any, first: Any, second: Any) -> Any:
+        fake = generator(minigrad.randn(len(real), 3))
+        right = F.softplus(-critic(real)).mean() + F.softplus(critic(fake.detach())).mean()
+        loss = updated(second, right)
+        return loss, updated(first, F.softplus(-critic(fake)).mean())
+
+    check(owning(owners, step), batches(6, (5, 4)))
+
+
 @pytest.mark.parametrize("inside", [True, False])
 def test_gradients_that_add_up_over_calls(inside: bool) -> None:
     def step(x: Any, y: Any, update: bool, m: Any, o: Any) -> Any:
@@ -251,6 +314,19 @@ def test_averaged_weights() -> None:
         loss = updated(o, classified(m, x, y))
         average.update_parameters(m)
         return loss, average(x)
+
+    check(owning(owners, step), DATA)
+
+
+def test_frozen_parameters_and_groups() -> None:
+    def owners() -> Any:
+        m = mlp()
+        m[0].requires_grad_(False)
+        groups = [{"params": m[3].weight, "lr": 0.1}, {"params": [m[3].bias]}]
+        return m, optim.Adam(groups, lr=0.01)
+
+    def step(x: Any, y: Any, m: Any, o: Any) -> None:
+        updated(o, classified(m, x, y))
 
     check(owning(owners, step), DATA)
 

@@ -253,8 +253,6 @@ class TestSamplers:
     @pytest.mark.parametrize(
         ("make", "args", "error", "message"),
         [
-            (SequentialSampler, [iter("abc")], TypeError, r"SequentialSampler: .*len\(\)"),
-            (RandomSampler, [3], TypeError, "RandomSampler: .*got int"),
             (RandomSampler, ["abc", False, 0], ValueError, "num_samples must be at least"),
             (RandomSampler, ["abc", "no"], TypeError, "RandomSampler: replacement"),
             (RandomSampler, ["abc", False, None, -1], ValueError, "RandomSampler: generator"),
@@ -535,6 +533,16 @@ class TestBatchSamplers:
         assert [*endless] == [["a"], ["c", "b"]]
         with pytest.raises(TypeError, match="cannot be saved; define __len__"):
             endless.state_dict()
+
+    def test_very_many_indices_are_drawn_as_they_are_needed(self) -> None:
+        sampler = RandomSampler(range(4), replacement=True, num_samples=int(1e10))
+        for loader in (
+            DataLoader(range(4), 3, sampler=sampler),
+            DataLoader(range(4), batch_sampler=data.BatchSampler(sampler, 3, True)),
+        ):
+            assert next(iter(loader)).shape == (3,)
+            with pytest.raises(TypeError, match="draws as it is read"):
+                loader.state_dict()
 
     def test_some_indices(self) -> None:
         sampler = data.SubsetRandomSampler([7, 3, 5], generator=0)

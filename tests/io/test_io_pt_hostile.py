@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import io
+import pickle
 import random
 import tracemalloc
 import zipfile
@@ -20,6 +21,9 @@ import minigrad
 from minigrad import nn
 from minigrad.io import LoadError, load, save
 
+CHAIN: list[Any] = [[0]]  # each of 150 lists holds the one before
+for _ in range(150):
+    CHAIN.append([CHAIN[-1]])
 LISTS = b"](" + b"K\1" * 200 + b"eq\0"  # a list of 200 numbers, remembered
 
 
@@ -142,6 +146,7 @@ def test_a_tensor_that_lies(tmp_path: Path, content: bytes, said: str) -> None:
         b"(" + LISTS + called("__builtin__ set", b"h\0") * 200 + b"t",
         b"(" + text("x" * 9000) + b"q\0" + 20 * called("_codecs encode", b"h\0", text("latin1"))
         + b"t"],
+    "nested too deep": [pickle.dumps(CHAIN, 2)[2:-1]],
     "so often that there are too many": [
         b"(" + b"K\1\x85q\0" + b"".join(
             b"h%ch%c\x86q%c" % (i, i, i + 1) for i in range(60)) + b"t"],

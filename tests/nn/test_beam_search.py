@@ -239,7 +239,7 @@ def test_nothing_is_recorded_and_the_mode_is_restored() -> None:
         ({"max_new_tokens": 0}, "max_new_tokens must be at least 1, got 0"),
         ({"length_penalty": math.inf}, "length_penalty .*inf"),
         ({"early_stopping": "never"}, "early_stopping must be True or False, got 'never'"),
-        ({"ids": [1, 2]}, r"\(N, L\).*write \[ids\]"),
+        ({"ids": [1, 2]}, r"\(N, L\).*\[ids\]"),
         ({"ids": [[0.5]]}, "ids must be integers"),
         ({"key_padding_mask": [[True]]}, "prompt 0 ends in padding"),
         ({"model": lambda ids, cache: tensor(np.zeros((1, 5)))}, "logits of shape"),

@@ -113,6 +113,7 @@ def test_numbers_of_subclasses_are_numbers(tmp_path: Path) -> None:
 BRANCHES: dict[str, Program] = {
     "more than": lambda m, x: x * 2 if x.shape[1] > 16 else x * 3,
     "one": lambda m, x: x * 2 if 0.5 * x.shape[1] == 0.5 else x * 3,
+    "both one": lambda m, x: x * 2 if x.shape[0] * x.shape[1] == 1 else x * 3,
     "the batch": lambda m, x: x * 2 if len(x) >= 30 else x * 3,
     "more than runs": lambda m, x: x * 2 if x.shape[1] > 6 else x * 3,
     "other ops": lambda m, x: x * 2 if x.shape[1] > 6 else x + 3,

@@ -201,28 +201,6 @@ def test_add_at_is_numpys_for_every_kind_of_index() -> None:
         assert buffer.dtype == dtype
 
 
-def test_gather_and_take_along_axis_differ_in_what_they_allow() -> None:
-    """The one is PyTorch's: no broadcasting, nothing from the end. The other is NumPy's."""
-    x = Tensor([[1.0, 2.0], [3.0, 4.0]])
-    first, from_the_end = np.array([[0, 0]]), np.array([[-1, -1], [0, -2]])
-    assert ops.gather(x, 1, first).tolist() == [[1.0, 1.0]]
-    assert ops.take_along_axis(x, first, 1).tolist() == [[1.0, 1.0], [3.0, 3.0]]
-    with pytest.raises(IndexError, match="^gather: .*index -1.*axis 1"):
-        ops.gather(x, 1, from_the_end)
-    assert ops.take_along_axis(x, from_the_end, 1).tolist() == [[2.0, 2.0], [3.0, 3.0]]
-
-
-def test_scatter_add_changes_none_of_its_arguments() -> None:
-    x, src = tensor(np.zeros(3), requires_grad=True), Tensor([1.0, 2.0], requires_grad=True)
-    out = ops.scatter_add(x, 0, [1, 1], src)
-    assert out.tolist() == [0.0, 3.0, 0.0]
-    assert x.tolist() == [0.0] * 3
-    assert not np.shares_memory(out.numpy(), x.numpy())
-    to_x, to_src = grad(out, (x, src), np.array([1.0, 10.0, 100.0]))
-    assert to_x.tolist() == [1.0, 10.0, 100.0]
-    assert to_src.tolist() == [10.0, 10.0]
-
-
 def test_scatter_add_takes_the_common_dtype() -> None:
     for one, other, common in (
         (np.float32, np.float64, np.float64), (np.int64, np.float32, np.float32),

@@ -11,7 +11,6 @@ import pytest
 import minigrad
 from minigrad import Tensor, ops, tensor
 from minigrad.autograd import grad, gradcheck
-from minigrad.ops.diagonals import scatter_diagonal
 
 RANKS = [(), (3,), (2, 3), (4, 2, 3), (1, 4, 2, 3)]
 OTHERS = [(), (3,), (3, 5), (2, 3, 5), (1, 2, 3, 5)]
@@ -63,15 +62,6 @@ def test_a_vector_times_itself() -> None:
         x = Tensor([1.0, -2.0, 3.0], requires_grad=True)
         call(x, x).backward()
         assert x.grad.tolist() == [2.0, -4.0, 6.0]
-
-
-def test_methods() -> None:
-    x, y = tensor(draw(3, 3)), draw(3, 3)
-    np.testing.assert_allclose(ops.dot(x, y).numpy(), x.numpy().dot(y))
-    np.testing.assert_allclose(x.inner(y).numpy(), np.inner(x.numpy(), y))
-    np.testing.assert_allclose(ops.outer(x, y).numpy(), np.outer(x.numpy(), y))
-    assert ops.trace(x, offset=1).item() == pytest.approx(x.numpy().trace(1))
-    assert x.diagonal(-1).tolist() == x.numpy().diagonal(-1).tolist()
 
 
 # Einsum, in all its forms --------------------------------------------------------------------
@@ -128,11 +118,3 @@ def test_an_outside_diagonal_is_empty() -> None:
     assert ops.trace(x, -4).item() == 0.0
     ops.trace(x, -4).backward()
     assert x.grad.tolist() == [[0.0] * 3] * 2
-
-
-def test_scatter_diagonal_is_the_transpose_of_diagonal() -> None:
-    shape, place = (3, 2, 4), (-1, 2, 0)
-    x = draw(*shape)
-    value = draw(*np.diagonal(x, *place).shape)
-    spread = scatter_diagonal(value, shape, *place)
-    assert (spread.numpy() * x).sum() == pytest.approx((value * np.diagonal(x, *place)).sum())

@@ -105,25 +105,6 @@ def test_three_derivatives_of_a_product_beside_zeros(values: list[float]) -> Non
         np.testing.assert_allclose(results[0], results[1], rtol=1e-12, atol=1e-12)
 
 
-def test_a_product_beside_zeros_along_axes() -> None:
-    x = np.array([[[2.0, 0.0], [3.0, 0.0]], [[0.0, 5.0], [4.0, 1.5]]])
-    for axis in (0, 1, -1, (0, 1), (-1, 0), (2, 1), None):
-        for keepdims in (False, True):
-            t = tensor(x, requires_grad=True)
-            out = ops.prod(t, axis=axis, keepdims=keepdims)
-            weights = np.arange(1.0, out.numel() + 1).reshape(out.shape)
-            found = grad(out, t, weights)[0].numpy()
-            for place in np.ndindex(x.shape):
-                ones = x.copy()
-                ones[place] = 1.0  # a product is linear in each factor
-                zeros = x.copy()
-                zeros[place] = 0.0
-                change = np.prod(ones, axis, keepdims=keepdims) - np.prod(
-                    zeros, axis, keepdims=keepdims
-                )
-                np.testing.assert_allclose(found[place], (change * weights).sum(), rtol=1e-14)
-
-
 def test_products_in_low_precision() -> None:
     """The product is taken in float32: on the way it may leave the range of float16."""
     x = tensor(np.array([300.0, 300.0, 0.01, 0.01], np.float16), requires_grad=True)

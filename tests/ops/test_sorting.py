@@ -76,14 +76,6 @@ def test_topk_is_the_beginning_of_the_sorted(values: np.ndarray, data: Any) -> N
             same(found, np.take_along_axis(values, wanted, axis))
 
 
-def test_topk_is_differentiable_in_its_values_only() -> None:
-    x = Tensor([[1.0, 5.0, 5.0], [7.0, 0.0, 3.0]], requires_grad=True)
-    values, places = x.topk(2)
-    assert not places.requires_grad
-    (values * Tensor([[1.0, 10.0], [100.0, 1000.0]])).sum().backward()
-    assert x.grad.tolist() == [[0.0, 1.0, 10.0], [100.0, 0.0, 1000.0]]
-
-
 @given(values=arrays(min_side=1), keepdims=st.booleans(), data=st.data())
 def test_the_median_of_ties_and_nan(values: np.ndarray, keepdims: bool, data: Any) -> None:
     axis = data.draw(st.none() | hnp.valid_tuple_axes(values.ndim, min_size=1))
@@ -102,11 +94,6 @@ def test_elements_equal_to_the_median_share_its_gradient() -> None:
     ):  # fmt: skip
         x = tensor(values, requires_grad=True)
         np.testing.assert_allclose(grad(ops.median(x), x)[0].numpy(), wanted, rtol=1e-6)
-
-
-def test_the_median_of_integers_is_a_float() -> None:
-    assert ops.median(tensor([1, 2])).item() == 1.5
-    assert ops.median(tensor([1, 2])).dtype == np.float32
 
 
 @given(values=arrays(min_dims=0), data=st.data())
@@ -191,13 +178,6 @@ def test_a_python_number_is_found_among_float32() -> None:
     assert ops.searchsorted(x, [0.3]).tolist() == [2]
     large = tensor([2**53, 2**53 + 1])
     assert ops.isin(large, 2**53 + 1).tolist() == [False, True]
-
-
-def test_where_without_choices_is_an_index() -> None:
-    x = Tensor([[1.0, -2.0], [-3.0, 4.0]], requires_grad=True)
-    negative = x[ops.where(x < 0)]
-    assert negative.tolist() == [-2.0, -3.0]
-    assert grad(negative.sum(), x)[0].tolist() == [[0.0, 1.0], [1.0, 0.0]]
 
 
 # Quantiles ------------------------------------------------------------------------------------

@@ -79,13 +79,6 @@ def test_the_deviation_of_many_in_low_precision() -> None:
     np.testing.assert_allclose(ops.std(small).item(), 1e-3, rtol=2e-3)  # its square is 1e-6
 
 
-def test_integers_have_a_deviation_of_the_default_float() -> None:
-    for dtype in (bool, np.int8, np.int64):
-        y = ops.std(tensor(np.array([0, 1, 1, 0], dtype)))
-        assert y.dtype == np.float32
-        assert y.item() == 0.5
-
-
 # Counts ---------------------------------------------------------------------------------------
 
 

@@ -314,6 +314,8 @@ BAD: dict[str, tuple[Any, str]] = {
               r"exp_avg of parameter 1 has shape \(3,\), the parameter \(2,\)"),
     "another optimizer's": (lambda s: {**s, "state": {0: {"momentum_buffer": np.ones(1)}}},
                             r"the state of parameter 0 has \['momentum_buffer'\]"),
+    "more than a state": (lambda s: {**s, "state": {0: s["state"][0] | {"sum": np.ones(1)}}},
+                          r"has \['exp_avg', 'exp_avg_sq', 'step', 'sum'\]"),
     "half a state": (lambda s: {**s, "state": {0: {"step": 1}}},
                      r"has \['step'\], \['exp_avg', 'exp_avg_sq', 'step'\] expected"),
     "unknown parameter": (lambda s: {**s, "state": {**s["state"], 5: s["state"][0]}},

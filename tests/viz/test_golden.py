@@ -121,6 +121,10 @@ OUTPUTS: dict[str, tuple[Callable[[Graph], str], str]] = {
         lambda graph: str(viz.explain(graph)),
         " ".join(GRAPHS.keys() - {"several_outputs", "repeated", "second_derivative", "lstm"}),
     ),
+    "latex": (
+        lambda graph: viz.explain(graph).to_latex(),
+        "broadcasting custom_function residual matrices",
+    ),
 }
 """For each output how it is made, and the programs of which it is kept."""
 
@@ -141,11 +145,11 @@ def test_a_graph(program: str, output: str, golden: SnapshotAssertion) -> None:
 
 
 def every_formula() -> str:
-    """Of each op of minigrad's, the formulas as text."""
+    """Of each op of minigrad's, the formulas as text and as LaTeX."""
     told = []
     for name in sorted(minigrad.ops.__all__):
         for argument, formula in formulas_of(getattr(minigrad.ops, name)).items():
-            told += [f"{name}, {argument}: {formula.text}"]
+            told += [f"{name}, {argument}: {formula.text}", f"    {formula.latex}"]
             told += [f"    {note}" for note in formula.notes]
     return "\n".join(told) + "\n"
 

@@ -187,7 +187,8 @@ def test_every_formula_gives_the_numbers_of_its_rule() -> None:
 
 
 SHOWN_BY_SOURCE = {
-    "einsum", "pad", "qr", "quantile", "repeat", "scatter_extreme", "svd", "tensordot", "tile",
+    "einsum", "pad", "qr", "quantile", "repeat", "scatter_extreme", "solve_triangular", "svd",
+    "tensordot", "tile",
 }  # fmt: skip
 """Rules that are kernels and have no formula: their source is shown."""
 

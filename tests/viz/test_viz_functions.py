@@ -153,7 +153,8 @@ def test_a_function_has_a_frame_exactly_if_it_runs_several_ops(name: str) -> Non
     if result.requires_grad and not result.is_leaf:
         graphs.append(viz.graph(result))
     for graph in graphs:
-        assert frames(graph) == [name] * (graph.counts()["op"] > 1)
+        own = name.removesuffix("_")  # in place: the same function
+        assert frames(graph) == [own] * (graph.counts()["op"] > 1)
 
 
 @pytest.mark.parametrize("name", ["leaky_relu", "interpolate", "stack_encoder_blocks"])

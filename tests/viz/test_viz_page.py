@@ -33,6 +33,8 @@ def page_of(name: str) -> str:
     layer = nn.TransformerEncoderLayer(32, 4, 64, norm_first=True)
     if name == "attention":
         page = viz.explore(nn.MultiHeadAttention(32, 4), x, x, x)
+    elif name == "layer":
+        page = viz.explore(layer, x)
     elif name == "encoder":
         page = viz.explore(nn.TransformerEncoder(layer, 6).eval(), x)
     else:
@@ -56,6 +58,15 @@ class TestBudget:
         packed = Document(page_of("encoder")).scripts[0]
         ops = sum(node["kind"] == "op" for node in data_of(page_of("encoder"))["nodes"])
         assert len(packed.encode()) / ops <= 1024
+
+
+@pytest.mark.parametrize("name", ["attention", "layer"])
+def test_a_page_opens_with_a_picture_that_can_be_read(name: str) -> None:
+    """The ops of the attention that it opens are there, in a box that is closed."""
+    page = page_of(name)
+    assert 5 < len(re.findall(r'class="box \w+" data-id', page.partition("</svg>")[0])) <= 20
+    [group] = [group for group in data_of(page)["groups"] if group["fused"]]
+    assert group["id"] in data_of(page)["closed"]
 
 
 class TestOffline:

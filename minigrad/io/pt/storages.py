@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.call import made
+from minigrad.autograd.call import leaf_of
 from minigrad.io.errors import LoadError
 from minigrad.nn import Parameter
 from minigrad.tensors.tensor import Tensor
@@ -95,7 +95,7 @@ class Tensors:
         no_more(hooks, "hooks")
         no_more(metadata, "the marks of a conjugate or negative view: save resolve_neg() of it")
         array = self._view(storage.elements(dtype), offset, shape, stride)
-        tensor: Tensor = made(array, False)
+        tensor: Tensor = leaf_of(array, False)
         return self._training(tensor, requires_grad)
 
     def rebuild_untyped(

@@ -4,11 +4,12 @@ For a tensor it is a plan of what would run; for a trace it is a report with num
 """
 
 import math
+import re
 import textwrap
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Node as Record
@@ -19,6 +20,8 @@ from minigrad.debugging.tables import Text
 from minigrad.tensors.tensor import Tensor
 from minigrad.viz.explanation.explanations import argument_sources, summed_axes
 from minigrad.viz.formula import Formula, formula_of
+from minigrad.viz.formula import notation as n
+from minigrad.viz.formula.printers import latex, prose
 from minigrad.viz.record.assembly import assemble
 from minigrad.viz.record.build import leaf_names, why_not
 from minigrad.viz.record.entries import edges_of, read
@@ -35,6 +38,9 @@ SHOWN = 6
 WIDTH = 100
 """Longer lines are wrapped."""
 
+OWN, NEXT_ROW = r"\text{its own rule}", " \\\\\n"
+"""In LaTeX, the sign for a rule without a formula; and the end of an equation."""
+
 _CALLS: Mapping[Any, Any] = by_numpy
 
 ELEMENTWISE = frozenset(
@@ -43,7 +49,39 @@ ELEMENTWISE = frozenset(
 """Ops whose rules return cotangents in the shape of the output, which the engine un-broadcasts."""
 
 
-def explain(target: Any, /, **names: Any) -> Text:
+class Explanation(Text):
+    r"""The result of `explain`: a text, also as LaTeX.
+
+    Example:
+        >>> from minigrad import tensor, viz
+        >>> x = tensor([3.0, 4.0], requires_grad=True)
+        >>> print(viz.explain(x.sin(), x=x).to_latex())
+        In each step, $y$ is the output of the op, and $\bar{g}$ the gradient of $y$.
+        \paragraph{Step 1: \texttt{sin}}
+        x is \texttt{x}.
+        \begin{align*}
+        \bar{x} &= \bar{g} \odot \operatorname{cos}(x)
+        \end{align*}
+    """
+
+    _latex: str
+
+    def __new__(cls, text: str, latex: str = "") -> Self:
+        made = super().__new__(cls, text)
+        made._latex = latex
+        return made
+
+    def to_latex(self) -> str:
+        r"""Write the formulas of the steps for a paper or a slide.
+
+        Returns:
+            The body of a document, in ASCII. The preamble needs
+            ``\usepackage{amsmath, amssymb}``.
+        """
+        return self._latex
+
+
+def explain(target: Any, /, **names: Any) -> Explanation:
     """Describe a backward pass step by step, in the engine's order.
 
     Each step names the op whose rule runs, its module, which of your tensors its arguments are (in
@@ -58,7 +96,8 @@ def explain(target: Any, /, **names: Any) -> Text:
         **names: What to call leaves: ``explain(loss, x=x)``.
 
     Returns:
-        The text, which also shows itself at a prompt and in a notebook.
+        The text, which also shows itself at a prompt and in a notebook. Its `to_latex` is for
+        papers.
 
     Raises:
         RuntimeError: The tensor has no graph, or no backward pass was traced.
@@ -97,13 +136,13 @@ def explain(target: Any, /, **names: Any) -> Text:
                 "explain: no backward pass was traced; call loss.backward() within the block of "
                 "viz.trace(), or explain(loss) for what would run"
             )
-        return _Writer(target).text()
+        return _Writer(target).explanation()
     if not isinstance(target, Tensor):
         raise TypeError(f"explain: expected a Tensor, Graph or Trace, not {type(target).__name__}")
     root = node_of(history(target))
     if not isinstance(root, Record):
         raise RuntimeError(f"explain: the tensor {why_not(target)}")
-    return _Writer(*planned(root, leaf_names(names))).text()
+    return _Writer(*planned(root, leaf_names(names))).explanation()
 
 
 def planned(root: Record, names: dict[Any, str]) -> tuple[Diagram, bool]:
@@ -163,9 +202,9 @@ class _Writer:
         """The number of the next step of a box; 0 if its gradient is complete."""
         return next((number for number in self.numbers[box] if number > after), 0)
 
-    def text(self) -> Text:
-        """The whole text; it keeps nothing of the graph."""
-        return Text("\n".join(self.lines()))
+    def explanation(self) -> Explanation:
+        """The text in both forms; it keeps nothing of the graph."""
+        return Explanation("\n".join(self.lines()), "\n".join(self.latex()))
 
     def lines(self) -> Iterator[str]:
         """All lines, an empty one before each step."""
@@ -211,6 +250,23 @@ class _Writer:
             for line in rule:
                 yield from _wrapped(line, "    ")
 
+    def latex(self) -> Iterator[str]:
+        """All steps with their formulas, as LaTeX."""
+        yield r"In each step, $y$ is the output of the op, and $\bar{g}$ the gradient of $y$."
+        for number, step in enumerate(self.steps, 1):
+            node = self.nodes[step.node]
+            label, place = prose(printable(node.label)), prose(self._place(node))
+            where = rf" in \texttt{{{place}}}" if place else ""
+            yield rf"\paragraph{{Step {number}: \texttt{{{label}}}{where}}}"
+            if told := self._arguments(number, step):
+                yield re.sub("`(.*?)`(?=, |$)", r"\\texttt{\1}", prose(told)) + "."
+            found = [(part.name, _formula(node, step, part)) for part in step.parts]
+            rows = (f"{_gradient(name)} &= {one.latex if one else OWN}" for name, one in found)
+            yield from (r"\begin{align*}", NEXT_ROW.join(rows), r"\end{align*}")
+            notes = [note for _, one in found if one is not None for note in one.notes]
+            if notes:
+                yield prose("; ".join(dict.fromkeys(notes))) + "."
+
     def _place(self, node: Node) -> str:
         """The module or function that an op ran in."""
         group = self.groups.get(node.group)
@@ -245,6 +301,12 @@ def _formula(node: Node, step: Step, part: Part) -> Formula | None:
     """The formula of a gradient, for the call of this step."""
     values = step.given.values if step.given is not None else {}
     return formula_of(node.primitive, part.name, values)
+
+
+def _gradient(name: str) -> str:
+    """The gradient of an argument, such as ``tensors[2]``, as LaTeX."""
+    argument, bracket, index = name.partition("[")
+    return latex(n.Symbol(argument, bar=True)) + bracket + index
 
 
 def _rule(found: Formula) -> Iterator[str]:

@@ -4,7 +4,7 @@
     reader.py      read it as a term (terms.py); parser.py knows the syntax of Python
     algebra.py     simplify products and quotients
     typesetting.py make notation of the term (notation.py); signs.py has the sign of each function
-    printers.py    write the notation as a line of Unicode, or for a browser
+    printers.py    write the notation as a line of Unicode, for a browser, and for a paper
 
 If a rule is a kernel, the formula that was written for it (`defformula`) is read instead. The tests
 compute every formula of minigrad and compare it with its rule.
@@ -22,7 +22,7 @@ from minigrad.autograd.plan import Rule
 from minigrad.autograd.primitives import Primitive, registry
 from minigrad.viz.formula.definitions import Reading, for_call, in_simple_terms
 from minigrad.viz.formula.parser import Unreadable
-from minigrad.viz.formula.printers import mathml, text
+from minigrad.viz.formula.printers import latex, mathml, text
 from minigrad.viz.formula.reader import read, read_written
 from minigrad.viz.formula.sources import source
 from minigrad.viz.formula.terms import Call, Variable
@@ -33,11 +33,12 @@ __all__ = ["Formula", "formula_of", "formulas", "reading_of", "readings"]
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """The formula of a rule for one argument.
+    r"""The formula of a rule for one argument.
 
     Attributes:
         mathml: The formula as a ``<math>`` element.
         text: The formula as a line of text.
+        latex: The formula for the math mode of LaTeX, with the packages amsmath and amssymb.
         notes: What the formula leaves out, such as the value where a slope is infinite.
         source: The text of the rule; empty if it is not known.
         origin: ``"rule"`` if the formula was made from the rule; ``"written"`` if it was written
@@ -49,12 +50,15 @@ class Formula:
         >>> formula = viz.formulas("sqrt")["x"]
         >>> formula.text, formula.notes
         ('ḡ / (2y)', ('0 where ḡ is 0 and the slope is infinite',))
+        >>> print(formula.latex)
+        \frac{\bar{g}}{2y}
         >>> formula.source
         'lambda g, out: g * zero_safe(0.5 / out, g)'
     """
 
     mathml: str = field(repr=False)
     text: str
+    latex: str = field(repr=False)
     notes: tuple[str, ...]
     source: str
     origin: Literal["rule", "written"]
@@ -186,7 +190,7 @@ def _formula(op: Primitive, rule: Rule, reading: Reading) -> Formula:
     found = source(rule.function)
     code, place = ("", "") if found is None else (found.text, found.place)
     origin: Literal["rule", "written"] = "written" if reading.written else "rule"
-    written = mathml(notation), text(notation)
+    written = mathml(notation), text(notation), latex(notation)
     return Formula(*written, notes, code, origin, place)
 
 

@@ -1,8 +1,10 @@
-"""Write a notation as a line of text, or for a browser.
+"""Write a notation as a line of text, for a browser, or for a paper.
 
-One walk through the notation, in `Text`; `MathML` says what it writes in another way.
+One walk through the notation, in `Text`; `MathML` and `LaTeX` say what they write in another way.
 """
 
+import re
+import unicodedata
 from collections.abc import Sequence
 from html import escape
 
@@ -192,7 +194,134 @@ class MathML(Text):
         return f'<mtable displaystyle="true">{lines}</mtable>'
 
 
-text = Text().write
+# LaTeX, with the packages amsmath and amssymb -----------------------------------------------------
+
+SIGNS = {
+    "": "", " ": r"\,", "−": "-", "⊙": r"\odot", "·": r"\cdot", "×": r"\times", "∗": r"\ast",
+    "∗ᵀ": r"\mathbin{\ast^{\top}}", "⋆": r"\star", "≤": r"\le", "≥": r"\ge", "≠": r"\ne",
+    "mod": r"\bmod", ":": "{:}", "∞": r"\infty", "…": r"\ldots", "′": r"\prime", "∂": r"\partial",
+    "→": r"\to", "√": r"\surd", "Σ": r"\sum", "Π": r"\prod", "ᵀ": r"^{\top}", "‖": r"\Vert",
+}  # fmt: skip
+"""Signs, and letters of notes, in mathematics."""
+
+PROSE = {
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "“": "``",
+    "”": "''", "‘": "`", "’": "'", "–": "--", "—": "---", "\u00a0": "~",
+} | {sign: f"\\{sign}" for sign in "{}$&#_%"}  # fmt: skip
+"""Letters of a text."""
+
+BRACKETS = {"|": (r"\lvert ", r"\rvert"), "⌊": (r"\lfloor ", r"\rfloor")}
+
+NEXT = r" \\ "
+"""The end of a line."""
+
+TALL = re.compile(r"\\(frac|begin)\b")
+"""The notations that need larger brackets."""
+
+
+class LaTeX(Text):
+    """Writes a notation for the math mode of LaTeX, in ASCII."""
+
+    stacked, minus, over = True, "-{}", r"\frac{{{}}}{{{}}}"
+    inside = (n.Level.SENTENCE, n.Level.SENTENCE)
+
+    def symbol(self, name: str, upright: bool, bar: bool) -> str:
+        inner = _name(name, upright)
+        return f"\\{'bar' if len(name) == 1 else 'overline'}{{{inner}}}" if bar else inner
+
+    def number(self, digits: str) -> str:
+        mantissa, exponent = (*digits.split("e"), "")[:2]
+        if exponent:
+            factor = "" if mantissa == "1" else rf"{mantissa} \times "
+            return f"{{{factor}10^{{{int(exponent)}}}}}"
+        return SIGNS.get(digits, digits)
+
+    def words(self, words: str) -> str:
+        return rf"\text{{{prose(words)}}}"
+
+    def sign(self, sign: str) -> str:
+        if not sign or sign == ",":
+            return sign and ", "
+        if sign in SIGNS:
+            return f" {SIGNS[sign]} "
+        return rf" \text{{ {sign} }} " if sign[0].isalpha() else f" {''.join(map(_sign, sign))} "
+
+    def fenced(self, left: str, inner: str, right: str) -> str:
+        opening, closing = BRACKETS.get(left, (left, right))
+        if TALL.search(inner):
+            return rf"\left{opening} {inner} \right{closing}"
+        return f"{opening}{inner}{closing}"
+
+    def script(self, base: str, above: n.Notation | None, below: n.Notation | None) -> str:
+        scripts = (("_", below), ("^", above))
+        small = (f"{mark}{{{self.write(one)}}}" for mark, one in scripts if one is not None)
+        return base + "".join(small)
+
+    def root(self, body: n.Notation, degree: int) -> str:
+        return rf"\sqrt{f'[{degree}]' if degree != 2 else ''}{{{self.write(body)}}}"
+
+    def large(self, sign: str, body: str, below: n.Notation | None) -> str:
+        return f"{self.script(SIGNS[sign], None, below)} {body}"
+
+    def call(self, function: str, fenced: str) -> str:
+        close = r"\mathopen{}" if fenced.startswith(r"\left") else ""  # no gap
+        return function + close + fenced
+
+    def cases(self, values: Sequence[n.Notation], conditions: list[str]) -> str:
+        ends = [*(rf"\text{{if }} {one}" for one in conditions), r"\text{otherwise}"]
+        rows = map("{{}}{} & {}".format, map(self.write, values), ends)
+        return rf"\begin{{cases}} {NEXT.join(rows)} \end{{cases}}"
+
+    def where(self, body: str, equations: list[tuple[str, str]]) -> str:
+        rows = [f"& {body}"] + [
+            rf"& \text{{{'and' if place else 'where'} }} {left} = {right}"
+            for place, (left, right) in enumerate(equations)
+        ]
+        return rf"\begin{{aligned}} {NEXT.join(rows)} \end{{aligned}}"
+
+
+def _name(name: str, upright: bool) -> str:
+    """A name in mathematics: italic, or upright as functions are."""
+    if name.startswith("−"):
+        return "-" + _name(name[1:], upright)
+    letters = [*map(_sign, name)]
+    if name == "T" and upright:
+        return r"\top"
+    if len(name) > 1 and name.strip("′"):
+        return rf"\{'operatorname' if upright else 'mathit'}{{{''.join(letters)}}}"
+    return rf"\mathrm{{{name}}}" if upright and name.isascii() and name else " ".join(letters)
+
+
+def _sign(letter: str) -> str:
+    """A letter in mathematics: a sign, Greek, without its accent, or its number in Unicode."""
+    if letter.isascii():
+        return PROSE.get(letter, letter)
+    if letter in SIGNS:
+        return SIGNS[letter]
+    kind, _, name = unicodedata.name(letter, "").rpartition(" LETTER ")
+    if kind in ("GREEK SMALL", "GREEK CAPITAL") and name.isalpha():
+        name = name.replace("LAMDA", "LAMBDA")
+        return rf"\{name.lower() if kind == 'GREEK SMALL' else name.capitalize()}"
+    plain = unicodedata.normalize("NFKD", letter).encode("ascii", "ignore").decode()
+    return plain or rf"\text{{U+{ord(letter):04X}}}"
+
+
+def prose(text: str) -> str:
+    """Write a text for LaTeX, in ASCII; letters of mathematics are set as such."""
+    marked = re.split("(\\w+)\u0304", unicodedata.normalize("NFD", text))  # x̄ is a letter and a bar
+    return "".join(
+        f"${latex(n.Symbol(part, bar=True))}$" if at % 2 else "".join(map(_letter, part))
+        for at, part in enumerate(marked)
+    )
+
+
+def _letter(letter: str) -> str:
+    return (
+        PROSE.get(letter, letter) if letter in PROSE or letter.isascii() else f"${_sign(letter)}$"
+    )
+
+
+text, latex = Text().write, LaTeX().write
 
 
 def mathml(notation: n.Notation) -> str:

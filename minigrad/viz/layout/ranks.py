@@ -4,7 +4,7 @@ The rank of an item is the length of the longest path to it. An item that depend
 and constants is moved down, to just above the item that reads it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from typing import NamedTuple
 
@@ -78,9 +78,23 @@ def _ranks(members: Mapping[str, Node | None], links: Sequence[Link]) -> tuple[d
             below[link.source].append(link.target)
     fed = {link.target for link in links if link.source not in members}
     rank = {link.source: 0 for link in links if link.source not in members}
-    rank |= dict.fromkeys(members, 1)
+    rank |= _levels(members, above, below, fed)
+    last = max(rank.values(), default=0) + 1
+    joined = {item for link in links for item in (link.source, link.target)}
+    rank |= dict.fromkeys(members.keys() - joined, max(last - 1, 1))  # alone: these come last
+    return rank | {link.target: last for link in links if link.target not in rank}, last
+
+
+def _levels(
+    members: Mapping[str, Node | None],
+    above: Mapping[str, Sequence[str]],
+    below: Mapping[str, Sequence[str]],
+    fed: Collection[str],
+) -> dict[str, int]:
+    """The length of the longest path to each member; `fed` are those that are read from outside."""
+    rank: dict[str, int] = {}
     order = _in_order(above)
-    anchored = fed | {item for item, node in members.items() if node and node.kind == "input"}
+    anchored = {*fed, *(item for item, node in members.items() if node and node.kind == "input")}
     for item in order:
         rank[item] = max((rank[source] + 1 for source in above[item]), default=1)
         if not anchored.isdisjoint(above[item]):
@@ -89,10 +103,7 @@ def _ranks(members: Mapping[str, Node | None], links: Sequence[Link]) -> tuple[d
         movable = item not in anchored or (not above[item] and item not in fed)
         if movable and below[item]:
             rank[item] = min(rank[target] for target in below[item]) - 1
-    last = max(rank.values(), default=0) + 1
-    joined = {item for link in links for item in (link.source, link.target)}
-    rank |= dict.fromkeys(members.keys() - joined, max(last - 1, 1))  # alone: these come last
-    return rank | {link.target: last for link in links if link.target not in rank}, last
+    return rank
 
 
 def _in_order(above: Mapping[str, Sequence[str]]) -> list[str]:

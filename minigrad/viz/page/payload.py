@@ -33,7 +33,7 @@ UNREAD: dict[type, tuple[str, ...]] = {
     Group: (),
     Edge: ("output",),
     Step: (),
-    Formula: ("text",),
+    Formula: ("latex", "text"),
 }
 """The fields of a record that the page does not read."""
 

@@ -96,7 +96,8 @@ def _calls(
         if isinstance(frame, FunctionCall):
             scope = module_call(frame)
             path = "" if scope is None else scope.path
-            groups.append(Group(own, frame.name, path, "", around, samples=frame.samples))
+            more: Any = {"samples": frame.samples, "fused": frame.fused}
+            groups.append(Group(own, frame.name, path, "", around, **more))
             continue
         key = keys[frame]
         seen[key] += 1

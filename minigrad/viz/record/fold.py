@@ -24,65 +24,67 @@ LISTED = 4
 """A closed module lists up to this many parameters; of more it gives the number of values."""
 
 
-def collapse(
-    diagram: AnyDiagram,
-    depth: int | None = None,
-    also: Choice = (),
-    room: int | None = None,
-) -> AnyDiagram:
+def collapse(diagram: AnyDiagram, depth: int | None = None, also: Choice = ()) -> AnyDiagram:
     """Replace each module that is closed (see `view`) by one box.
 
-    The box has the id of its group, and the kind ``"module"``. The groups of the result are
-    the open and the closed ones.
+    The box has the id of its group, and the kind ``"module"``. The groups of the result are the
+    open and the closed ones.
     """
-    return close(*view(diagram, depth, also, room))
+    return close(*view(diagram, depth, also))
 
 
 def view(
-    diagram: AnyDiagram, depth: int | None = None, also: Choice = (), room: int | None = None
+    diagram: AnyDiagram, depth: int | None = None, also: Choice = ()
 ) -> tuple[AnyDiagram, set[str]]:
     """Choose which groups to close: all but `depth` levels of modules, and `also` chosen ones.
 
     With 0 each outermost module is one box; 1 opens those. If these are more boxes than can be
     read, what repeats becomes one box, unless everything is open. None shows as much as can be
     read: if all of it is too much, what repeats becomes one box, the first module of each class is
-    opened as an example, and then all the levels that still fit. `room` is the number of boxes
-    then.
+    opened as an example, and then all the levels that still fit.
     """
     if depth is not None and depth < 0:
         raise ValueError(f"depth: {depth} levels cannot be opened; use 0, 1, ... or None")
-    chosen = opened(diagram, also)
-    if depth is None:
-        return _fit(diagram, chosen, room)
-    levels = _levels(diagram)
-    closed = {group for group in levels if levels[group] >= depth}
-    if closed and _boxes(diagram, closed - chosen) > BUDGET:
-        diagram = wrap_repeats(diagram, chosen, BLOCK)
-        closed |= {group.id for group in diagram.groups if is_repeat(group)}
-        enclosing = diagram.enclosing()
-        chosen = {outer.id for group in chosen for outer in enclosing[group]}
-    return diagram, closed - chosen
-
-
-def _fit(diagram: AnyDiagram, chosen: set[str], given: int | None) -> tuple[AnyDiagram, set[str]]:
-    """Open as many modules as can be read, and those that are chosen."""
-    levels, single = _levels(diagram), _single(diagram) - chosen
-    depth = max((levels[group] for group in levels if group not in single), default=0)
-    room = given or (BLOCK if depth < 2 else BUDGET)
-    for closed in (set[str](), {group for group in single if levels[group]}):
+    chosen, levels = opened(diagram, also), _levels(diagram)
+    if depth is not None:
+        closed = {group for group in levels if levels[group] >= depth}
+        if closed and _boxes(diagram, closed - chosen) > BUDGET:
+            diagram, chosen, repeats = _with_repeats(diagram, chosen)
+            closed |= repeats
+        return diagram, closed - chosen
+    fused = {group.id for group in diagram.groups if group.fused} - chosen
+    single = (_single(diagram) - chosen) | fused
+    deepest = max((levels[group] for group in levels if group not in single), default=0)
+    room = BLOCK if deepest < 2 else BUDGET
+    for closed in (fused, fused | {group for group in single if levels[group]}):
         if _boxes(diagram, closed) <= room:
             return diagram, closed
+    return _fit(diagram, chosen, single, room)
 
+
+def _with_repeats(
+    diagram: AnyDiagram, chosen: Collection[str]
+) -> tuple[AnyDiagram, set[str], set[str]]:
+    """The diagram with groups around what repeats; the chosen groups, with those; and those."""
     diagram = wrap_repeats(diagram, chosen, BLOCK)
-    added = {group.id for group in diagram.groups} - set(levels)
-    enclosing, levels = diagram.enclosing(), _levels(diagram)
+    enclosing = diagram.enclosing()
     chosen = {outer.id for group in chosen for outer in enclosing[group]}
-    repeats = {group.id for group in diagram.groups if is_repeat(group)}
+    return diagram, chosen, {group.id for group in diagram.groups if is_repeat(group)}
+
+
+def _fit(
+    diagram: AnyDiagram, chosen: Collection[str], single: Collection[str], room: int
+) -> tuple[AnyDiagram, set[str]]:
+    """Open as many modules as can be read, and those that are chosen."""
+    before = {group.id for group in diagram.groups}
+    diagram, chosen, repeats = _with_repeats(diagram, chosen)
+    levels = _levels(diagram)
+    added = levels.keys() - before
     if added - repeats:  # the first step of a loop is an example
-        room = given or BUDGET
-    shut = (repeats | {group for group in single if levels[group]}) - chosen
-    closed = (shut | added | {group for group, level in levels.items() if level > 0}) - chosen
-    closed = _with_examples(diagram, closed, shut, room)
+        room = BUDGET
+    inner = {group for group in levels if levels[group]}
+    shut = (repeats | (inner & {*single})) - chosen
+    closed = _with_examples(diagram, (shut | added | inner) - chosen, shut, room)
     for depth in range(2, max(levels.values(), default=0) + 2):
         deeper = shut | {group for group in closed if levels[group] >= depth}
         if _boxes(diagram, deeper) > room:
@@ -98,7 +100,8 @@ def _with_examples(
     levels, seen = _levels(diagram), set[str]()
     for group in sorted(diagram.groups, key=lambda group: levels[group.id]):
         name = group.module or group.name
-        if group.id in {*closed} - {*shut} and group.parent not in closed and name not in seen:
+        candidate = group.id in closed and group.id not in shut and group.parent not in closed
+        if candidate and name not in seen:
             seen.add(name)
             if _boxes(diagram, closed - {group.id}) <= room:
                 closed = closed - {group.id}

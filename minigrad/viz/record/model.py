@@ -174,6 +174,7 @@ class Group:
         call: Which call of the module this is, from 1.
         calls: How many calls of the module there are.
         samples: Of a call of `vmap`, how many samples it runs for; 0 otherwise.
+        fused: Whether it is a fused op that was opened.
 
     Example:
         >>> from minigrad import nn, ones, viz
@@ -192,6 +193,7 @@ class Group:
     call: int = 1
     calls: int = 1
     samples: int = 0
+    fused: bool = False
 
     @property
     def function(self) -> bool:
