@@ -16,6 +16,7 @@ __all__ = ["leaf_class", "leaves", "mapped", "paths", "structure"]
 
 Kind = type | tuple[type, ...]
 C = TypeVar("C", bound=type)
+_STRUCTURES = (tuple, list, dict, slice)
 _leaf_classes: set[type] = set()
 
 
@@ -51,11 +52,15 @@ def leaves(thing: Any, kind: Kind | None = None) -> Iterator[Any]:
         yield thing
         return
     parts = _parts(thing)
-    if parts is not None:
-        for _, part in parts:
+    if parts is None:
+        if kind is None:
+            yield thing
+        return
+    for _, part in parts:
+        if isinstance(part, _STRUCTURES):
             yield from leaves(part, kind)
-    elif kind is None:
-        yield thing
+        elif kind is None or isinstance(part, kind):
+            yield part
 
 
 def paths(thing: Any) -> Iterator[tuple[tuple[Any, ...], Any]]:

@@ -303,6 +303,19 @@ def joined(batch: Batch, tensors: Sequence[Any], axis: int) -> Any:
     return batch.run([whole(x, batch.size) for x in tensors], _moved(axis, len(batch.shape)))
 
 
+@batching_rule("pad")
+def _pad(batch: Batch, x: Samples, widths: Any, mode: str, constants: Any) -> Any:
+    if np.ndim(constants):
+        return NotImplemented
+    return batch.run(x.tensor, ((0, 0), *widths), mode, constants)
+
+
+@batching_rule("tile")
+def _tile(batch: Batch, x: Samples, reps: Any) -> Any:
+    reps, rank = np.atleast_1d(reps).tolist(), len(batch.shape)
+    return batch.run(_with_rank(x, rank), (1,) * (rank + 1 - len(reps)) + tuple(reps))
+
+
 # Products --------------------------------------------------------------------------------------
 
 
@@ -488,9 +501,21 @@ def by_places(batch: Batch, *values: Any) -> Any:
 
 
 def _images(x: Any, size: int) -> Any:
-    """The axis of the samples and that of the images as one axis."""
-    tensor = whole(x, size)
-    return ops.reshape(tensor, (-1, *tensor._data.shape[2:]))
+    """The axis of the samples and the first one, that of the images, as one axis."""
+    count, *shape = shape_of(x)
+    return ops.reshape(whole(x, size), (size * count, *shape))
+
+
+def _channels(x: Any, size: int) -> Any:
+    """The axis of the samples and the second one, that of the channels, as one axis."""
+    images, channels, *lengths = shape_of(x)
+    return ops.reshape(ops.swapaxes(whole(x, size), 0, 1), (images, size * channels, *lengths))
+
+
+def _of_channels(batch: Batch, result: Any) -> Any:
+    """A result with the axis of the samples for itself again."""
+    images, *shape = batch.shape
+    return ops.swapaxes(ops.reshape(result, (images, batch.size, *shape)), 0, 1)
 
 
 @batching_rule(
@@ -498,23 +523,29 @@ def _images(x: Any, size: int) -> Any:
     "sum_pool_transpose",
 )  # fmt: skip
 def images(batch: Batch, x: Any, *others: Any) -> Any:
-    """The samples go into the axis of the images."""
-    if any(isinstance(each, Samples) for each in others):
-        return NotImplemented
-    return _in_shape(batch, batch.run(_images(x, batch.size), *others))
+    """The samples go into the axis of the images; each is a group if the weights differ."""
+    if not any(isinstance(each, Samples) for each in others):
+        return _in_shape(batch, batch.run(_images(x, batch.size), *others))
+    count = batch.op.arrays - 1
+    weights = [None if each is None else _images(each, batch.size) for each in others[:count]]
+    *rest, groups = others[count:]
+    out = batch.run(_channels(x, batch.size), *weights, *rest, groups * batch.size)
+    return _of_channels(batch, out)
 
 
 @batching_rule("convolution_weight")
 def _convolution_weight(batch: Batch, x: Any, y: Any, *static: Any) -> Any:
     *rest, groups = static
-    images, signals = [
-        ops.reshape(
-            ops.swapaxes(whole(each, batch.size), 0, 1),
-            (shape_of(each)[0], batch.size * shape_of(each)[1], *shape_of(each)[2:]),
-        )
-        for each in (x, y)
-    ]  # fmt: skip
-    return _in_shape(batch, batch.run(images, signals, *rest, groups * batch.size))
+    out = batch.run(_channels(x, batch.size), _channels(y, batch.size), *rest, groups * batch.size)
+    return _in_shape(batch, out)
+
+
+@batching_rule("batch_norm")
+def _batch_norm(batch: Batch, x: Any, weight: Any, bias: Any, eps: float) -> Any:
+    scale, shift = [None if each is None else _images(each, batch.size) for each in (weight, bias)]
+    out, mean, var = batch.run(_channels(x, batch.size), scale, shift, eps)
+    mean, var = [ops.reshape(each, (batch.size, batch.shape[1])) for each in (mean, var)]
+    return _of_channels(batch, out), mean, var, mean, ops.sqrt(var + eps)
 
 
 @batching_rule("layer_norm", "rms_norm")

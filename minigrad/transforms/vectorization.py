@@ -213,8 +213,10 @@ class _Sample(Trace):
         """Refuse a static argument that differs from sample to sample, but for an index."""
         super().ran(call)
         op, given = call.op, self.steps[-1].arguments
-        for name in op.params[1 if op.variadic else op.arrays :]:
-            if op not in INDEXED and any(map(self.differs, tree.leaves(given.get(name), Value))):
+        names = op.params[1 if op.variadic else op.arrays :]
+        for value in tree.leaves([given.get(name) for name in names], Value):
+            if op not in INDEXED and self.differs(value):
+                name = next(name for name in names if value in tree.leaves(given.get(name), Value))
                 raise CannotMap(
                     f"vmap: {op.name}: {name} must be the same for all samples, at {user_line()}"
                 )
@@ -266,6 +268,7 @@ class _Run:
         self._size, self._empty = max(size, 1), not size
         self._known: dict[Value, Any] = {}
         self._by_place: dict[Place, Value] = {}
+        self._unplaced: list[Value] = []  # what comes into it before a value is looked for
         self._wholes: set[Step] = set()  # what is composed of other steps
         self._around: Frame | None = None  # of the call
 
@@ -413,8 +416,7 @@ class _Run:
         for value, one in zip(step.outputs, results, strict=False):
             if value is not None:
                 self._known[value] = one
-                if self._wholes and isinstance(value.array, np.ndarray):
-                    self._by_place[Place.of_array(value.array)] = value
+                self._unplaced.append(value)
 
     def _whole(self, step: Step) -> None:
         """A step that is composed of others, or the rules of a node: they have made its results."""
@@ -422,6 +424,10 @@ class _Run:
             if value is None or value in self._known or not isinstance(value.array, np.ndarray):
                 continue
             place = Place.of_array(value.array)
+            for one in self._unplaced:
+                if isinstance(one.array, np.ndarray):
+                    self._by_place[Place.of_array(one.array)] = one
+            self._unplaced.clear()
             same = [one for one in step.reads if one.array is value.array]
             known = [one for one in (self._by_place.get(place), *same) if one in self._known]
             if known:

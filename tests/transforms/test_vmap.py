@@ -17,7 +17,7 @@ import minigrad.nn.functional as F
 from minigrad import nn, ops, viz, vmap
 from minigrad.autograd import Function, checkpoint
 from minigrad.autograd import grad as gradient_of
-from minigrad.func import functional_call, grad, hessian, hvp, jacrev, jvp, vjp
+from minigrad.func import functional_call, grad, hessian, hvp, jacrev, jvp, stack_module_state, vjp
 from minigrad.transforms.batching import CannotMap
 
 SAMPLES = 3
@@ -271,6 +271,32 @@ def test_gradients_of_each_sample() -> None:
     for i, one in enumerate(x):
         for name, slope in grad(loss)(weights, one).items():
             np.testing.assert_allclose(found[name].numpy()[i], slope.numpy(), 1e-8, 1e-10)
+
+
+def test_an_ensemble_of_convolution_nets_runs_without_a_loop() -> None:
+    def net() -> nn.Sequential:
+        return nn.Sequential(
+            nn.Conv2d(2, 4, 3, padding=1, groups=2), nn.BatchNorm2d(4, track_running_stats=False),
+            nn.ReLU(), nn.MaxPool2d(2), nn.ConvTranspose2d(4, 3, 2, stride=2), nn.Flatten(),
+            nn.Linear(48, 3),
+        ).double()  # fmt: skip
+
+    nets = [net() for _ in range(SAMPLES)]
+    weights, buffers = stack_module_state(nets)
+    targets = minigrad.tensor([0, 2])
+
+    def loss(weights: Any, buffers: Any, x: Any) -> Any:
+        x = minigrad.tile(minigrad.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1))), (1, 2, 1, 1))
+        return F.cross_entropy(functional_call(nets[0], (weights, buffers), (x,)), targets)
+
+    for axis, x in ((None, draws(2, 1, 2, 2)), (0, draws(SAMPLES, 2, 1, 2, 2))):
+        with minigrad.debugging.Profile() as profile:
+            found = vmap(grad(loss), (0, 0, axis))(weights, buffers, minigrad.tensor(x))
+        assert not [event.op for event in profile.events if "loop" in event.op]
+        for i, one in enumerate(nets):
+            given = minigrad.tensor(x if axis is None else x[i])
+            for name, slope in grad(loss)(dict(one.named_parameters()), {}, given).items():
+                np.testing.assert_allclose(found[name].numpy()[i], slope.numpy(), 1e-8, 1e-10)
 
 
 def test_it_nests_and_composes() -> None:
