@@ -358,11 +358,6 @@ class Registry:
             return f"{self._get_name()}(\n{inside}\n)"
         return f"{self._get_name()}({''.join(lines)})"
 
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        from minigrad.viz.page.notebook import mimebundle
-
-        return mimebundle(self)
-
 
 def _once(named: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
     """Keep the first of several names of one object."""

@@ -121,7 +121,7 @@ def test_hooks_higher_orders_and_observers_see_tensors() -> None:
     with minigrad.viz.Trace() as trace:
         sparse(IDS).sum().backward()
     assert type(sparse.weight.grad) is minigrad.Tensor
-    assert trace.to_text()
+    assert trace.graph().to_text()
 
 
 def test_gradients_that_are_returned() -> None:

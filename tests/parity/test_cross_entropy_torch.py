@@ -40,7 +40,7 @@ def test_an_impossible_class_of_probability_zero_counts_nothing() -> None:
         ([[0.5, 0.5, -0.5]] * 2, {}, "the target must hold probabilities, got -0.5"),
         ([[0.5, 0.5, np.nan]] * 2, {}, "the target must hold probabilities, got nan"),
         ([[0.5, 0.5, 0.0]] * 2, {"ignore_index": 1}, "ignore_index is for classes"),
-        ([[0.5, 0.5, 0.0]] * 2, {"weight": [1.0]}, "weight must have shape (3,), got (1,)"),
+        ([[0.5, 0.5, 0.0]] * 2, {"weight": [1.0]}, "a weight of shape (3,) expected, got (1,)"),
         ([[0.5, 0.5, 0.0]] * 2, {"label_smoothing": 2.0}, "label_smoothing must be a number from"),
         ([[0.5, 0.5, 0.0]] * 2, {"reduction": "all"}, 'reduction must be "mean", "sum" or "none"'),
     ],
