@@ -132,6 +132,8 @@ def structure(thing: Any, leaf: Callable[[Any], Any] = lambda _: None, fields: b
         >>> structure([1, (2, 3)]) == structure([4, (5, 6)]) != structure([4, [5, 6]])
         True
     """
+    if isinstance(thing, (tuple, list)):
+        return type(thing), tuple([structure(part, leaf, fields) for part in thing])
     parts = _parts(thing, fields)
     if parts is None:
         return leaf(thing)
