@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["by_position", "renamed"]
+__all__ = ["renamed", "without_old"]
 
 
 def renamed(function: Callable[..., Any], **names: str) -> Callable[..., Any]:
@@ -31,12 +31,10 @@ def renamed(function: Callable[..., Any], **names: str) -> Callable[..., Any]:
     return call
 
 
-def by_position(function: Callable[..., Any], order: Callable[..., Any]) -> Callable[..., Any]:
-    """The function whose arguments may all be given by position, in the order of another's."""
+def without_old(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function without `size_average` and `reduce`, which Lucid's losses do not have."""
     known = inspect.signature(function)
-    names = ["self", *inspect.signature(order).parameters]
-    taken = [known.parameters[name] for name in names if name in known.parameters]
-    kept = [each.replace(kind=each.POSITIONAL_OR_KEYWORD) for each in taken]
+    kept = [p for name, p in known.parameters.items() if name not in ("size_average", "reduce")]
     signature = known.replace(parameters=kept)
 
     @functools.wraps(function)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import warnings
-from collections.abc import Callable
-from typing import Any, Literal, ParamSpec, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 
@@ -37,40 +35,15 @@ __all__ = [
     "kl_div", "l1_loss", "mse_loss", "nll_loss", "smooth_l1_loss",
 ]  # fmt: skip
 
-P = ParamSpec("P")
-R = TypeVar("R")
 Reduction = Literal["mean", "sum", "none"] | None
 """How the elementwise losses are reduced; None is "none", as in Lucid."""
 
 
-def with_old_words(function: Callable[P, R]) -> Callable[P, R]:
-    """The function, which takes `size_average` and `reduce` too.
-
-    They are PyTorch's old words for `reduction`: each is True, False or None.
-    """
-
-    @functools.wraps(function)
-    def call(*args: P.args, **options: P.kwargs) -> R:
-        if "size_average" in options or "reduce" in options:
-            averaged, reduce = options.pop("size_average", None), options.pop("reduce", None)
-            if reduce is not None and not reduce:
-                options["reduction"] = "none"
-            elif averaged is not None or reduce is not None:
-                options["reduction"] = "mean" if averaged is None or averaged else "sum"
-        return function(*args, **options)
-
-    return call
-
-
-def loss(function: Callable[P, R]) -> Callable[P, R]:
-    """A loss function: one call in a drawing, with PyTorch's old words for `reduction`."""
-    return with_old_words(framed(function))
-
-
-@loss
+@framed
 def mse_loss(
-    input: Tensor, target: Any, *, reduction: Reduction = "mean", weight: Any = None
-) -> Tensor:
+    input: Tensor, target: Any, size_average: bool | None = None, reduce: bool | None = None,
+    reduction: Reduction = "mean", weight: Any = None,
+) -> Tensor:  # fmt: skip
     """Compute the squared error (x - y)².
 
     Args:
@@ -91,14 +64,16 @@ def mse_loss(
         2.0
     """
     name = "mse_loss"
+    reduction = reduction_of(name, size_average, reduce, reduction)
     difference = input - broadcast_like(name, input, target)
     return _over_weights(name, difference * difference, input, weight, reduction)
 
 
-@loss
+@framed
 def l1_loss(
-    input: Tensor, target: Any, *, reduction: Reduction = "mean", weight: Any = None
-) -> Tensor:
+    input: Tensor, target: Any, size_average: bool | None = None, reduce: bool | None = None,
+    reduction: Reduction = "mean", weight: Any = None,
+) -> Tensor:  # fmt: skip
     """Compute the absolute error ``|x - y|``; arguments and errors are those of `mse_loss`.
 
     Example:
@@ -107,11 +82,12 @@ def l1_loss(
         1.0
     """
     name = "l1_loss"
+    reduction = reduction_of(name, size_average, reduce, reduction)
     losses = ops.abs(input - broadcast_like(name, input, target))
     return _over_weights(name, losses, input, weight, reduction)
 
 
-@loss
+@framed
 def huber_loss(
     input: Tensor, target: Any, reduction: Reduction = "mean", delta: float = 1.0,
     weight: Any = None,
@@ -148,10 +124,11 @@ def huber_loss(
     return reduced(name, losses, reduction)
 
 
-@loss
+@framed
 def smooth_l1_loss(
-    input: Tensor, target: Any, *, reduction: Reduction = "mean", beta: float = 1.0
-) -> Tensor:
+    input: Tensor, target: Any, size_average: bool | None = None, reduce: bool | None = None,
+    reduction: Reduction = "mean", beta: float = 1.0,
+) -> Tensor:  # fmt: skip
     """Compute the Huber loss divided by its threshold: ``huber_loss(delta=beta) / beta``.
 
     The other arguments and the errors are those of `mse_loss`; beta 0 gives the absolute error.
@@ -164,6 +141,7 @@ def smooth_l1_loss(
         2.0
     """
     name = "smooth_l1_loss"
+    reduction = reduction_of(name, size_average, reduce, reduction, "beta")
     check_number(name, "beta", beta, 0.0)
     difference = input - broadcast_like(name, input, target)
     if beta == 0:
@@ -189,10 +167,11 @@ def _weights(name: str, input: Tensor, weight: Any) -> Tensor:
     return asarray(weight)
 
 
-@loss
+@framed
 def cross_entropy(
-    input: Tensor, target: Any, weight: Any = None, *, ignore_index: int | None = -100,
-    reduction: Reduction = "mean", label_smoothing: float = 0.0,
+    input: Tensor, target: Any, weight: Any = None, size_average: bool | None = None,
+    ignore_index: int | None = -100, reduce: bool | None = None, reduction: Reduction = "mean",
+    label_smoothing: float = 0.0,
 ) -> Tensor:  # fmt: skip
     """Compute the cross-entropy of logits and target classes.
 
@@ -226,6 +205,7 @@ def cross_entropy(
         >>> round(nn.functional.cross_entropy(tensor([[0.0, 0.0]]), [[0.9, 0.1]]).item(), 4)
         0.6931
     """
+    reduction = reduction_of("cross_entropy", size_average, reduce, reduction)
     check_probability("cross_entropy", "label_smoothing", label_smoothing)
     found = target if isinstance(target, Tensor) else np.asarray(target)
     if found.dtype.kind == "f" and found.ndim == np.ndim(input):
@@ -264,10 +244,10 @@ def _soft_cross_entropy(
     return reduced(name, -ops.sum(products, axis), reduction)
 
 
-@loss
+@framed
 def nll_loss(
-    input: Tensor, target: Any, weight: Any = None, *, ignore_index: int | None = -100,
-    reduction: Reduction = "mean",
+    input: Tensor, target: Any, weight: Any = None, size_average: bool | None = None,
+    ignore_index: int | None = -100, reduce: bool | None = None, reduction: Reduction = "mean",
 ) -> Tensor:  # fmt: skip
     """Compute the negative log-likelihood of the target class from log-probabilities.
 
@@ -279,6 +259,7 @@ def nll_loss(
         >>> nn.functional.nll_loss(tensor([[-0.5, -1.5]]), [1]).item()
         1.5
     """
+    reduction = reduction_of("nll_loss", size_average, reduce, reduction)
     input, target = (asarray(x) for x in (input, target))
     try:
         check_target(input._data, target._data, weight, reduction or "none", ignore_index, 0.0)
@@ -298,10 +279,11 @@ def nll_loss(
     return losses.sum() if reduction == "sum" else losses.reshape(target.shape)
 
 
-@loss
+@framed
 def binary_cross_entropy(
-    input: Tensor, target: Any, weight: Any = None, *, reduction: Reduction = "mean"
-) -> Tensor:
+    input: Tensor, target: Any, weight: Any = None, size_average: bool | None = None,
+    reduce: bool | None = None, reduction: Reduction = "mean",
+) -> Tensor:  # fmt: skip
     """Compute the binary cross-entropy -(y log x + (1 - y) log(1 - x)) of probabilities.
 
     Logarithms are clamped to at least -100, and their slopes to at most 1e12, as in PyTorch. For
@@ -324,6 +306,7 @@ def binary_cross_entropy(
         0.6931
     """
     name = "binary_cross_entropy"
+    reduction = reduction_of(name, size_average, reduce, reduction)
     y = like(name, input, target)
     values = np.asarray(array_of(input))
     low, high = values.min(initial=0.0), values.max(initial=1.0)
@@ -336,10 +319,10 @@ def binary_cross_entropy(
     return reduced(name, losses if weight is None else losses * weight, reduction)
 
 
-@loss
+@framed
 def binary_cross_entropy_with_logits(
-    input: Tensor, target: Any, weight: Any = None, *, reduction: Reduction = "mean",
-    pos_weight: Any = None,
+    input: Tensor, target: Any, weight: Any = None, size_average: bool | None = None,
+    reduce: bool | None = None, reduction: Reduction = "mean", pos_weight: Any = None,
 ) -> Tensor:  # fmt: skip
     """Compute the binary cross-entropy of the probability sigmoid(x) from the logit x.
 
@@ -354,16 +337,17 @@ def binary_cross_entropy_with_logits(
         1000.0
     """
     name = "binary_cross_entropy_with_logits"
+    reduction = reduction_of(name, size_average, reduce, reduction)
     y, x = like(name, input, target), floating(input)
     yes = y if pos_weight is None else y * pos_weight
     losses = (1.0 - y) * ops.softplus(x) + yes * ops.softplus(-x)
     return reduced(name, losses if weight is None else losses * weight, reduction)
 
 
-@loss
+@framed
 def kl_div(
-    input: Tensor, target: Any, *, reduction: Reduction | Literal["batchmean"] = "mean",
-    log_target: bool = False,
+    input: Tensor, target: Any, size_average: bool | None = None, reduce: bool | None = None,
+    reduction: Reduction | Literal["batchmean"] = "mean", log_target: bool = False,
 ) -> Tensor:  # fmt: skip
     """Compute the elementwise Kullback-Leibler divergence y · (log y - log x).
 
@@ -389,6 +373,7 @@ def kl_div(
         >>> round(nn.functional.kl_div(x, y, reduction="batchmean").item(), 4)
         0.6931
     """
+    reduction = reduction_of("kl_div", size_average, reduce, reduction)
     y = like("kl_div", input, target)
     if log_target:
         losses = ops.exp(y) * (y - input)
@@ -436,9 +421,31 @@ def broadcast_like(name: str, input: Tensor, target: Any) -> Tensor:
             f"{tuple(found.shape)} are broadcast, and the loss is probably wrong; give both "
             f"the same shape"
         ),
-        stacklevel=5,
+        stacklevel=4,
     )
     return found if input.dtype.kind == "f" else floating(found)
+
+
+def reduction_of(
+    owner: str, size_average: Any, reduce: Any, reduction: Any, number: str = "reduction"
+) -> Any:
+    """The reduction, which PyTorch's old arguments `size_average` and `reduce` overrule.
+
+    They come before it: PyTorch takes what is meant for `reduction`, or for the argument `number`,
+    as true there, in silence. Here it is an error.
+    """
+    for name, value in (("size_average", size_average), ("reduce", reduce)):
+        if value is not None and not isinstance(value, (bool, np.bool_)):
+            meant = "reduction" if isinstance(value, str) else number
+            raise type_error(
+                f"{owner}: {name} must be True, False or None, got {value!r}: write "
+                f"{meant}={value!r}"
+            )
+    if reduce is not None and not reduce:
+        return "none"
+    if size_average is None and reduce is None:
+        return reduction
+    return "mean" if size_average is None or size_average else "sum"
 
 
 def _check_probabilities(name: str, y: Tensor, remedy: str = "") -> None:

@@ -13,7 +13,7 @@ from minigrad import ops
 from minigrad.autograd.errors import refuse_shapes, type_error, value_error
 from minigrad.nn.functional.activation import logsigmoid
 from minigrad.nn.functional.framing import framed
-from minigrad.nn.functional.loss import Reduction, like, loss, reduced
+from minigrad.nn.functional.loss import Reduction, like, reduced, reduction_of
 from minigrad.nn.functional.products import pairwise_distance
 from minigrad.ops._numerics import values_of
 from minigrad.ops.casting import floating
@@ -28,10 +28,11 @@ __all__ = [
 ]  # fmt: skip
 
 
-@loss
+@framed
 def triplet_margin_loss(
     anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2.0,
-    eps: float = 1e-6, swap: bool = False, *, reduction: Reduction = "mean",
+    eps: float = 1e-6, swap: bool = False, size_average: bool | None = None,
+    reduce: bool | None = None, reduction: Reduction = "mean",
 ) -> Tensor:  # fmt: skip
     """Compute the triplet loss max(d(a, p) - d(a, n) + margin, 0) of distances d.
 
@@ -57,6 +58,7 @@ def triplet_margin_loss(
         0.75
     """
     name = "triplet_margin_loss"
+    reduction = reduction_of(name, size_average, reduce, reduction)
     check_number(name, "margin", margin, above=0.0)
     check_number(name, "p", p, above=0.0, infinite=True)
     check_number(name, "eps", eps, 0.0)
@@ -102,10 +104,10 @@ def _of_triplets(
     return at_least_0(near - far + margin)
 
 
-@loss
+@framed
 def margin_ranking_loss(
-    input1: Tensor, input2: Tensor, target: Any, margin: float = 0.0, *,
-    reduction: Reduction = "mean",
+    input1: Tensor, input2: Tensor, target: Any, margin: float = 0.0,
+    size_average: bool | None = None, reduce: bool | None = None, reduction: Reduction = "mean",
 ) -> Tensor:  # fmt: skip
     """Compute the ranking loss max(-y (x1 - x2) + margin, 0).
 
@@ -124,15 +126,16 @@ def margin_ranking_loss(
         2.0
     """
     name = "margin_ranking_loss"
+    reduction = reduction_of(name, size_average, reduce, reduction)
     x2 = like(name, input1, input2, "input1", "input2")
     y = like(name, input1, target)
     return reduced(name, at_least_0(margin - y * (input1 - x2)), reduction)
 
 
-@loss
+@framed
 def cosine_embedding_loss(
-    input1: Tensor, input2: Tensor, target: Any, margin: float = 0.0, *,
-    reduction: Reduction = "mean",
+    input1: Tensor, input2: Tensor, target: Any, margin: float = 0.0,
+    size_average: bool | None = None, reduce: bool | None = None, reduction: Reduction = "mean",
 ) -> Tensor:  # fmt: skip
     """Compute 1 - cos(x1, x2) for pairs that belong together, max(cos(x1, x2) - margin, 0) else.
 
@@ -152,6 +155,7 @@ def cosine_embedding_loss(
         1.0
     """
     name = "cosine_embedding_loss"
+    reduction = reduction_of(name, size_average, reduce, reduction)
     check_number(name, "margin", margin, -1.0, below=1.0 + 1e-9)
     like(name, input1, input2, "input1", "input2")
     y = np.asarray(target)
@@ -210,9 +214,10 @@ def gaussian_nll_loss(
     return reduced(name, losses, reduction)
 
 
-@loss
+@framed
 def poisson_nll_loss(
-    input: Tensor, target: Any, log_input: bool = True, full: bool = False, *, eps: float = 1e-8,
+    input: Tensor, target: Any, log_input: bool = True, full: bool = False,
+    size_average: bool | None = None, eps: float = 1e-8, reduce: bool | None = None,
     reduction: Reduction = "mean",
 ) -> Tensor:  # fmt: skip
     """Compute the negative log-likelihood of counts under Poisson distributions, r - y log r.
@@ -233,6 +238,7 @@ def poisson_nll_loss(
         1.0
     """
     name = "poisson_nll_loss"
+    reduction = reduction_of(name, size_average, reduce, reduction)
     check_number(name, "eps", eps, 0.0)
     y, x = like(name, input, target), floating(input)
     losses = ops.exp(x) - y * x if log_input else x - y * ops.log(x + eps)
@@ -248,10 +254,11 @@ def at_least_0(x: Tensor) -> Tensor:
     return ops.clip(x, 0.0, None)
 
 
-@loss
+@framed
 def hinge_embedding_loss(
-    input: Tensor, target: Any, margin: float = 1.0, *, reduction: Reduction = "mean"
-) -> Tensor:
+    input: Tensor, target: Any, margin: float = 1.0, size_average: bool | None = None,
+    reduce: bool | None = None, reduction: Reduction = "mean",
+) -> Tensor:  # fmt: skip
     """Compute the loss of distances: x where a pair belongs together, max(margin - x, 0) else.
 
     Args:
@@ -268,13 +275,17 @@ def hinge_embedding_loss(
         3.5
     """
     name = "hinge_embedding_loss"
+    reduction = reduction_of(name, size_average, reduce, reduction)
     y, x = like(name, input, target), floating(input)
     losses = ops.where(y != 1, at_least_0(margin - x), 0.0) + ops.where(y != -1, x, 0.0)
     return reduced(name, losses, reduction)
 
 
-@loss
-def soft_margin_loss(input: Tensor, target: Any, *, reduction: Reduction = "mean") -> Tensor:
+@framed
+def soft_margin_loss(
+    input: Tensor, target: Any, size_average: bool | None = None, reduce: bool | None = None,
+    reduction: Reduction = "mean",
+) -> Tensor:  # fmt: skip
     """Compute the logistic loss of two classes, log(1 + exp(-y x)).
 
     The input x may have any shape; the target y has the same, and is 1 or -1. The other arguments
@@ -286,13 +297,15 @@ def soft_margin_loss(input: Tensor, target: Any, *, reduction: Reduction = "mean
         0.6931
     """
     name = "soft_margin_loss"
+    reduction = reduction_of(name, size_average, reduce, reduction)
     return reduced(name, ops.softplus(-like(name, input, target) * input), reduction)
 
 
-@loss
+@framed
 def multilabel_soft_margin_loss(
-    input: Tensor, target: Any, weight: Any = None, *, reduction: Reduction = "mean"
-) -> Tensor:
+    input: Tensor, target: Any, weight: Any = None, size_average: bool | None = None,
+    reduce: bool | None = None, reduction: Reduction = "mean",
+) -> Tensor:  # fmt: skip
     """Compute the mean over the classes of the binary cross-entropy of logits.
 
     Args:
@@ -310,6 +323,7 @@ def multilabel_soft_margin_loss(
         0.6931
     """
     name = "multilabel_soft_margin_loss"
+    reduction = reduction_of(name, size_average, reduce, reduction)
     y, x = like(name, input, target), floating(input)
     losses = -(y * logsigmoid(x) + (1.0 - y) * logsigmoid(-x))
     if weight is not None:
@@ -317,10 +331,10 @@ def multilabel_soft_margin_loss(
     return reduced(name, ops.mean(losses, -1), reduction)
 
 
-@loss
+@framed
 def multi_margin_loss(
-    input: Tensor, target: Any, p: int = 1, margin: float = 1.0, weight: Any = None, *,
-    reduction: Reduction = "mean",
+    input: Tensor, target: Any, p: int = 1, margin: float = 1.0, weight: Any = None,
+    size_average: bool | None = None, reduce: bool | None = None, reduction: Reduction = "mean",
 ) -> Tensor:  # fmt: skip
     """Compute how far other classes come within a margin of the right one.
 
@@ -347,6 +361,7 @@ def multi_margin_loss(
         0.5
     """
     name = "multi_margin_loss"
+    reduction = reduction_of(name, size_average, reduce, reduction)
     right = asarray(target)
     if right.dtype.kind not in "iu":
         raise type_error(f"{name}: integers expected as classes, got {right.dtype.name}")

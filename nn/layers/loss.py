@@ -1,17 +1,16 @@
 """Loss layers, and distances.
 
-The functions of the same names explain the arguments; weights are buffers. `reduction` and what
-PyTorch has behind its old words for it, `size_average` and `reduce`, are given by keyword.
+The functions of the same names explain the arguments; weights are buffers. `size_average` and
+`reduce` stand before `reduction`, as in PyTorch; they take None or a bool.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal, TypeVar, dataclass_transform
+from dataclasses import KW_ONLY, InitVar
+from typing import Any, Literal
 
 from minigrad.nn import functional as F
-from minigrad.nn.functional.loss import Reduction, with_old_words
+from minigrad.nn.functional.loss import Reduction, reduction_of
 from minigrad.nn.layers.function_layer import FunctionLayer, layer_of
 from minigrad.tensors.tensor import Tensor
 
@@ -23,17 +22,22 @@ __all__ = [
     "TripletMarginWithDistanceLoss",
 ]  # fmt: skip
 
-L = TypeVar("L", bound="_Loss")
 
-
-@dataclass(eq=False, repr=False)
 class _Loss(FunctionLayer):
     """A loss. It shows no arguments, and a subclass of one's own reads `self.reduction`."""
 
-    _: KW_ONLY
-    reduction: Reduction | Literal["batchmean"] = "mean"
+    reduction: Any
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self, size_average: bool | None = None, reduce: bool | None = None,
+        reduction: Reduction = "mean",
+    ) -> None:  # fmt: skip
+        self.reduction = reduction
+        self.__post_init__(size_average, reduce)
+
+    def __post_init__(self, size_average: bool | None = None, reduce: bool | None = None) -> None:
+        name, number = type(self).__name__, "beta" if "beta" in self.fields else "reduction"
+        self.reduction = reduction_of(name, size_average, reduce, self.reduction, number)
         for name in {"weight", "pos_weight"}.intersection(self.fields):
             self.register_buffer(name, self.__dict__.pop(name))
 
@@ -45,11 +49,15 @@ class _Loss(FunctionLayer):
         return ""
 
 
-@dataclass(eq=False, repr=False)
 class _WeightedLoss(_Loss):
     """A loss with a weight, which is a buffer."""
 
-    weight: Any = None
+    def __init__(
+        self, weight: Any = None, size_average: bool | None = None, reduce: bool | None = None,
+        reduction: Reduction = "mean",
+    ) -> None:  # fmt: skip
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
 
 
 class _LossOfThree(_Loss):
@@ -60,19 +68,7 @@ class _LossOfThree(_Loss):
         return self._result(*inputs, **named)
 
 
-@dataclass_transform(eq_default=False)
-def loss_of(function: Callable[..., Tensor]) -> Callable[[type[L]], type[L]]:
-    """A layer as by `layer_of`, which takes PyTorch's old words for `reduction` too."""
-
-    def decorate(cls: type[L]) -> type[L]:
-        made = layer_of(function)(cls)
-        made.__init__ = with_old_words(made.__init__)  # type: ignore[method-assign]
-        return made
-
-    return decorate
-
-
-@loss_of(F.mse_loss)
+@layer_of(F.mse_loss)
 class MSELoss(_Loss):
     """The squared error: see `functional.mse_loss`.
 
@@ -82,8 +78,12 @@ class MSELoss(_Loss):
         2.0
     """
 
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: Reduction = "mean"
 
-@loss_of(F.l1_loss)
+
+@layer_of(F.l1_loss)
 class L1Loss(_Loss):
     """The absolute error: see `functional.l1_loss`.
 
@@ -93,8 +93,12 @@ class L1Loss(_Loss):
         1.0
     """
 
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: Reduction = "mean"
 
-@loss_of(F.huber_loss)
+
+@layer_of(F.huber_loss)
 class HuberLoss(_Loss):
     """Squared error for small, absolute error for large differences: see `functional.huber_loss`.
 
@@ -108,7 +112,7 @@ class HuberLoss(_Loss):
     delta: float = 1.0
 
 
-@loss_of(F.smooth_l1_loss)
+@layer_of(F.smooth_l1_loss)
 class SmoothL1Loss(_Loss):
     """The Huber loss divided by its threshold: see `functional.smooth_l1_loss`.
 
@@ -118,11 +122,13 @@ class SmoothL1Loss(_Loss):
         2.0
     """
 
-    _: KW_ONLY
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: Reduction = "mean"
     beta: float = 1.0
 
 
-@loss_of(F.kl_div)
+@layer_of(F.kl_div)
 class KLDivLoss(_Loss):
     """The Kullback-Leibler divergence: see `functional.kl_div`.
 
@@ -133,11 +139,13 @@ class KLDivLoss(_Loss):
         0.6931
     """
 
-    _: KW_ONLY
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: Reduction | Literal["batchmean"] = "mean"
     log_target: bool = False
 
 
-@loss_of(F.cross_entropy)
+@layer_of(F.cross_entropy)
 class CrossEntropyLoss(_WeightedLoss):
     """Cross-entropy of logits (N, C, ...) and class indices (N, ...), or class probabilities.
 
@@ -150,12 +158,15 @@ class CrossEntropyLoss(_WeightedLoss):
         1.3863
     """
 
-    _: KW_ONLY
+    weight: Any = None
+    size_average: InitVar[bool | None] = None
     ignore_index: int | None = -100
+    reduce: InitVar[bool | None] = None
+    reduction: Reduction = "mean"
     label_smoothing: float = 0.0
 
 
-@loss_of(F.nll_loss)
+@layer_of(F.nll_loss)
 class NLLLoss(_WeightedLoss):
     """The negative log-likelihood of the target class: see `functional.nll_loss`.
 
@@ -165,11 +176,14 @@ class NLLLoss(_WeightedLoss):
         1.5
     """
 
-    _: KW_ONLY
+    weight: Any = None
+    size_average: InitVar[bool | None] = None
     ignore_index: int | None = -100
+    reduce: InitVar[bool | None] = None
+    reduction: Reduction = "mean"
 
 
-@loss_of(F.binary_cross_entropy)
+@layer_of(F.binary_cross_entropy)
 class BCELoss(_WeightedLoss):
     """The binary cross-entropy of probabilities: see `functional.binary_cross_entropy`.
 
@@ -179,8 +193,13 @@ class BCELoss(_WeightedLoss):
         0.6931
     """
 
+    weight: Any = None
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: Reduction = "mean"
 
-@loss_of(F.binary_cross_entropy_with_logits)
+
+@layer_of(F.binary_cross_entropy_with_logits)
 class BCEWithLogitsLoss(_WeightedLoss):
     """The binary cross-entropy of logits: see `functional.binary_cross_entropy_with_logits`.
 
@@ -190,11 +209,14 @@ class BCEWithLogitsLoss(_WeightedLoss):
         0.6931
     """
 
-    _: KW_ONLY
+    weight: Any = None
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: Reduction = "mean"
     pos_weight: Any = None
 
 
-@loss_of(F.triplet_margin_loss)
+@layer_of(F.triplet_margin_loss)
 class TripletMarginLoss(_LossOfThree):
     """The triplet loss max(d(a, p) - d(a, n) + margin, 0): see `functional.triplet_margin_loss`.
 
@@ -209,9 +231,12 @@ class TripletMarginLoss(_LossOfThree):
     p: float = 2.0
     eps: float = 1e-6
     swap: bool = False
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: Reduction = "mean"
 
 
-@loss_of(F.margin_ranking_loss)
+@layer_of(F.margin_ranking_loss)
 class MarginRankingLoss(_LossOfThree):
     """The ranking loss max(-y (x1 - x2) + margin, 0): see `functional.margin_ranking_loss`.
 
@@ -222,9 +247,12 @@ class MarginRankingLoss(_LossOfThree):
     """
 
     margin: float = 0.0
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: Reduction = "mean"
 
 
-@loss_of(F.cosine_embedding_loss)
+@layer_of(F.cosine_embedding_loss)
 class CosineEmbeddingLoss(_LossOfThree):
     """The loss of the cosine of pairs of vectors: see `functional.cosine_embedding_loss`.
 
@@ -235,9 +263,12 @@ class CosineEmbeddingLoss(_LossOfThree):
     """
 
     margin: float = 0.0
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: Reduction = "mean"
 
 
-@loss_of(F.gaussian_nll_loss)
+@layer_of(F.gaussian_nll_loss)
 class GaussianNLLLoss(_LossOfThree):
     """The negative log-likelihood of a Gaussian: see `functional.gaussian_nll_loss`.
 
@@ -250,9 +281,10 @@ class GaussianNLLLoss(_LossOfThree):
     _: KW_ONLY
     full: bool = False
     eps: float = 1e-6
+    reduction: Reduction = "mean"
 
 
-@loss_of(F.hinge_embedding_loss)
+@layer_of(F.hinge_embedding_loss)
 class HingeEmbeddingLoss(_Loss):
     """The loss of distances, near for a target of 1 and far for -1.
 
@@ -265,9 +297,12 @@ class HingeEmbeddingLoss(_Loss):
     """
 
     margin: float = 1.0
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: Reduction = "mean"
 
 
-@loss_of(F.soft_margin_loss)
+@layer_of(F.soft_margin_loss)
 class SoftMarginLoss(_Loss):
     """The logistic loss log(1 + exp(-y x)) of targets 1 and -1.
 
@@ -277,8 +312,12 @@ class SoftMarginLoss(_Loss):
         0.6931
     """
 
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: Reduction = "mean"
 
-@loss_of(F.multilabel_soft_margin_loss)
+
+@layer_of(F.multilabel_soft_margin_loss)
 class MultiLabelSoftMarginLoss(_WeightedLoss):
     """The binary cross-entropy of logits, with the mean over the classes of each sample.
 
@@ -289,8 +328,13 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
         0.6931
     """
 
+    weight: Any = None
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: Reduction = "mean"
 
-@loss_of(F.multi_margin_loss)
+
+@layer_of(F.multi_margin_loss)
 class MultiMarginLoss(_Loss):
     """The hinge loss of several classes: see `functional.multi_margin_loss`.
 
@@ -303,9 +347,12 @@ class MultiMarginLoss(_Loss):
     p: int = 1
     margin: float = 1.0
     weight: Any = None
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: Reduction = "mean"
 
 
-@loss_of(F.poisson_nll_loss)
+@layer_of(F.poisson_nll_loss)
 class PoissonNLLLoss(_Loss):
     """The negative log-likelihood of a Poisson distribution: see `functional.poisson_nll_loss`.
 
@@ -317,15 +364,17 @@ class PoissonNLLLoss(_Loss):
 
     log_input: bool = True
     full: bool = False
-    _: KW_ONLY
+    size_average: InitVar[bool | None] = None
     eps: float = 1e-8
+    reduce: InitVar[bool | None] = None
+    reduction: Reduction = "mean"
 
     def forward(self, log_input: Tensor, target: Any) -> Tensor:
         """Compare the logarithms of rates, or rates, with counts."""
         return self._result(log_input, target)
 
 
-@loss_of(F.triplet_margin_with_distance_loss)
+@layer_of(F.triplet_margin_with_distance_loss)
 class TripletMarginWithDistanceLoss(_LossOfThree):
     """The triplet loss of any distance: see `functional.triplet_margin_with_distance_loss`.
 
@@ -341,6 +390,7 @@ class TripletMarginWithDistanceLoss(_LossOfThree):
     distance_function: Any = None
     margin: float = 1.0
     swap: bool = False
+    reduction: Reduction = "mean"
 
     def __post_init__(self) -> None:
         self.distance_function = self.distance_function or PairwiseDistance()

@@ -32,7 +32,10 @@ class _Entries(Module):
 
     def _names(self) -> list[str]:
         """The names of the entries, in order."""
-        return [name for name, kind in self._registered.items() if kind == self._kind]
+        own, kind = self._registered, self._kind
+        if [*own.values()].count(kind) == len(own):  # the usual case, in less time
+            return list(own)
+        return [name for name, each in own.items() if each == kind]
 
     def _checked(self, name: str, value: Any) -> Any:
         """What is stored for a value, or a TypeError."""
@@ -44,7 +47,7 @@ class _Entries(Module):
         super().__setattr__(name, self._checked(name, value) if entry else value)
 
     def __len__(self) -> int:
-        return len(self._names())
+        return [*self._registered.values()].count(self._kind)
 
 
 class _Parameters(_Entries):
@@ -98,8 +101,7 @@ class _Sequence(_Entries, MutableSequence[T]):
         self._become([(each, self.__dict__[each]) for each in self._names()])
 
     def __iter__(self) -> Iterator[T]:
-        own = self.__dict__
-        return iter([own[name] for name in self._names()])
+        return iter([*map(self.__dict__.__getitem__, self._names())])
 
     def __contains__(self, value: object) -> bool:
         return any(entry is value for entry in self)
@@ -113,7 +115,7 @@ class _Sequence(_Entries, MutableSequence[T]):
             part = self._empty()
             part._become(self._named()[index])
             return part
-        name = str(index)  # a number as a name is the position
+        name = str(index) if index.__class__ is int else ""  # a number as a name is the position
         if self._registered.get(name) != self._kind:
             name = self._names()[self._position(index)]
         found: T = self.__dict__[name]
@@ -152,13 +154,15 @@ class _Sequence(_Entries, MutableSequence[T]):
         return self
 
     def _position(self, index: Any) -> int:
-        owner, length = type(self).__name__, len(self)
         if isinstance(index, bool) or not hasattr(index, "__index__"):
-            raise TypeError(f"{owner}: an int or a slice expected as index, got {index!r}")
-        position = index.__index__()
+            raise TypeError(
+                f"{type(self).__name__}: an int or a slice expected as index, got {index!r}"
+            )
+        position, length = index.__index__(), len(self)
         if not -length <= position < length:
             raise IndexError(
-                f"{owner}: index {position} is out of range for {length} {self._kind}s"
+                f"{type(self).__name__}: index {position} is out of range for {length} "
+                f"{self._kind}s"
             )
         return int(position)
 

@@ -25,20 +25,17 @@ from typing import Any
 from minigrad.lucid.functions import log_softmax as log_softmax
 from minigrad.lucid.functions import pad as pad
 from minigrad.lucid.functions import softmax as softmax
-from minigrad.lucid.spelling import by_position, renamed
+from minigrad.lucid.spelling import renamed, without_old
 from minigrad.nn import functional as F
 from minigrad.nn.functional.loss import Reduction
 from minigrad.tensors.tensor import Tensor
 
-l1_loss, mse_loss, cross_entropy, nll_loss, binary_cross_entropy, triplet_margin_loss = (
-    by_position(loss, loss)
-    for loss in (
-        F.l1_loss, F.mse_loss, F.cross_entropy, F.nll_loss, F.binary_cross_entropy,
-        F.triplet_margin_loss,
-    )
-)  # fmt: skip
+l1_loss, mse_loss = without_old(F.l1_loss), without_old(F.mse_loss)
+cross_entropy, nll_loss = without_old(F.cross_entropy), without_old(F.nll_loss)
+binary_cross_entropy = without_old(F.binary_cross_entropy)
+triplet_margin_loss = without_old(F.triplet_margin_loss)
 cosine_embedding_loss, margin_ranking_loss = (
-    renamed(by_position(loss, loss), x1="input1", x2="input2", y="target")
+    renamed(without_old(loss), x1="input1", x2="input2", y="target")
     for loss in (F.cosine_embedding_loss, F.margin_ranking_loss)
 )
 bilinear = renamed(F.bilinear, x1="input1", x2="input2")
@@ -58,9 +55,7 @@ def binary_cross_entropy_with_logits(
     x: Any, target: Any, weight: Any = None, pos_weight: Any = None, reduction: Reduction = "mean"
 ) -> Tensor:
     """Compute the cross-entropy of log-odds; `pos_weight` comes before `reduction`."""
-    return F.binary_cross_entropy_with_logits(
-        x, target, weight, reduction=reduction, pos_weight=pos_weight
-    )
+    return F.binary_cross_entropy_with_logits(x, target, weight, None, None, reduction, pos_weight)
 
 
 def kl_div(
@@ -68,8 +63,7 @@ def kl_div(
     log_target: bool = False,
 ) -> Tensor:  # fmt: skip
     """Compute the divergence of log-probabilities; the fourth argument is `reduction`."""
-    old: Any = {} if size_average is None else {"size_average": size_average}
-    return F.kl_div(x, target, reduction=reduction, log_target=log_target, **old)
+    return F.kl_div(x, target, size_average, reduction=reduction, log_target=log_target)
 
 
 def max_pool1d(

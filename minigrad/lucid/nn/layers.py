@@ -14,7 +14,7 @@ from typing import Any
 
 from minigrad import nn
 from minigrad.lucid.absent import supported
-from minigrad.lucid.spelling import by_position
+from minigrad.lucid.spelling import without_old
 from minigrad.torch.nn import multihead, transformers
 
 __all__ = [
@@ -50,67 +50,67 @@ class LogSoftmax(_OfLastAxis, nn.LogSoftmax):
 class L1Loss(nn.L1Loss):
     """The absolute error; the first argument is `reduction`."""
 
-    __init__ = by_position(nn.L1Loss.__init__, nn.L1Loss.function)
+    __init__ = without_old(nn.L1Loss.__init__)
 
 
 class MSELoss(nn.MSELoss):
     """The squared error; the first argument is `reduction`."""
 
-    __init__ = by_position(nn.MSELoss.__init__, nn.MSELoss.function)
+    __init__ = without_old(nn.MSELoss.__init__)
 
 
 class SmoothL1Loss(nn.SmoothL1Loss):
     """The squared error below `beta`, the absolute one above; the first is `reduction`."""
 
-    __init__ = by_position(nn.SmoothL1Loss.__init__, nn.SmoothL1Loss.function)
+    __init__ = without_old(nn.SmoothL1Loss.__init__)
 
 
 class CrossEntropyLoss(nn.CrossEntropyLoss):
     """The cross-entropy of scores; the second argument is `ignore_index`."""
 
-    __init__ = by_position(nn.CrossEntropyLoss.__init__, nn.CrossEntropyLoss.function)
+    __init__ = without_old(nn.CrossEntropyLoss.__init__)
 
 
 class NLLLoss(nn.NLLLoss):
     """The cross-entropy of log-probabilities; the second argument is `ignore_index`."""
 
-    __init__ = by_position(nn.NLLLoss.__init__, nn.NLLLoss.function)
+    __init__ = without_old(nn.NLLLoss.__init__)
 
 
 class BCELoss(nn.BCELoss):
     """The cross-entropy of probabilities; the second argument is `reduction`."""
 
-    __init__ = by_position(nn.BCELoss.__init__, nn.BCELoss.function)
+    __init__ = without_old(nn.BCELoss.__init__)
 
 
 class BCEWithLogitsLoss(nn.BCEWithLogitsLoss):
     """The cross-entropy of log-odds; the second argument is `reduction`."""
 
-    __init__ = by_position(nn.BCEWithLogitsLoss.__init__, nn.BCEWithLogitsLoss.function)
+    __init__ = without_old(nn.BCEWithLogitsLoss.__init__)
 
 
 class KLDivLoss(nn.KLDivLoss):
     """The divergence of log-probabilities from a target; the first argument is `reduction`."""
 
-    __init__ = by_position(nn.KLDivLoss.__init__, nn.KLDivLoss.function)
+    __init__ = without_old(nn.KLDivLoss.__init__)
 
 
 class TripletMarginLoss(nn.TripletMarginLoss):
     """How much nearer a positive is than a negative; `reduction` comes after `swap`."""
 
-    __init__ = by_position(nn.TripletMarginLoss.__init__, nn.TripletMarginLoss.function)
+    __init__ = without_old(nn.TripletMarginLoss.__init__)
 
 
 class CosineEmbeddingLoss(nn.CosineEmbeddingLoss):
     """How similar the pairs with y = 1 are, and the others are not; the second is `reduction`."""
 
-    __init__ = by_position(nn.CosineEmbeddingLoss.__init__, nn.CosineEmbeddingLoss.function)
+    __init__ = without_old(nn.CosineEmbeddingLoss.__init__)
 
 
 class MarginRankingLoss(nn.MarginRankingLoss):
     """How far the order of two tensors is from a given one; the second argument is `reduction`."""
 
-    __init__ = by_position(nn.MarginRankingLoss.__init__, nn.MarginRankingLoss.function)
+    __init__ = without_old(nn.MarginRankingLoss.__init__)
 
 
 class GaussianNLLLoss(nn.GaussianNLLLoss):
