@@ -16,6 +16,7 @@ from minigrad.nn import utils as utils
 from minigrad.nn.attention.cache import *
 from minigrad.nn.attention.multi_head import *
 from minigrad.nn.layers.activation import *
+from minigrad.nn.layers.blocks import *
 from minigrad.nn.layers.convolution import *
 from minigrad.nn.layers.dropout import *
 from minigrad.nn.layers.einops_layers import *

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from minigrad import Tensor, nn
+from minigrad import Tensor, nn, tensor
 from minigrad.nn import functional as F
 
 __all__ = ["LAYERS", "Layer", "cases", "layer", "made", "needs_of"]
@@ -159,6 +159,47 @@ def triplet(margin: float, eps: float, swap: bool, *x: Any) -> Any:
     far = np.linalg.norm(a - n + eps, axis=-1)
     far = np.minimum(far, np.linalg.norm(p - n + eps, axis=-1)) if swap else far
     return np.maximum(np.linalg.norm(a - p + eps, axis=-1) - far + margin, 0).mean()
+
+
+# The blocks, by the functions of their layers
+
+
+def conv_bn_relu(block: Any, x: Any) -> Any:
+    convolved = F.conv2d if x.ndim == 4 else F.conv1d
+    conv = block.conv
+    out = convolved(
+        tensor(x), conv.weight, conv.bias, conv.stride, conv.padding, conv.dilation, conv.groups
+    ).numpy()
+    bn = block.bn
+    out = normal(out, (0, *range(2, x.ndim)), bn.eps)
+    return np.maximum(out if bn.weight is None else affine(bn, out, 1), 0)
+
+
+def separable(block: Any, x: Any) -> Any:
+    """One convolution whose kernel of each output and input channel is their product."""
+    deep, point = block.depthwise, block.pointwise
+    mix = point.weight.reshape(*point.weight.shape[:2], *[1] * (x.ndim - 2))
+    kernel = mix * deep.weight.swapaxes(0, 1)
+    bias = None
+    if deep.bias is not None:
+        bias = point.bias + (point.weight.reshape(point.weight.shape[:2]) @ deep.bias)
+    convolved = F.conv2d if x.ndim == 4 else F.conv1d
+    return convolved(tensor(x), kernel, bias, deep.stride, deep.padding, deep.dilation).numpy()
+
+
+def squeezed(block: Any, x: Any) -> Any:
+    gate = sigmoid(linear(block.fc2, np.maximum(linear(block.fc1, x.mean((2, 3))), 0)))
+    return np.einsum("nchw,nc->nchw", x, gate)
+
+
+def selected(block: Any, x: Any) -> Any:
+    outs = [branch(tensor(x)).numpy() for branch in block.branches]
+    first, norm, last = block.attention[1], block.attention[2], block.attention[4]
+    hidden = sum(outs).mean((2, 3)) @ first.weight.numpy().reshape(first.weight.shape[:2]).T
+    hidden = affine(norm, normal(hidden, 0, norm.eps))
+    scores = np.maximum(hidden, 0) @ last.weight.numpy().reshape(last.weight.shape[:2]).T
+    weights = np.exp(log_softmax(scores))
+    return sum(out * weights[:, i].reshape(-1, 1, 1, 1) for i, out in enumerate(outs))
 
 
 # Other calls
@@ -451,7 +492,26 @@ LAYERS = [
           bias=False, of=SEQUENCES * 2, given={"tgt_is_causal": True}),
     layer("TransformerEncoderBlock", 4, 2, 5, of=SEQUENCES),
     layer("TransformerBlock", 4, 4, 2, 4, of=SEQUENCES),
-    # ops of einops
+    # blocks, and ops of einops
+    layer("ConvBNReLU1d", 4, 4, 2, of=CHANNELS, by=conv_bn_relu),
+    layer("ConvBNReLU1d", 4, 6, 3, 2, 1, 2, 2, False, 1e-3, 0.3, of=[(3, 4, 9)], by=conv_bn_relu),
+    layer("ConvBNReLU1d", 4, 4, 2, bn_affine=False, track_running_stats=False, of=CHANNELS,
+          by=conv_bn_relu),
+    layer("ConvBNReLU2d", 4, 6, (3, 2), 2, (1, 0), (1, 2), 2, False, 1e-3, 0.3, of=[(2, 4, 3, 4)],
+          by=conv_bn_relu),
+    layer("ConvBNReLU2d", 4, 4, 2, bn_affine=False, track_running_stats=False, of=IMAGES,
+          by=conv_bn_relu),
+    layer("DepthSeparableConv1d", 3, 4, 3, 2, 2, 2, of=[(2, 3, 7)], by=separable),
+    layer("DepthSeparableConv1d", 4, 4, 2, bias=False, of=CHANNELS, by=separable),
+    layer("DepthSeparableConv2d", 3, 4, (2, 3), 2, 1, (2, 1), of=[(2, 3, 5, 6)], by=separable),
+    layer("DepthSeparableConv2d", 4, 4, 2, bias=False, of=IMAGES, by=separable),
+    layer("SEModule", 16, of=[(2, 16, 3, 2)], by=squeezed),
+    layer("SEModule", 6, 2, of=[(2, 6, 3, 2)], by=squeezed),
+    layer("SelectiveKernel", 4, 16, (1, 3), of=IMAGES, by=selected),
+    layer("SelectiveKernel", 2, 4, [1, 3], 2, groups=2, reduction=2, of=[(3, 2, 3, 4)],
+          by=selected),
+    layer("SelectiveKernel", 2, 4, [2, 4], padding="same", reduction=2, of=[(3, 2, 3, 4)],
+          by=selected),
     layer("Rearrange", "a b -> b a", of=VECTORS, by=lambda m, x: x.T),
     layer("Rearrange", "... a b -> b ... a", of=SEQUENCES, by=lambda m, x: np.moveaxis(x, 2, 0)),
     layer("Rearrange", "n (h p) (w q) -> n (h w) (p q)", p=2, q=3, of=[(2, 4, 6)],

@@ -57,9 +57,11 @@ def leaves(thing: Any, kind: Kind | None = None) -> Iterator[Any]:
             yield thing
         return
     for _, part in parts:
-        if isinstance(part, _STRUCTURES):
+        if kind is not None and isinstance(part, kind):
+            yield part
+        elif isinstance(part, _STRUCTURES):
             yield from leaves(part, kind)
-        elif kind is None or isinstance(part, kind):
+        elif kind is None:
             yield part
 
 
@@ -98,7 +100,9 @@ def mapped(
     """
     if kind is not None and isinstance(thing, kind):
         return function(thing)
-    parts = _parts(thing, fields)
+    if thing.__class__ is tuple or thing.__class__ is list:
+        return thing.__class__([mapped(function, part, kind, fields) for part in thing])
+    parts = _parts(thing, fields) if fields or isinstance(thing, _STRUCTURES) else None
     if parts is None:
         return thing if kind is not None else function(thing)
     made = {key: mapped(function, part, kind, fields) for key, part in parts}
@@ -107,8 +111,6 @@ def mapped(
     if isinstance(thing, tuple):
         values = made.values()
         return type(thing)(*values) if hasattr(thing, "_fields") else type(thing)(values)
-    if thing.__class__ is list:
-        return [*made.values()]
     if thing.__class__ is dict:
         return made
     found = copy(thing)  # of its class, with what else it holds
@@ -130,6 +132,8 @@ def structure(thing: Any, leaf: Callable[[Any], Any] = lambda _: None, fields: b
         >>> structure([1, (2, 3)]) == structure([4, (5, 6)]) != structure([4, [5, 6]])
         True
     """
+    if isinstance(thing, (tuple, list)):
+        return type(thing), tuple([structure(part, leaf, fields) for part in thing])
     parts = _parts(thing, fields)
     if parts is None:
         return leaf(thing)

@@ -211,7 +211,7 @@ class Trace(Observer):
                 return self.value(value)
             drawn = self._numbers.get(id(given), ((),))[0] is given
             parts = isinstance(given, (tuple, list, dict, slice))
-            return self._inside(given if drawn or parts else value)
+            return self._inside(given) if parts else self._held(given if drawn else value)
         known = self.value(given)
         array = given._data if isinstance(given, Variable) else given
         if not isinstance(value, np.ndarray) or value is array:

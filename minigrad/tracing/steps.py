@@ -101,7 +101,13 @@ class Step:
     @property
     def reads(self) -> list[Value]:
         """The values among the arguments."""
-        return [*leaves(self.arguments, Value)]
+        found: list[Value] = []
+        for thing in self.arguments.values():
+            if isinstance(thing, Value):  # as most are
+                found.append(thing)
+            elif isinstance(thing, (tuple, list, dict, slice)):
+                found += leaves(thing, Value)
+        return found
 
     def __repr__(self) -> str:
         made = ", ".join("_" if value is None else repr(value) for value in self.outputs)

@@ -213,10 +213,11 @@ class _Sample(Trace):
         """Refuse a static argument that differs from sample to sample, but for an index."""
         super().ran(call)
         op, given = call.op, self.steps[-1].arguments
-        names = op.params[1 if op.variadic else op.arrays :]
-        for value in tree.leaves([given.get(name) for name in names], Value):
-            if op not in INDEXED and self.differs(value):
-                name = next(name for name in names if value in tree.leaves(given.get(name), Value))
+        for name in op.params[1 if op.variadic else op.arrays :]:
+            thing = given.get(name)
+            if op in INDEXED or not isinstance(thing, (Value, tuple, list, slice)):
+                continue
+            if any(map(self.differs, tree.leaves(thing, Value))):
                 raise CannotMap(
                     f"vmap: {op.name}: {name} must be the same for all samples, at {user_line()}"
                 )

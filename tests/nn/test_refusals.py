@@ -118,6 +118,13 @@ REFUSALS: dict[str, str] = {
     "transposed2d(3, 8, 3, dilation=(2, 1), output_padding=1)(ones(2, 3, 4, 4))":
         "output_padding (1, 1) ... stride (1, 1) ... dilation (2, 1)",
     "transposed1d(3, 8, 2, padding=3)(ones(2, 3, 4))": "(-1,) ... padding (3,)",
+    "nn.ConvBNReLU2d(3, 8, 3, groups=2)": "Conv2d: in_channels ... groups",
+    "nn.SEModule(8)": "SEModule: reduction (16) must be at most in_channels (8)",
+    "nn.SEModule(8, 0)": "SEModule: reduction",
+    "nn.SEModule(4, 2)(ones(2, 4, 5))": "SEModule: images ... got (2, 4, 5)",
+    "nn.SelectiveKernel(3, 8, [3], reduction=9)": "reduction ... out_channels",
+    "nn.SelectiveKernel(3, 16, [3, 4])": "odd numbers ... got [3, 4] ... padding=",
+    "nn.SelectiveKernel(3, 16, [])": "SelectiveKernel: kernel_sizes ... got []",
     # pooling, padding and resampling
     "nn.MaxPool2d(3)(ones(2, 3, 2, 5))": "max_pool: ... (3, 3) ... (2, 3, 2, 5)",
     "nn.MaxPool2d(2, padding=2)(ones(2, 3, 5, 5))":
