@@ -169,6 +169,7 @@ def use_older_names(module: M, tensor_name: str) -> M:
             module.register_parameter(name, tensor)
         else:
             module.register_buffer(name, tensor)
+            delattr(norm, path.removeprefix("0."))
     _set_properties(module, {**_computed_names(module), tensor_name: norm})
     return module
 
@@ -217,7 +218,8 @@ def _computed(name: str, norm: Any) -> property:
             value = _lists(module)[name]()
         else:
             norm.training = module.training
-            value = norm(*(getattr(module, f"{name}_{part}") for part in norm.older_names))
+            tensors = (getattr(module, f"{name}_{part}") for part in norm.older_names)
+            value = norm.forward(*tensors)  # no call of its own: it is no child of the module
         return value
 
     return property(compute)
