@@ -18,7 +18,7 @@ from minigrad.nn.module.stateless import evaluating, functional_call
 from minigrad.nn.utils import parametrizations as parametrizations
 from minigrad.nn.utils import parametrize as parametrize
 from minigrad.nn.utils import rnn as rnn
-from minigrad.nn.utils.parametrizations import (
+from minigrad.nn.utils.older_norms import (
     remove_spectral_norm,
     remove_weight_norm,
     spectral_norm,

@@ -11,7 +11,7 @@ from minigrad.autograd.events import effect
 from minigrad.nn.layers.convolution import _ConvTransposeNd
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
-from minigrad.nn.utils.parametrize import register_parametrization, remove_parametrizations
+from minigrad.nn.utils.parametrize import register_parametrization
 from minigrad.ops._numerics import values_of
 from minigrad.support.checks import check_number, check_size
 from minigrad.tensors.functions.arguments import spelled
@@ -66,7 +66,7 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
 
     Example:
         >>> from minigrad import nn
-        >>> layer = nn.utils.weight_norm(nn.Linear(4, 3))
+        >>> layer = nn.utils.parametrizations.weight_norm(nn.Linear(4, 3))
         >>> [tuple(original.shape) for original in layer.parametrizations.weight.parameters()]
         [(3, 1), (3, 4)]
     """
@@ -77,18 +77,6 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
             f"weight_norm: dim {dim} is not one of those from 0 of shape {tuple(weight.shape)}"
         )
     return register_parametrization(module, name, _WeightNorm(dim))
-
-
-def remove_weight_norm(module: M, name: str = "weight") -> M:
-    """Undo `weight_norm`: the weight becomes a parameter again, with its present values.
-
-    Example:
-        >>> from minigrad import nn
-        >>> layer = nn.utils.remove_weight_norm(nn.utils.weight_norm(nn.Linear(4, 3)))
-        >>> [name for name, _ in layer.named_parameters()]
-        ['bias', 'weight']
-    """
-    return remove_parametrizations(module, name)
 
 
 class _SpectralNorm(Module):
@@ -107,11 +95,15 @@ class _SpectralNorm(Module):
             self.register_buffer(name, (drawn / np.linalg.norm(drawn)).astype(weight.dtype))
         _improve(matrix, self._u, self._v, 15, eps)
 
-    def forward(self, weight: Tensor) -> Tensor:
+    def forward(self, weight: Tensor, *vectors: Tensor) -> Tensor:
         matrix = self._as_matrix(weight)
+        left, right = vectors or (self._u, self._v)
         if self.training:
-            _improve(matrix, self._u, self._v, self.n_power_iterations, self.eps)
-        u, v = ops.clone(self._u), ops.clone(self._v)  # as they are now
+            across = (matrix, left, right)
+            if vectors:  # PyTorch's older function begins with the other one
+                across = (ops.swapaxes(matrix, 0, 1), right, left)
+            _improve(*across, self.n_power_iterations, self.eps)
+        u, v = ops.clone(left), ops.clone(right)  # as they are now
         return weight / ops.matmul(u, ops.matmul(matrix, v))
 
     def _as_matrix(self, weight: Tensor) -> Tensor:
@@ -159,7 +151,7 @@ def spectral_norm(
 
     Example:
         >>> from minigrad import linalg, nn
-        >>> layer = nn.utils.spectral_norm(nn.Linear(4, 3)).eval()
+        >>> layer = nn.utils.parametrizations.spectral_norm(nn.Linear(4, 3)).eval()
         >>> 0.9 < linalg.norm(layer.weight, 2).item() < 1.1
         True
     """
@@ -178,15 +170,3 @@ def spectral_norm(
     return register_parametrization(
         module, name, _SpectralNorm(weight, n_power_iterations, dim, eps)
     )
-
-
-def remove_spectral_norm(module: M, name: str = "weight") -> M:
-    """Undo `spectral_norm`: the weight becomes a parameter again, with its present values.
-
-    Example:
-        >>> from minigrad import nn
-        >>> layer = nn.utils.remove_spectral_norm(nn.utils.spectral_norm(nn.Linear(4, 3)))
-        >>> [name for name, _ in layer.named_parameters()]
-        ['bias', 'weight']
-    """
-    return remove_parametrizations(module, name)

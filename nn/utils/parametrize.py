@@ -109,7 +109,7 @@ def register_parametrization(
     if "parametrizations" not in dict(module.named_children()):
         module.add_module("parametrizations", ModuleDict())
     _lists(module)[tensor_name] = functions
-    _set_properties(module, list(_lists(module)))
+    _set_properties(module, {**_computed_names(module), tensor_name: None})
     return module
 
 
@@ -121,7 +121,7 @@ def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
         >>> nn.utils.parametrize.is_parametrized(nn.Linear(2, 3))
         False
     """
-    names = getattr(type(module), "_parametrized", ())
+    names = [name for name, norm in _computed_names(module).items() if norm is None]
     return bool(names) if tensor_name is None else tensor_name in names
 
 
@@ -149,15 +149,45 @@ def remove_parametrizations(module: M, tensor_name: str, leave_parametrized: boo
             f"remove_parametrizations: {tensor_name!r} of {type(module).__name__} is not "
             f"parametrized"
         )
-    lists = _lists(module)
-    original = next(iter(lists[tensor_name].parameters()))
+    original = next(iter(_lists(module)[tensor_name].parameters()))
     with no_grad():
         value = getattr(module, tensor_name) if leave_parametrized else original
-    del lists[tensor_name]
-    _set_properties(module, list(lists))
-    if not len(lists):
-        del module.parametrizations  # type: ignore[attr-defined]
+    _forget(module, tensor_name)
     setattr(module, tensor_name, Parameter(value, requires_grad=original.requires_grad))
+    return module
+
+
+def use_older_names(module: M, tensor_name: str) -> M:
+    """Make the tensors of a parametrization entries of the module: `weight_g`, `weight_v`."""
+    functions = _lists(module)[tensor_name]
+    norm = functions[0]
+    tensors = {**dict(functions.named_parameters()), **dict(functions.named_buffers())}
+    _forget(module, tensor_name)
+    for part, path in norm.older_names.items():
+        name, tensor = f"{tensor_name}_{part}", tensors[path]
+        if isinstance(tensor, Parameter):
+            module.register_parameter(name, tensor)
+        else:
+            module.register_buffer(name, tensor)
+            delattr(norm, path.removeprefix("0."))
+    _set_properties(module, {**_computed_names(module), tensor_name: norm})
+    return module
+
+
+def remove_older_names(owner: str, module: M, tensor_name: str) -> M:
+    """Undo `use_older_names` and the parametrization."""
+    norm = _computed_names(module).get(tensor_name)
+    if norm is None:
+        kind = type(module).__name__
+        raise ValueError(f"{owner}: {tensor_name!r} of {kind} is not normalized")
+    with no_grad():
+        value = getattr(module, tensor_name)
+    first, *others = (f"{tensor_name}_{part}" for part in norm.older_names)
+    trained = getattr(module, first).requires_grad
+    for name in (first, *others):
+        delattr(module, name)
+    _forget(module, tensor_name)
+    setattr(module, tensor_name, Parameter(value, requires_grad=trained))
     return module
 
 
@@ -165,19 +195,41 @@ def _lists(module: Module) -> Any:
     return module.get_submodule("parametrizations")
 
 
-def _computed(name: str) -> property:
+def _computed_names(module: Module) -> dict[str, Any]:
+    """The computed parameters: None, or the normalization whose tensors the module has itself."""
+    found: dict[str, Any] = getattr(type(module), "_parametrized", {})
+    return found
+
+
+def _forget(module: Module, tensor_name: str) -> None:
+    """Let a parameter be computed no longer."""
+    names = dict(_computed_names(module))
+    if names.pop(tensor_name) is None:
+        del _lists(module)[tensor_name]
+        if not len(_lists(module)):
+            del module.parametrizations  # type: ignore[attr-defined]
+    _set_properties(module, names)
+
+
+def _computed(name: str, norm: Any) -> property:
     def compute(module: Module) -> Tensor:
-        value: Tensor = _lists(module)[name]()
+        value: Tensor
+        if norm is None:
+            value = _lists(module)[name]()
+        else:
+            norm.training = module.training
+            tensors = (getattr(module, f"{name}_{part}") for part in norm.older_names)
+            value = norm.forward(*tensors)  # no call of its own: it is no child of the module
         return value
 
     return property(compute)
 
 
-def _set_properties(module: Module, names: list[str]) -> None:
+def _set_properties(module: Module, names: dict[str, Any]) -> None:
     """Let a module compute these parameters, and no others, whenever they are read."""
     plain = next(kind for kind in type(module).__mro__ if "_parametrized" not in vars(kind))
     copied = {name: getattr(plain, name) for name in ("__doc__", "__module__", "__qualname__")}
-    own = {name: _computed(name) for name in names}
+    own = {name: _computed(name, norm) for name, norm in names.items()}
     body = {
         **copied, **own, "_parametrized": names, "__reduce__": _reduced,
         "adapt_state_dict": _adapt_state_dict,
@@ -187,7 +239,7 @@ def _set_properties(module: Module, names: list[str]) -> None:
 
 def _adapt_state_dict(module: Module, state: dict[str, Any]) -> dict[str, Any]:
     """The state with the names that a parametrization had in older files."""
-    for name in module._parametrized:  # type: ignore[attr-defined]
+    for name in (name for name, norm in _computed_names(module).items() if norm is None):
         for old, new in getattr(_lists(module)[name][0], "older_names", {}).items():
             if (key := f"{name}_{old}") in state:
                 state[f"parametrizations.{name}.{new}"] = state.pop(key)
@@ -197,10 +249,10 @@ def _adapt_state_dict(module: Module, state: dict[str, Any]) -> dict[str, Any]:
 
 
 def _reduced(module: Module) -> tuple[Any, ...]:
-    return _made, (type(module).__base__, module._parametrized), module.__dict__  # type: ignore[attr-defined]
+    return _made, (type(module).__base__, _computed_names(module)), module.__dict__
 
 
-def _made(plain: type[M], names: list[str]) -> M:
+def _made(plain: type[M], names: dict[str, Any]) -> M:
     """An instance without state, which `copy` and `pickle` fill."""
     module = object.__new__(plain)
     _set_properties(module, names)

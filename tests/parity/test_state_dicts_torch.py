@@ -76,13 +76,15 @@ def test_there_and_back(line: Layer) -> None:
 @pytest.mark.filterwarnings("ignore:.*weight_norm.* is deprecated")
 @pytest.mark.parametrize("axis", [0, 1, None])
 def test_weight_norm(axis: int | None) -> None:
-    normalize = torch.nn.utils.parametrizations.weight_norm
-    theirs = normalize(torch.nn.Conv2d(2, 3, 2).double(), dim=axis)
+    theirs = torch.nn.utils.weight_norm(torch.nn.Conv2d(2, 3, 2).double(), dim=axis)
     ours = nn.utils.weight_norm(nn.Conv2d(2, 3, 2).double(), axis=axis)
     compare(ours, theirs, [draw(1, 2, 4, 4)], ours, theirs)
-    old = torch.nn.utils.weight_norm(torch.nn.Conv2d(2, 3, 2).double(), dim=axis)
-    ours.load_state_dict(old.state_dict())
-    assert_close(ours.weight, old.weight.detach())
+    assert list(ours.state_dict()) == list(theirs.state_dict())
+    newer = torch.nn.utils.parametrizations.weight_norm(torch.nn.Conv2d(2, 3, 2).double(), dim=axis)
+    ours = nn.utils.parametrizations.weight_norm(nn.Conv2d(2, 3, 2).double(), axis=axis)
+    compare(ours, newer, [draw(1, 2, 4, 4)], ours, newer)
+    ours.load_state_dict(theirs.state_dict())
+    assert_close(ours.weight, theirs.weight.detach())
 
 
 def test_the_arrays_are_copies() -> None:

@@ -505,19 +505,18 @@ class TestWeightNorm:
         linear = nn.Linear(3, 2)
         before = linear.weight.numpy().copy()
         assert nn.utils.weight_norm(linear) is linear
-        originals = linear.parametrizations.weight
         assert not isinstance(linear.weight, nn.Parameter)
         np.testing.assert_allclose(linear.weight.numpy(), before, rtol=1e-6)
-        originals.original0.data *= 2
+        linear.weight_g.data *= 2
         np.testing.assert_allclose(linear.weight.numpy(), 2 * before, rtol=1e-6)
         linear.weight.sum().backward()
-        assert originals.original0.grad is not None
-        assert originals.original1.grad is not None
+        assert linear.weight_g.grad is not None
+        assert linear.weight_v.grad is not None
         x = minigrad.ones(3)
         wanted = linear(x).numpy()
         for again in (copy.deepcopy(linear), pickle.loads(pickle.dumps(linear))):
             np.testing.assert_array_equal(again(x).numpy(), wanted)
-        half = {"parametrizations.weight.original0": originals.original0 / 2}
+        half = {"weight_g": linear.weight_g / 2}
         np.testing.assert_allclose(
             nn.utils.functional_call(linear, half, x).numpy(), before.sum(1) + linear.bias.numpy(),
             rtol=1e-5,
@@ -526,11 +525,21 @@ class TestWeightNorm:
         assert parameters(linear) == ["bias", "weight"]
         np.testing.assert_allclose(linear(x).numpy(), wanted, rtol=1e-6)
 
+    def test_the_lengths_may_be_fixed(self) -> None:
+        """As the last layer of DINO's head does."""
+        last = nn.utils.weight_norm(nn.Linear(3, 2, bias=False))
+        last.weight_g.data.fill_(1)
+        last.weight_g.requires_grad = False
+        assert [name for name, p in last.named_parameters() if p.requires_grad] == ["weight_v"]
+        np.testing.assert_allclose(np.linalg.norm(last.weight.numpy(), axis=1), 1.0, rtol=1e-6)
+        last.weight_v = nn.Parameter(minigrad.ones((2, 3)))
+        np.testing.assert_allclose(last.weight.numpy(), 3**-0.5, rtol=1e-6)
+
     def test_any_weight(self) -> None:
         lstm = nn.utils.weight_norm(nn.LSTM(2, 3), "weight_hh_l0", None)
-        assert lstm.parametrizations.weight_hh_l0.original0.shape == ()
+        assert lstm.weight_hh_l0_g.shape == ()
         lstm(minigrad.ones((4, 2)))[0].sum().backward()
-        assert lstm.parametrizations.weight_hh_l0.original1.grad is not None
+        assert lstm.weight_hh_l0_v.grad is not None
 
     def test_refusals(self) -> None:
         linear = nn.Linear(3, 2)
@@ -539,15 +548,15 @@ class TestWeightNorm:
         for dim in (2, -2):
             with pytest.raises(ValueError, match=rf"dim {dim} is not one of .* shape \(2, 3\)"):
                 nn.utils.weight_norm(linear, dim=dim)
-        with pytest.raises(ValueError, match="'weight' of Linear is not parametrized"):
+        with pytest.raises(ValueError, match="^remove_weight_norm: 'weight' of Linear is not"):
             nn.utils.remove_weight_norm(linear)
         nn.utils.weight_norm(linear)
-        with pytest.raises(ValueError, match="'weight' of Linear is parametrized already"):
+        with pytest.raises(ValueError, match="no parameter 'weight' of its own; .*'weight_g'"):
             nn.utils.weight_norm(linear)
         with pytest.raises(ValueError, match="'weight' is computed from other attributes"):
             linear.weight = nn.Parameter(minigrad.ones((2, 3)))
         with pytest.raises(AttributeError, match="'Linear' object has no attribute 'nothing'"):
-            _ = linear.nothing
+            linear.nothing
 
 
 def test_parameters_as_a_vector_and_back() -> None:
