@@ -12,7 +12,7 @@ from minigrad.autograd.engine import Update
 from minigrad.autograd.events import Call, Observer, Pull
 from minigrad.autograd.mode import state
 from minigrad.autograd.node import FREED, Node, Variable, clock
-from minigrad.autograd.primitives import registry
+from minigrad.autograd.primitives import Primitive, registry
 from minigrad.autograd.views import Place
 from minigrad.support.tree import mapped
 from minigrad.tracing.identity import Identity, Write
@@ -189,17 +189,18 @@ class Trace(Observer):
     def _with(self, known: Value, part: Value, index: Any) -> Value:
         """A value with another one in a part of it."""
         arguments = {"x": known, "value": part, "index": index}
-        return self._derived("write", "setitem", arguments, known.shape)
+        return self._derived("write", registry["setitem"], arguments, known.shape)
 
     def _part(self, value: Value, index: Any, shape: tuple[int, ...]) -> Value:
         """A part of a value."""
-        return self._derived("forward", "getitem", {"x": value, "index": index}, shape)
+        arguments = {"x": value, "index": index}
+        return self._derived("forward", registry["getitem"], arguments, shape)
 
     def _derived(
-        self, phase: Phase, name: str, arguments: dict[str, Any], shape: tuple[int, ...]
+        self, phase: Phase, op: Primitive, arguments: dict[str, Any], shape: tuple[int, ...]
     ) -> Value:
         """What an op that nobody called gives, of the dtype of its first argument."""
-        step = self._step(phase, name, arguments, op=registry[name])
+        step = self._step(phase, op.name, arguments, op=op)
         made = self._output(step, shape, arguments["x"].dtype)
         step.outputs.append(made)
         return made
