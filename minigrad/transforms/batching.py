@@ -283,13 +283,15 @@ def _transpose(batch: Batch, x: Samples, axes: Any) -> Any:
     return ops.transpose(x.tensor, (0, *_moved(order, len(x.shape))))
 
 
-@batching_rule("diagonal", "moveaxis", "rot90", "scatter_diagonal", "swapaxes", "trace")
+@batching_rule(
+    "diagonal", "moveaxis", "rot90", "scatter_diagonal", "swapaxes", "trace", "sum_parts"
+)
 def axes_named(batch: Batch, x: Samples, *static: Any) -> Any:
     """The parameters that name axes are counted after that of the samples."""
     rank = len(batch.shape if batch.op is _OP["scatter_diagonal"] else x.shape)
     moved = []
     for name, value in zip(batch.op.params[1:], static, strict=True):
-        if name in ("axis1", "axis2", "source", "destination", "axes"):
+        if name in ("axis", "axis1", "axis2", "source", "destination", "axes"):
             value = _moved(value, rank)
         elif name == "shape":
             value = (batch.size, *value)
