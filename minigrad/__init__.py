@@ -40,7 +40,7 @@ from minigrad.tensors.lucid2 import *
 from minigrad.tensors.names import *
 from minigrad.tensors.rows import SparseRows as SparseRows
 
-__version__ = "0.4.0"
+__version__ = "0.5.0"
 
 bool, float, int = _dtypes.bool_, _dtypes.float32, _dtypes.int32
 
