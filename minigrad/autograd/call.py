@@ -172,16 +172,17 @@ def _two_arrays(op: Primitive) -> Callable[..., Any]:
 
 
 def _one_sided(
-    op: Primitive, a: Any, b: Any, x: Any, y: Any, p: Any, q: Any, out: Any, frame: Frame | None
-) -> Any:
+    op: Primitive, a: Any, b: Any, x: Any, y: Any, first: Any, second: Any, out: Any,
+    frame: Frame | None,
+) -> Any:  # fmt: skip
     """The result of two operands of which one has a history; a caller's array may be copied."""
-    if q is None:
+    if second is None:
         if y is b and y.__class__ is _ndarray and _saves(op, _FIRST, 1):
             y = y.copy()
-        return record(op, _FIRST, (p,), (x, y, out), out, frame)
+        return record(op, _FIRST, (first,), (x, y, out), out, frame)
     if x is a and x.__class__ is _ndarray and _saves(op, _SECOND, 0):
         x = x.copy()
-    return record(op, _SECOND, (q,), (x, y, out), out, frame)
+    return record(op, _SECOND, (second,), (x, y, out), out, frame)
 
 
 def _saves(op: Primitive, slots: tuple[int, ...], place: int) -> bool:

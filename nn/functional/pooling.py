@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -28,6 +28,21 @@ Pairs = tuple[tuple[int, int], ...]
 Window = tuple[tuple[int, ...], ...]
 
 
+@overload
+def max_pool1d(
+    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+    dilation: Sizes = 1, ceil_mode: bool = False, return_indices: Literal[False] = False,
+) -> Tensor: ...  # fmt: skip
+@overload
+def max_pool1d(
+    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+    dilation: Sizes = 1, ceil_mode: bool = False, *, return_indices: Literal[True],
+) -> ValuesAndIndices: ...  # fmt: skip
+@overload
+def max_pool1d(
+    input: Tensor, kernel_size: Sizes, stride: Sizes | None, padding: Sizes, dilation: Sizes,
+    ceil_mode: bool, return_indices: Literal[True],
+) -> ValuesAndIndices: ...  # fmt: skip
 @framed
 def max_pool1d(
     input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
@@ -46,6 +61,21 @@ def max_pool1d(
     return _max(1, input, window, ceil_mode, return_indices)
 
 
+@overload
+def max_pool2d(
+    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+    dilation: Sizes = 1, ceil_mode: bool = False, return_indices: Literal[False] = False,
+) -> Tensor: ...  # fmt: skip
+@overload
+def max_pool2d(
+    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+    dilation: Sizes = 1, ceil_mode: bool = False, *, return_indices: Literal[True],
+) -> ValuesAndIndices: ...  # fmt: skip
+@overload
+def max_pool2d(
+    input: Tensor, kernel_size: Sizes, stride: Sizes | None, padding: Sizes, dilation: Sizes,
+    ceil_mode: bool, return_indices: Literal[True],
+) -> ValuesAndIndices: ...  # fmt: skip
 @framed
 def max_pool2d(
     input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
@@ -238,7 +268,7 @@ def _window(
 ) -> Window:
     """Return kernel, stride, padding and dilation, each with one int per axis."""
     kernel = check_sizes(owner, "kernel_size", kernel_size, axes)
-    strides = kernel if stride is None else check_sizes(owner, "stride", stride, axes)
+    strides = kernel if stride in (None, ()) else check_sizes(owner, "stride", stride, axes)
     widths = check_sizes(owner, "padding", padding, axes, least=0)
     gaps = check_sizes(owner, "dilation", dilation, axes)
     for size, width, gap in zip(kernel, widths, gaps, strict=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from minigrad.tensors.tensor import Tensor
 __all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell"]
 
 
+S = TypeVar("S", Tensor, PackedSequence)
 Weights = tuple[Tensor, Tensor, Tensor | None, Tensor | None]
 """weight_ih, weight_hh, bias_ih and bias_hh of one layer in one direction."""
 Last = int | tuple[np.ndarray, np.ndarray]
@@ -249,6 +250,10 @@ class RNNBase(_Recurrence):
 class _HiddenState(RNNBase):
     """A recurrence whose only state is the hidden state."""
 
+    if TYPE_CHECKING:
+
+        def __call__(self, input: S, hx: Tensor | None = None) -> tuple[S, Tensor]: ...
+
     def forward(
         self, input: Tensor | PackedSequence, hx: Tensor | None = None
     ) -> tuple[Any, Tensor]:
@@ -334,6 +339,12 @@ class LSTM(_LongShort, RNNBase):
     """
 
     states = ("h_0", "c_0")
+
+    if TYPE_CHECKING:
+
+        def __call__(
+            self, input: S, hx: tuple[Tensor, Tensor] | None = None
+        ) -> tuple[S, tuple[Tensor, Tensor]]: ...
 
     def forward(
         self, input: Tensor | PackedSequence, hx: tuple[Tensor, Tensor] | None = None

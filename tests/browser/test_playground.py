@@ -295,18 +295,3 @@ def test_every_file_of_pyodide_is_checked(browser: Any, address: str) -> None:
     refusal = "python_stdlib.zip cannot be loaded, or is not the file"
     expect(page.locator("#output")).to_contain_text(refusal, timeout=90_000)
     context.close()
-
-
-def test_what_the_page_of_steps_cannot_compute_is_run_again_by_python(page: Any) -> None:
-    x = "x = minigrad.tensor([[2.0, 0.0], [0.0, 4.0]])"
-    explore = "viz.explore(minigrad.linalg.inv, x)"
-    run(page, code=f"import minigrad\nfrom minigrad import viz\n{x}\n{explore}")
-    page.click("#tab-steps")
-    steps = page.frame_locator("#steps iframe")
-    steps.locator('.box.input[role="button"]').first.click()
-    steps.locator("#box td").first.click()
-    field = steps.locator("#box .whatif input").first
-    field.fill("8")
-    finish(page, lambda: steps.get_by_role("button", name="Run it again with this").click())
-    steps.locator('.box.op[role="button"]').first.click()
-    expect(steps.locator("#box td").first).to_have_text("0.125")

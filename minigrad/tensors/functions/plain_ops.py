@@ -6,7 +6,7 @@ from minigrad.ops.functions import *
 
 __all__ = [
     "abs", "absolute", "acos", "acosh", "allclose", "arccos", "arccosh", "arcsin", "arcsinh",
-    "arctan", "arctan2", "arctanh", "argmax", "argmin", "argwhere", "asin", "asinh", "atan",
+    "arctan", "arctan2", "arctanh", "argwhere", "asin", "asinh", "atan",
     "atan2", "atanh", "atleast_1d", "atleast_2d", "atleast_3d", "bitwise_and",
     "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
     "broadcast_tensors", "ceil", "clamp", "clip", "column_stack", "copysign", "cos", "cosh",
@@ -18,8 +18,8 @@ __all__ = [
     "logical_xor", "logit", "lt", "masked_fill", "masked_select", "matmul", "matrix_power",
     "maximum", "minimum", "moveaxis", "movedim", "mul", "multiply", "ne", "neg", "negative",
     "nextafter", "not_equal", "polygamma", "rad2deg", "ravel", "reciprocal", "relu", "remainder",
-    "rot90", "round", "row_stack", "rsqrt", "sgn", "sigmoid", "sign", "signbit", "sin", "sinc",
-    "sinh", "slogdet", "sqrt", "tan", "tanh", "true_divide", "trunc", "unsqueeze", "vdot", "vsplit",
+    "round", "row_stack", "rsqrt", "sgn", "sigmoid", "sign", "signbit", "sin", "sinc",
+    "sinh", "slogdet", "sqrt", "tan", "tanh", "true_divide", "trunc", "vdot", "vsplit",
     "vstack", "where", "xlogy",
 ]  # fmt: skip
 
@@ -41,4 +41,3 @@ neg = ops.negative
 row_stack = ops.vstack
 sgn = ops.sign
 true_divide = ops.divide
-unsqueeze = ops.expand_dims

@@ -14,9 +14,9 @@ from minigrad.ops.sorting import ValuesAndIndices
 from minigrad.tensors.functions.arguments import axes, computed, of_numbers, signed, spelled
 
 __all__ = [
-    "all", "amax", "amin", "aminmax", "any", "count_nonzero", "dist", "logsumexp", "max", "mean",
-    "median", "min", "nanmean", "nansum", "norm", "prod", "quantile", "std", "std_mean", "sum",
-    "trace", "var", "var_mean",
+    "all", "amax", "amin", "aminmax", "any", "argmax", "argmin", "count_nonzero", "dist",
+    "logsumexp", "max", "mean", "median", "min", "nanmean", "nansum", "norm", "prod", "quantile",
+    "std", "std_mean", "sum", "trace", "var", "var_mean",
 ]  # fmt: skip
 
 
@@ -249,6 +249,30 @@ def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False) -> Ext
         3
     """
     return Extremes(ops.min(input, dim, keepdim), ops.max(input, dim, keepdim))
+
+
+@spelled
+def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    """Find the place of the largest element; without an axis, among all of them.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.argmax(minigrad.tensor([[1, 5], [7, 2]])).item()
+        2
+    """
+    return ops.argmax(input, dim, keepdim)
+
+
+@spelled
+def argmin(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    """Find the place of the least element; without an axis, among all of them.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.argmin(minigrad.tensor([[1, 5], [7, 2]]), 0).tolist()
+        [0, 1]
+    """
+    return ops.argmin(input, dim, keepdim)
 
 
 @overload

@@ -20,8 +20,9 @@ __all__ = [
     "adjoint", "block_diag", "broadcast_shapes", "broadcast_to", "cartesian_prod", "cat", "chunk",
     "combinations", "concat", "concatenate", "diag", "diag_embed", "diagflat", "diagonal", "expand",
     "flip", "meshgrid", "narrow", "permute", "repeat", "repeat_interleave", "reshape", "roll",
-    "split", "split_with_sizes", "squeeze", "stack", "swapaxes", "swapdims", "t", "tensor_split",
-    "tile", "transpose", "tril", "triu", "unbind", "unflatten", "unfold",
+    "rot90", "split", "split_with_sizes", "squeeze", "stack", "swapaxes", "swapdims", "t",
+    "tensor_split", "tile", "transpose", "tril", "triu", "unbind", "unflatten", "unfold",
+    "unsqueeze",
 ]  # fmt: skip
 
 
@@ -143,6 +144,18 @@ def squeeze(input: Any, dim: Any = None) -> Tensor:
     return ops.squeeze(input, short) if short else ops.reshape(input, input.shape)
 
 
+@spelled
+def unsqueeze(input: Any, dim: int) -> Tensor:
+    """Insert an axis of length 1.
+
+    Example:
+        >>> import minigrad
+        >>> tuple(minigrad.unsqueeze(minigrad.ones(3), 0).shape)
+        (1, 3)
+    """
+    return ops.expand_dims(input, dim)
+
+
 def expand(input: Any, *sizes: Any, size: Any = None) -> Tensor:
     """Repeat along axes of length 1, without copying; -1 leaves an axis as it is.
 
@@ -262,6 +275,17 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Tensor:
         [3, 1, 2]
     """
     return ops.roll(input, shifts, dims)
+
+
+def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Tensor:
+    """Turn by k right angles in the plane of two axes.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.rot90(minigrad.tensor([[1, 2], [3, 4]])).tolist()
+        [[2, 4], [1, 3]]
+    """
+    return ops.rot90(input, k, dims)
 
 
 # Joining
