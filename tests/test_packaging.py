@@ -71,7 +71,7 @@ def sources(folder: Path) -> set[str]:
         path.relative_to(folder).as_posix()
         for package in ("minigrad", "nn")
         for path in (folder / package).rglob("*")
-        if path.suffix in {".py", ".js", ".css", ".html", ".md"} or path.name == "py.typed"
+        if path.suffix in {".py", ".js", ".css", ".html"} or path.name in ("py.typed", "walks.md")
     }
     return {f"minigrad/{name}" if name.startswith("nn/") else name for name in files}
 

@@ -92,7 +92,7 @@ class Methods(Variable):
     exp2 = functions.exp2
     expand = shapes.expand
     expand_as = shapes.expand_as
-    expand_dims = unsqueeze = ops.expand_dims
+    expand_dims = ops.expand_dims
     expm1 = functions.expm1
     fix = trunc = functions.fix
     flatten = functions.flatten
@@ -263,6 +263,7 @@ class Methods(Variable):
     unbind = functions.unbind
     unflatten = functions.unflatten
     unfold = shapes.unfold
+    unsqueeze = functions.unsqueeze
     unique = functions.unique
     unique_consecutive = functions.unique_consecutive
     var = functions.var

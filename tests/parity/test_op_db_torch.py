@@ -84,7 +84,7 @@ EXCUSES: list[tuple[str, str, str]] = [
     ("shape-mismatch for sum", "an axis of length 1 is not repeated", "tensordot"),
     ("loss: input of shape", "the target has the shape of the input", "F.gaussian_nll_loss"),
     ("loss: an input and a var of one shape", "the variance has the shape of the input",
-     "F.gaussian_nll_loss nn.GaussianNLLLoss"),
+     "nn.GaussianNLLLoss"),
     ("would lose the gradient", "the target receives no gradient", "F.cosine_embedding_loss"),
     ("no derivative with respect to 'q'", "q receives no gradient", "quantile"),
     ("a must have one axis", "one row of sorted values", "searchsorted"),
@@ -97,7 +97,6 @@ EXCUSES: list[tuple[str, str, str]] = [
     ("unexpected keyword", "no such option", "cov repeat_interleave"),
     ("must hold probabilities", "0 is the least probability", "nn.KLDivLoss"),
     ("needs a batch axis", "a number is not a batch", "nn.KLDivLoss"),
-    ("divisor_override must be", "a number of elements", "F.avg_pool2d"),
     ("padding must be", "as many numbers as axes", "F.avg_pool2d"),
     ("a value without axes", "of several values see scatter", "index_fill"),
     # Integers and truth values
