@@ -172,6 +172,8 @@ class TestPlayer:
             expect_status(page, f"step {at + 1} of 4: {step.op}")
             expect_lit(page, step.node)
             expect(page.locator("#step h2")).to_have_text(step.op)
+            if at == 0:
+                expect_parts(page, "#step", "the gradient of the loss with respect to itself is 1")
         for key, status in (("Right", end), ("Left", "step 3 of 4: relu")):
             press(page, f"Arrow{key}")
             expect_status(page, status)
@@ -531,10 +533,11 @@ def test_charts_fit_a_phone_and_have_an_area(open_page: Open) -> None:
     with Profile() as profile, Statistics(model) as statistics:
         model(minigrad.randn(5, 3)).sum().backward()
         statistics.step(0.00012345)
-    for record, charts in ((profile, 0), (statistics, 7)):
+    for record, charts, curves in ((profile, 0, 2), (statistics, 7, 5)):
         text = viz.charts(record).path.read_text(encoding="utf-8")
         page = open_page(text, viewport=PHONE)
         expect(page.locator("figure svg")).to_have_count(charts)
+        expect(page.locator(".minigrad-curves")).to_have_count(curves)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         for chart in page.locator(".minigrad-curves").all():
             assert chart.evaluate(  # no text is small, and none is cut off

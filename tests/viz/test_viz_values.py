@@ -36,10 +36,7 @@ class TestSummary:
         array = np.random.default_rng(0).uniform(0, 1, (70, 60))
         array[0, :2] = np.nan, -np.inf
         kept = steps.summary(array)
-        assert (kept.nans, kept.infs, len(kept.histogram)) == (1, 1, steps.BINS)
-        assert sum(kept.histogram) == array.size - 2
-        counts, _ = np.histogram(array[np.isfinite(array)], steps.BINS)
-        assert list(kept.histogram) == counts.tolist()
+        assert (kept.nans, kept.infs) == (1, 1)
         np.testing.assert_array_equal(kept.entries(), array.ravel()[: steps.FEW])
         with pytest.raises(RuntimeError, match=r"4,200 elements.*values=\["):
             kept.array()
@@ -47,7 +44,7 @@ class TestSummary:
     @pytest.mark.parametrize("value", [0.0, 3.0, np.nan, np.inf, 1e308])
     def test_all_the_same(self, value: float) -> None:
         kept = steps.summary(np.full(5000, value))
-        assert sum(kept.histogram) == 5000 * math.isfinite(value)
+        assert (kept.low, kept.high) == ((value, value) if math.isfinite(value) else (0.0, 0.0))
 
     def test_the_largest_give_way(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(steps, "ROOM", 1000)
@@ -59,7 +56,7 @@ class TestSummary:
         assert value_in(graph, "exp").whole()
         large = value_in(graph, "w")
         assert not large.whole()
-        assert sum(large.histogram) == 500
+        assert large.entries().size == steps.FEW
 
     def test_gradients_count_too_and_equal_arrays_once(
         self, monkeypatch: pytest.MonkeyPatch
@@ -76,7 +73,7 @@ class TestSummary:
             for step in graph.steps[1:]:
                 sent = step.parts[0].sent
                 assert step.cotangent.whole() == sent.whole() == whole
-                assert whole or sum(sent.histogram) == 500
+                assert sent.entries().size == (500 if whole else steps.FEW)
             assert value_in(graph, "x").whole() == whole
 
 
@@ -88,7 +85,7 @@ class TestGradients:
             sent = came(graph)
             np.testing.assert_array_equal(sent["0.weight"].array(), model[0].weight.grad)
             assert not sent["1.weight"].whole()
-            assert sum(sent["1.weight"].histogram) == 4200
+            assert sent["1.weight"].entries().size == steps.FEW
             assert not value_in(graph, "1.weight").whole()
             model.zero_grad()
 

@@ -96,9 +96,7 @@ def draw_heatmap(heatmap: Heatmap, gradients: bool = False, across: int = 4) -> 
     title = f"{heatmap.name}: {title}" if heatmap.name else title
     values = heatmap.gradient_values() if gradients else heatmap.values()
     names = [*map(str, range(max(queries, keys)))]
-    panel = Panel(
-        title, names[:queries], names[:keys], range(heads), values, heatmap.masked()
-    )  # fmt: skip
+    panel = Panel(title, names[:queries], names[:keys], range(heads), values, heatmap.masked())
     return draw([panel], title, gradients, across)
 
 
@@ -174,9 +172,7 @@ def cells(
     yield f'<rect class="grid" {size}/>'
 
 
-def _legend(
-    ends: tuple[float, float], scale: Sequence[Colour], masked: bool
-) -> Iterator[str]:  # fmt: skip
+def _legend(ends: tuple[float, float], scale: Sequence[Colour], masked: bool) -> Iterator[str]:
     """The scale with its ends, and what hatching means if there is any."""
     size = 'width="120" height="10"'
     yield image(size, np.arange(LEVELS + 1)[None], scale)

@@ -27,9 +27,6 @@ SMALL = 64
 FEW = 8
 """The number of elements that are kept of a larger array."""
 
-BINS = 24
-"""Of its histogram."""
-
 MARGIN = 16.0
 """A norm up to this many times its estimated error counts as zero: the estimate is rough."""
 
@@ -48,8 +45,6 @@ class Summary:
         deviation: Their standard deviation.
         nans: How many elements are NaN.
         infs: How many are infinite.
-        histogram: Of an array that is not kept as a whole, how many finite elements lie in each of
-            24 equal parts of the range; empty otherwise.
         data: The elements that are kept, in order, as bytes in base64.
         cancelled: Whether it is zero up to rounding: its terms cancel, and only rounding is left.
 
@@ -69,7 +64,6 @@ class Summary:
     deviation: float = nan
     nans: int = 0
     infs: int = 0
-    histogram: tuple[int, ...] = ()
     data: str = field(default="", repr=False)
     cancelled: bool = False
 
@@ -116,15 +110,13 @@ class Summary:
         return found + ["zero up to rounding"] * self.cancelled
 
     def shortened(self) -> Summary:
-        """Return the same with a histogram and the first elements, unless it is small."""
+        """Return the same with the first elements only, unless it is small."""
         array = self.array()
-        if array.size <= SMALL:
-            return self
-        return replace(self, **_shortened(array, self.low, self.high))
+        return self if array.size <= SMALL else replace(self, data=_first(array))
 
 
 def summary(array: np.ndarray, error: float = 0.0, whole: bool = False) -> Summary:
-    """Summarize an array, with all elements or a histogram.
+    """Summarize an array, with all elements or the first ones.
 
     `error` estimates the norm of its rounding error. `whole` keeps all elements, however many.
     """
@@ -135,23 +127,17 @@ def summary(array: np.ndarray, error: float = 0.0, whole: bool = False) -> Summa
     with np.errstate(all="ignore"):
         size, low, high = norm(finite), float(known.min()), float(known.max())
         mean, deviation = float(known.mean()), float(known.std())
-    kept: dict[str, Any] = {"data": _encoded(array)}
-    if array.size > IN_FULL and not whole:
-        kept = _shortened(array, low, high)
+    data = _encoded(array) if whole or array.size <= IN_FULL else _first(array)
     cancelled = finite.size == exact.size and 0 < size <= MARGIN * error < np.inf
     return Summary(
         array.shape, array.dtype.name, size, low, high, mean, deviation,
-        nans, exact.size - finite.size - nans, cancelled=cancelled, **kept,
+        nans, exact.size - finite.size - nans, data, cancelled,
     )  # fmt: skip
 
 
-def _shortened(array: np.ndarray, low: float, high: float) -> dict[str, Any]:
-    """The histogram and the first elements of an array with this range."""
-    with np.errstate(all="ignore"):
-        finite = array[np.isfinite(array)].astype(np.float64)
-        places = (finite - low) / ((high - low) or 1.0) * BINS
-    counts = np.bincount(np.clip(np.nan_to_num(places), 0, BINS - 1).astype(int), minlength=BINS)
-    return {"data": _encoded(array.flat[:FEW]), "histogram": tuple(counts.tolist())}
+def _first(array: np.ndarray) -> str:
+    """What is kept of an array that is not kept as a whole."""
+    return _encoded(array.flat[:FEW])
 
 
 def _encoded(array: np.ndarray) -> str:

@@ -61,10 +61,10 @@ function sharesOf(id, run) {
 }
 
 /** How the cotangent of a step came together. */
-function came({ op, cotangent: { values } }, shares) {
+function came({ op, cotangent }, shares) {
   const what = `How much the loss changes if the output of ${op} does, element by element. `;
   if (!shares.length) {
-    const loss = values?.length === 1 && values[0] === 1;
+    const loss = sizeOf(cotangent.shape) === 1 && entriesOf(cotangent)[0] === 1;
     const one = ": the gradient of the loss with respect to itself is 1.";
     return [what, "Here it begins", loss ? one : ", with these numbers, which it was given."];
   }
