@@ -187,10 +187,7 @@ def _one_sided(
 
 def _saves(op: Primitive, slots: tuple[int, ...], place: int) -> bool:
     """Whether an argument is saved, to which the caller may write before the backward pass."""
-    if not op.differentiable:
-        return False
-    plan = op._plans.get(slots) or op.plan(slots)
-    return plan.arguments_saved[place]
+    return op.differentiable and op.plan(slots).arguments_saved[place]
 
 
 def _rounded(op: Primitive, call: Any, given: Sequence[Any], values: Sequence[Any]) -> Any:

@@ -24,6 +24,7 @@ from minigrad.autograd.node import FREED, Edge, Leaf, Node, Output, Variable, Wa
 from minigrad.autograd.plan import Plan
 from minigrad.autograd.primitives import Primitive, primitive
 from minigrad.autograd.sums import unbroadcast
+from minigrad.support.tree import mapped
 
 __all__ = [
     "Update", "accumulate", "alias", "copied", "hooked", "pull_recorded", "run_backward",
@@ -393,17 +394,10 @@ def pull_recorded(node: Node, plan: Plan, g: Any) -> Sequence[Any]:
         values["out"] = recorded if op.multiple_outputs else recorded[0]
     if state.get().observers:  # observers see ops only, not what NumPy computes
         static = op.params[1 if op.variadic else op.arrays :]
-        values = {k: v if k in static else _observed(v) for k, v in values.items()}
+        values = {k: v if k in static else mapped(wrap, v, np.ndarray) for k, v in values.items()}
     if op.decomposition is not None:
         return _pull_decomposition(plan, values, g)
     return plan.pull(g, *values.values())
-
-
-def _observed(value: Any) -> Any:
-    """A value that a rule reads, with tensors in the place of arrays."""
-    if isinstance(value, tuple):
-        return tuple(map(_observed, value))
-    return wrap(value) if isinstance(value, np.ndarray) else value
 
 
 def _pull_decomposition(plan: Plan, values: dict[str, Any], g: Any) -> list[Any]:

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad.autograd.node import Variable
 from minigrad.autograd.views import owner
 from minigrad.tracing import Value
 from minigrad.tracing.identity import Identity
@@ -58,7 +57,7 @@ class Memories:
 
     def number(self, thing: Any) -> int:
         """The number of the memory of a tensor or an array."""
-        return self._identity.memory(_array(thing)).number
+        return self._identity.memory(thing).number
 
     def kind(self, value: Value) -> tuple[Any, ...]:
         """The shape, the dtype and the strides of a value."""
@@ -90,7 +89,3 @@ class Memories:
     def share(self, *values: Value) -> None:
         """Something outside of the step may see the memory of these values from now on."""
         self.shared.update([self.layouts[v].memory for v in values if v in self.layouts])
-
-
-def _array(thing: Any) -> Any:
-    return thing._data if isinstance(thing, Variable) else thing

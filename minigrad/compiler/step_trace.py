@@ -29,6 +29,7 @@ from minigrad.optim.options import compute_with
 from minigrad.support.tree import leaves, mapped
 from minigrad.tensors.tensor import Tensor
 from minigrad.tracing import Step, Trace, Value
+from minigrad.tracing.identity import array_of
 from minigrad.tracing.lines import user_line
 from minigrad.tracing.record import NUMBERS
 
@@ -314,7 +315,7 @@ class StepTrace(Trace):
         return self._live(leaf)
 
     def _from_outside(self, thing: Any) -> Value:
-        array = thing._data if isinstance(thing, Variable) else thing
+        array = array_of(thing)
         known = isinstance(array, np.ndarray) and self._identity.memory(array).values
         if known and not self._ignores:
             seen = self.memories.fixed | (set() if thing is array else self.memories.shared)
@@ -366,7 +367,7 @@ class StepTrace(Trace):
 
     def _new(self, step: Step | None, thing: Any) -> Value:
         value = super()._new(step, thing)
-        array = thing._data if isinstance(thing, Variable) else thing
+        array = array_of(thing)
         if isinstance(array, np.ndarray):
             self.memories.note(value, array)
         return value

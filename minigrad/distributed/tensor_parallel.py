@@ -48,6 +48,7 @@ from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
 from minigrad.nn.module.registry import join
 from minigrad.ops.casting import as_tensor
+from minigrad.support.checks import check_choice
 from minigrad.tensors.tensor import Tensor
 
 # The two ends of a divided part ---------------------------------------------------------------
@@ -425,7 +426,6 @@ def vocabulary_parallel_cross_entropy(
     exponentials, right, every = sum_of_parts(ops.stack(sums), comm=comm)
     expected = (1 - label_smoothing) * right + label_smoothing / classes * every
     losses = ops.where(counted, ops.log(exponentials) - expected, 0.0)
-    if reduction not in ("mean", "sum", "none"):
-        raise ValueError(f'{name}: reduction must be "mean", "sum" or "none", got {reduction!r}')
+    check_choice(name, "reduction", reduction, ("mean", "sum", "none"))
     total = losses if reduction == "none" else losses.sum()
     return total / counted.sum() if reduction == "mean" else total

@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.autograd.call import wrap
 from minigrad.autograd.events import Call
 from minigrad.autograd.grad_mode import no_grad
-from minigrad.autograd.mode import located
+from minigrad.autograd.mode import changed, located
 from minigrad.autograd.mutation import written_since
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import Primitive, registry
-from minigrad.support.tree import leaves, paths
+from minigrad.support.tree import leaves, mapped, paths
 from minigrad.tracing import Step, Trace, Value
-from minigrad.tracing.decomposition import decomposed
 from minigrad.tracing.lines import user_line
 
 PRINTED = "repr()"
@@ -63,7 +63,9 @@ class Run(Trace):
         op = call.op
         if op not in self._exported and op.decomposition is not None:
             self.arguments(call)  # its conversions are known from now on
-            result = decomposed(op, _used(call.arguments, call.values), self)
+            given = mapped(wrap, _used(call.arguments, call.values), np.ndarray)
+            with changed(recording=False, observers=(self,)):
+                result = op.call_with(op.decomposition, given)
             results = result if isinstance(result, tuple) else (result,)
             for output, meant in zip(call.outputs, results, strict=True):
                 self._know(output, self.value(meant))

@@ -1,7 +1,6 @@
 """One record of a run: what ran, what it computed with, what it wrote, and what left it.
 
-Read `steps` (the data), `identity` (which value a tensor holds), `record` (the trace),
-`decomposition` (what a fused op is composed of, run beside it) and `lines`
+Read `steps` (the data), `identity` (which value a tensor holds), `record` (the trace) and `lines`
 (the lines of the user's program).
 """
 

@@ -60,7 +60,7 @@ class Identity:
         node, number = _edge(thing)
         if node is not None:
             self._edges.setdefault(node, {})[number] = known
-        array = _array(thing)
+        array = array_of(thing)
         self._arrays[id(array)] = weakref.ref(array), known
         self.memory(array).values[Place.of_array(array)] = known
         if len(self._arrays) > self._room:
@@ -68,14 +68,13 @@ class Identity:
 
     def write(self, thing: Any, value: Value) -> None:
         """A tensor was overwritten with a value: the known values of its memory are old."""
-        array = _array(thing)
-        memory = self.memory(array)
-        memory.writes.append(Write(Place.of_array(array), value, next(clock)))
+        place = Place.of_array(array_of(thing))
+        self.memory(thing).writes.append(Write(place, value, next(clock)))
         self.know(thing, value)
 
     def find(self, thing: Any) -> tuple[Value | None, list[Write]]:
         """The last known value of a tensor or an array, and the writes since."""
-        array = _array(thing)
+        array = array_of(thing)
         node, number = _edge(thing)
         known = self._edges.get(node, {}).get(number) if node is not None else None
         if known is None:
@@ -91,9 +90,9 @@ class Identity:
             return None, memory.writes
         return known.value, [write for write in memory.writes if write.stamp > known.stamp]
 
-    def memory(self, array: np.ndarray) -> _Memory:
-        """The record of the memory that an array reads."""
-        whole = owner(array)
+    def memory(self, thing: Any) -> _Memory:
+        """The record of the memory that a tensor or an array reads."""
+        whole = owner(array_of(thing))
         memory = self._memories.get(id(whole))
         if memory is None or memory.owner() is not whole:  # another array had this id
             memory = self._memories[id(whole)] = _Memory(whole)
@@ -107,9 +106,9 @@ class Identity:
         self._room = 2 * len(self._arrays) + 1024
 
 
-def _array(thing: Any) -> np.ndarray:
-    array: np.ndarray = thing._data if isinstance(thing, Variable) else thing
-    return array
+def array_of(thing: Any) -> Any:
+    """The array of a tensor; anything else is itself."""
+    return thing._data if isinstance(thing, Variable) else thing
 
 
 def _edge(thing: Any) -> tuple[Any, int]:

@@ -15,7 +15,7 @@ from minigrad.autograd.node import FREED, Node, Variable, clock
 from minigrad.autograd.primitives import Primitive, registry
 from minigrad.autograd.views import Place
 from minigrad.support.tree import mapped
-from minigrad.tracing.identity import Identity, Write
+from minigrad.tracing.identity import Identity, Write, array_of
 from minigrad.tracing.lines import user_line
 from minigrad.tracing.steps import Phase, Step, Value
 
@@ -166,7 +166,7 @@ class Trace(Observer):
 
     def _after(self, known: Value, thing: Any, write: Write) -> Value:
         """The value of a tensor or an array after a write to its memory: all or a part of it."""
-        place = Place.of_array(thing._data if isinstance(thing, Variable) else thing)
+        place = Place.of_array(array_of(thing))
         if place == write.place:
             return write.value
         if place.dtype.itemsize != write.place.dtype.itemsize:
@@ -213,7 +213,7 @@ class Trace(Observer):
             parts = isinstance(given, (tuple, list, dict, slice))
             return self._inside(given) if parts else self._held(given if drawn else value)
         known = self.value(given)
-        array = given._data if isinstance(given, Variable) else given
+        array = array_of(given)
         if not isinstance(value, np.ndarray) or value is array:
             return known
         if value.dtype == array.dtype:  # a copy of the caller's array
@@ -272,7 +272,7 @@ class Trace(Observer):
 
     def _new(self, step: Step | None, thing: Any) -> Value:
         """A new value of the shape and dtype of a tensor, an array, an update or a number."""
-        array = thing._data if isinstance(thing, Variable) else thing
+        array = array_of(thing)
         shape, dtype = getattr(array, "shape", ()), getattr(array, "dtype", None)
         value = self._output(step, shape, dtype)
         if self._keep:
@@ -320,5 +320,5 @@ def _alike(values: Any, tensor: Any) -> bool:
     """Whether values have the shape and dtype of a tensor."""
     if not isinstance(values, (Variable, np.ndarray)):
         return False
-    array: Any = values._data if isinstance(values, Variable) else values
+    array = array_of(values)
     return bool((array.shape, array.dtype) == (tensor._data.shape, tensor._data.dtype))

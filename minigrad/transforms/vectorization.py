@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from minigrad.autograd.primitives import registry
 from minigrad.autograd.scope import LOOP, Frame, FunctionCall
 from minigrad.autograd.views import Place, read_only
 from minigrad.support import tree
+from minigrad.support.checks import check_choice
 from minigrad.support.random_state import DRAWS
 from minigrad.tracing import Step, Trace, Value
 from minigrad.tracing.lines import user_line
@@ -142,10 +143,7 @@ def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Cal
 
 def check_randomness(name: str, randomness: str) -> None:
     """Raise a ValueError unless it says what random numbers are."""
-    if randomness not in ("error", "different", "same"):
-        raise ValueError(
-            f'{name}: randomness must be "error", "different" or "same", got {randomness!r}'
-        )
+    check_choice(name, "randomness", randomness, get_args(Randomness))
 
 
 def _argument(path: str, leaf: Any, axis: int | None) -> tuple[str, Any]:

@@ -22,6 +22,7 @@ from minigrad.ops.linalg._matrices import (
     wide,
 )
 from minigrad.ops.linalg.solving import solve
+from minigrad.support.checks import check_choice
 
 __all__ = ["cholesky", "qr"]
 
@@ -124,8 +125,7 @@ def qr(x: Any, mode: str = "reduced") -> Any:
 
     `minigrad.linalg.qr` says more, and has PyTorch's arguments; these are NumPy's.
     """
-    if mode not in ("reduced", "r", "complete"):
-        raise ValueError(f'qr: mode must be "reduced", "r" or "complete", got {mode!r}')
+    check_choice("qr", "mode", mode, ("reduced", "r", "complete"))
     shape = shape_of(x)
     longer = mode == "complete" and len(shape) > 1 and shape[-2] > shape[-1]
     if longer and recorded(x):

@@ -19,6 +19,7 @@ from minigrad import ops
 from minigrad.autograd.engine import Update
 from minigrad.autograd.primitives import Primitive, registry
 from minigrad.ops.convolutions import convolution_weight
+from minigrad.support.tree import leaves, mapped
 from minigrad.viz.formula import forward_reading, reading_of
 from minigrad.viz.formula.definitions import Reading, Values
 from minigrad.viz.formula.signs import added, averaged, spread
@@ -254,9 +255,7 @@ def _plain(function: Any) -> Any:
 
 
 def _is_floating(value: Any) -> bool:
-    if isinstance(value, tuple):
-        return any(map(_is_floating, value))
-    return isinstance(value, np.ndarray) and value.dtype.kind == "f"
+    return any(array.dtype.kind == "f" for array in leaves(value, np.ndarray))
 
 
 def _is_number(op: Primitive, name: str, value: Any) -> bool:
@@ -288,9 +287,10 @@ def _places(places: np.ndarray) -> Any:
 
 
 def _changed(value: Any, seed: int) -> Any:
-    if isinstance(value, tuple):
-        return tuple(_changed(one, seed) for one in value)
-    return _marks(seed, value.size).reshape(value.shape) if _is_floating(value) else value
+    def changed(array: np.ndarray) -> np.ndarray:
+        return _marks(seed, array.size).reshape(array.shape) if _is_floating(array) else array
+
+    return mapped(changed, value, np.ndarray)
 
 
 def _marks(seed: int, count: int) -> np.ndarray:

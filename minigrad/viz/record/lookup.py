@@ -24,6 +24,7 @@ from minigrad.autograd.primitives import registry
 from minigrad.autograd.scope import ancestry
 from minigrad.tracing import Step, Value
 from minigrad.tracing import Trace as Record
+from minigrad.tracing.identity import array_of
 from minigrad.viz.record.entries import Entry, known_arrays, new_entry, read
 from minigrad.viz.record.model import Kind
 from minigrad.viz.record.steps import summary
@@ -268,12 +269,6 @@ def maker(step: Step) -> str:
     owner, _, name = step.what.rpartition(".")
     given = step.arguments.get("args", ())
     return f"{type(given[0]).__name__}.{name}" if owner and given else name
-
-
-def array_of(value: Any) -> np.ndarray:
-    """The array of a tensor, or the array itself."""
-    array: np.ndarray = value._data if isinstance(value, Variable) else value
-    return array
 
 
 def array_arguments(call: Call) -> Iterator[tuple[int, str, Any]]:

@@ -22,13 +22,14 @@ from minigrad.autograd.primitives import Primitive, registry
 from minigrad.ops.indexing import written
 from minigrad.support.tree import leaves
 from minigrad.tracing import Value
+from minigrad.tracing.identity import array_of
 from minigrad.tracing.lines import user_line
 from minigrad.viz.record.assembly import assemble
 from minigrad.viz.record.attention import Weights
 from minigrad.viz.record.build import tensors_in
 from minigrad.viz.record.entries import Entry, argument_notes, edges_of, new_entry, saved_by
 from minigrad.viz.record.graph import Graph
-from minigrad.viz.record.lookup import Lookup, array_arguments, array_of
+from minigrad.viz.record.lookup import Lookup, array_arguments
 from minigrad.viz.record.rerun import (
     Check,
     checked,
