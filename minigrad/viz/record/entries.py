@@ -54,6 +54,10 @@ class Entry:
         """Change fields of the box."""
         self.box = replace(self.box, **fields)
 
+    def note(self, text: str) -> None:
+        """Add a note to the box, unless it has it."""
+        self.change(notes=tuple(dict.fromkeys((*self.box.notes, text))))
+
     def read(self, source: Entry, slot: int, name: str, tensor: Any) -> None:
         """Add an input with the shape and dtype of a tensor."""
         self.inputs.append(Input(source, slot, name, tensor.shape, tensor.dtype.name))

@@ -96,9 +96,8 @@ class Lookup(Record):
             running.send(result)
         for edge in edges:
             name = getattr(args[0], "__name__", type(args[0]).__name__)
-            note = f"hook {name} {'saw' if result is None else 'changed'} its gradient"
-            entry = self._behind(edge)
-            entry.change(notes=tuple(dict.fromkeys((*entry.box.notes, note))))
+            told = "saw" if result is None else "changed"
+            self._behind(edge).note(f"hook {name} {told} its gradient")
         if function is _ADDING and args[2] in self._nodes:
             self._nodes[args[2]].change(grads=(*grads, summary(args[0]._grad._data)))
 
@@ -107,7 +106,7 @@ class Lookup(Record):
 
     def _mark(self, entry: Entry, note: str) -> None:
         """Mark an op that is a part of a backward pass."""
-        entry.change(notes=tuple(dict.fromkeys((*entry.box.notes, note))))
+        entry.note(note)
         self._backward.add(entry)
 
     def _end(self, whole: Any, step: Step) -> list[Step]:

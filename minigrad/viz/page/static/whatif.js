@@ -80,7 +80,7 @@ function shownBy(id) {
   const from = data.edges.filter(({ source }) => source === id).map(({ target }) => target);
   const outputs = from.map((target) => data.box(target)).filter(({ kind }) => kind === "output");
   const ended = data.groups.filter(
-    (group) => group.id !== id && within(data, id, group.id)
+    (group) => within(data, id, group.id)
       && from.some((target) => !within(data, target, group.id)) && group.box.value,
   );
   return [...outputs, ...ended.map(({ box }) => box)].filter(({ value }) => value);

@@ -203,9 +203,8 @@ const partWork = (step, part) => (place) => worked(step, part.term, part.sent, p
 /** The value of a box, entry by entry; null if no op with a rule made it. */
 function valueWork(id) {
   const leaves = ({ source, target }) => within(data, source, id) && !within(data, target, id);
-  const module = data.group.has(id) && !data.stepOf.has(id);
-  const last = module ? data.edges.find(leaves)?.source : id;
-  const at = data.stepOf.get(last ?? id)?.[0];
+  const last = data.group.has(id) ? data.edges.find(leaves)?.source : id;
+  const at = data.stepOf.get(last)?.[0];
   const step = at && data.steps[at - 1];
   return step?.terms.out && ((place) => worked(step, step.terms.out, data.box(id).value, place));
 }
