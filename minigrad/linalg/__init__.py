@@ -16,5 +16,4 @@ from minigrad.linalg.matrices import *  # isort: skip
 from minigrad.linalg.solving import *  # isort: skip
 
 if not TYPE_CHECKING:  # a type checker reads no list that is computed
-    own = [*matrices.__all__, *solving.__all__]
-    __all__ = sorted({"LinAlgError", "matmul", *ops.__all__, *own})
+    __all__ = sorted({"LinAlgError", "matmul", *ops.__all__, *matrices.__all__, *solving.__all__})

@@ -92,9 +92,7 @@ def convolution(
     return out
 
 
-def _cannot_transpose(
-    y: Any, weight: Any, size: Sizes, stride: Sizes, padding: Padding, dilation: Sizes, groups: int
-) -> str | None:
+def _cannot_transpose(y: Any, weight: Any, groups: int) -> str | None:
     shown = f"input {y.shape}, weight {weight.shape}"
     if weight.ndim < 3 or y.ndim != weight.ndim:
         return f"{shown}: shapes (N, O, ...) and (O, C/groups, ...) expected, with as many axes"
@@ -118,7 +116,7 @@ def convolution_transpose(
 
     From (N, O, *P) to (N, C, *S), where S is `size`. The padding is cut off at the edges.
     """
-    if reason := _cannot_transpose(y, weight, size, stride, padding, dilation, groups):
+    if reason := _cannot_transpose(y, weight, groups):
         raise ArgumentError(reason)
     window = Window(weight.shape[2:], stride, padding, dilation)
     windows = WindowMatrix(window, size, weight.shape, groups)

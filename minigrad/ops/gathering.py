@@ -21,7 +21,7 @@ __all__ = [
 Shape = tuple[int, ...]
 
 
-def _out_of_range(x: Any, indices: Any, axis: int | None, *_: Any) -> str | None:
+def _out_of_range(x: Any, indices: Any, axis: int | None) -> str | None:
     """The message for an index out of range, if that was the error."""
     if indices.dtype.kind not in "iu" or axis not in (None, *range(-x.ndim, x.ndim)):
         return None

@@ -57,7 +57,7 @@ def test_the_order_is_the_one_that_the_case_is_named_after(case) -> None:
 
 
 def test_columns_are_windows(case) -> None:
-    """Every number that is not in vain, read back as the output of a kernel that picks it out."""
+    """Every number, read back as the output of a kernel that picks it out."""
     _, matrix, x, window = case
     expected = windows_of(x, window)
     elements = int(np.prod(window.kernel))
@@ -73,7 +73,7 @@ def test_rows_undo_images(case) -> None:
 
 
 def test_added_up_is_the_transpose_of_columns(case) -> None:
-    """<columns(x), c> = <x, added_up(c)>, for any c that holds nothing where it is in vain."""
+    """<columns(x), c> = <x, added_up(c)>, for any c."""
     _, matrix, x, _ = case
     columns = matrix.columns(x)
     some = np.random.default_rng(2).standard_normal(

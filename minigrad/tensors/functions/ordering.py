@@ -14,7 +14,7 @@ from minigrad.autograd.typing import Tensor
 from minigrad.ops.sorting import ValuesAndIndices
 from minigrad.tensors.creation import tensor
 from minigrad.tensors.functions.arguments import of_numbers, spelled
-from minigrad.tensors.functions.reductions import _with_places
+from minigrad.tensors.functions.reductions import with_places
 
 __all__ = [
     "argsort", "bincount", "bucketize", "histc", "histogram", "isin", "kthvalue", "mode", "msort",
@@ -98,7 +98,7 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Values
         raise RuntimeError(f"kthvalue: k from 1 to {input.shape[dim]} expected, got {k}")
     order = ops.argsort(input, dim)
     index = ops.getitem(order, (slice(None),) * (dim % input.ndim) + (slice(k - 1, k),))
-    return _with_places(input, index, dim, keepdim)
+    return with_places(input, index, dim, keepdim)
 
 
 @of_numbers
@@ -117,7 +117,7 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
         found, counts = np.unique(row, return_counts=True)
         index[i] = np.flatnonzero(row == found[counts.argmax()])[-1]
     places = np.expand_dims(index.reshape(moved.shape[:-1]), dim % input.ndim)
-    return _with_places(input, tensor(places), dim, keepdim)
+    return with_places(input, tensor(places), dim, keepdim)
 
 
 @spelled

@@ -144,7 +144,7 @@ def count_nonzero(input: Any, dim: Any = None) -> Tensor:
 # Extremes
 
 
-def _with_places(input: Any, index: Any, dim: int, keepdim: bool) -> ValuesAndIndices:
+def with_places(input: Any, index: Any, dim: int, keepdim: bool) -> ValuesAndIndices:
     """The elements at one place of each line along an axis."""
     values = ops.take_along_axis(input, index, dim)
     if not keepdim:
@@ -186,7 +186,7 @@ def max(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None
         return ops.maximum(input, other)
     if dim is None:
         return ops.max(input)
-    return _with_places(input, ops.argmax(input, dim, True), dim, keepdim)
+    return with_places(input, ops.argmax(input, dim, True), dim, keepdim)
 
 
 @overload
@@ -212,7 +212,7 @@ def min(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None
         return ops.minimum(input, other)
     if dim is None:
         return ops.min(input)
-    return _with_places(input, ops.argmin(input, dim, True), dim, keepdim)
+    return with_places(input, ops.argmin(input, dim, True), dim, keepdim)
 
 
 @spelled
@@ -293,8 +293,8 @@ def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """
     if dim is None:
         flat = ops.ravel(input)
-        return _with_places(flat, _median_place(flat, 0), 0, False).values
-    return _with_places(input, _median_place(input, dim), dim, keepdim)
+        return with_places(flat, _median_place(flat, 0), 0, False).values
+    return with_places(input, _median_place(input, dim), dim, keepdim)
 
 
 def _median_place(input: Any, dim: int) -> Any:
