@@ -291,6 +291,7 @@ REFUSALS: dict[str, str] = {
     # losses
     "F.mse_loss(ones(3), ones(2, 2))": "(3,) ... target ... (2, 2)",
     "F.l1_loss(X, X, reduction='avg')": 'reduction ... "mean", "sum" ... "none"',
+    "F.l1_loss(X, X, reduction='')": "reduction ... got ''",
     "nn.MSELoss('sum')": "MSELoss: size_average ... 'sum': write reduction='sum'",
     "nn.SmoothL1Loss(0.5)": "SmoothL1Loss: size_average ... 0.5: write beta=0.5",
     "nn.MSELoss(reduction='avg')(X, X)": 'mse_loss: reduction ... "mean", "sum" ... "none"',
