@@ -4,11 +4,8 @@ A transform takes a function and gives its derivatives, or the function for many
 module becomes a function of its parameters with `functional_call`.
 """
 
-from minigrad.nn.module.stateless import (
-    functional_call,
-    replace_all_batch_norm_modules_,
-    stack_module_state,
-)
+from minigrad.nn.layers.normalization import replace_all_batch_norm_modules_
+from minigrad.nn.module.stateless import functional_call, stack_module_state
 from minigrad.transforms.derivatives import (
     grad,
     grad_and_value,

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.errors import refuse_shapes, value_error
+from minigrad.autograd.errors import refuse_shapes
 from minigrad.nn.functional.framing import framed
 from minigrad.ops._numerics import widened
 from minigrad.ops.casting import as_tensor
@@ -120,11 +120,11 @@ def _check(input: Tensor, grid: Tensor, mode: str, padding_mode: str) -> None:
     check_choice("grid_sample", "mode", mode, ("bilinear", "nearest"))
     check_choice("grid_sample", "padding_mode", padding_mode, ("zeros", "border", "reflection"))
     fits = grid.ndim == 4 and grid.shape[-1] == 2 and len(grid) == len(input)
-    if input.ndim != 4 or not fits or 0 in input.shape[2:]:
-        raise value_error(
-            f"grid_sample: an input of shape (N, C, H, W) with pixels, and a grid of shape "
-            f"(N, P, P', 2) expected, got {tuple(input.shape)} and {tuple(grid.shape)}"
-        )
+    refuse_shapes(
+        input.ndim != 4 or not fits or 0 in input.shape[2:], "grid_sample",
+        "an input of shape (N, C, H, W) with pixels, and a grid of shape (N, P, P', 2)", input,
+        grid,
+    )  # fmt: skip
 
 
 def _place(points: Tensor, n: int, padding_mode: str, align_corners: bool | None) -> Any:

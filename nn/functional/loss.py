@@ -460,5 +460,6 @@ def reduced(name: str, losses: Tensor, reduction: Reduction) -> Tensor:
         return losses.mean()
     if reduction == "sum":
         return losses.sum()
-    check_choice(name, "reduction", reduction or "none", ("mean", "sum", "none"))
+    if reduction is not None:
+        check_choice(name, "reduction", reduction, ("mean", "sum", "none"))
     return losses

@@ -268,7 +268,8 @@ def _window(
 ) -> Window:
     """Return kernel, stride, padding and dilation, each with one int per axis."""
     kernel = check_sizes(owner, "kernel_size", kernel_size, axes)
-    strides = kernel if stride in (None, ()) else check_sizes(owner, "stride", stride, axes)
+    own = stride is None or (isinstance(stride, (tuple, list)) and not stride)  # as in PyTorch
+    strides = kernel if own else check_sizes(owner, "stride", stride, axes)
     widths = check_sizes(owner, "padding", padding, axes, least=0)
     gaps = check_sizes(owner, "dilation", dilation, axes)
     for size, width, gap in zip(kernel, widths, gaps, strict=True):

@@ -156,9 +156,12 @@ def rotary_pos_embedding(
 
 
 def positions_of(
-    owner: str, shape: tuple[int, ...], position_ids: Any, offset: int, limit: int | None = None
+    owner: str, shape: tuple[int, ...], position_ids: Any, offset: int, **limits: int | None
 ) -> np.ndarray:
-    """The positions of vectors (..., L, D), each below `limit`: ints of shape (L,) or (N, L)."""
+    """The positions of vectors (..., L, D), ints of shape (L,) or (N, L), each below the limit.
+
+    The limit has the name of the option that raises it.
+    """
     check_size(owner, "offset", offset, least=0)
     length = shape[-2]
     found = np.arange(offset, offset + length) if position_ids is None else np.asarray(position_ids)
@@ -171,8 +174,11 @@ def positions_of(
             f"{owner}: position_ids must hold ints from 0 of shape {wanted}, without an offset "
             f"beside them; got {found.tolist()} and offset {offset}"
         )
-    if limit is not None and found.max(initial=-1) >= limit:
-        raise value_error(f"{owner}: position {found.max()} is given, there are only {limit}")
+    for option, limit in limits.items():
+        if limit is not None and found.max(initial=-1) >= limit:
+            raise value_error(
+                f"{owner}: position {found.max()} is given, there are only {limit}: raise {option}"
+            )
     return found
 
 

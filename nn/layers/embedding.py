@@ -59,12 +59,9 @@ class Embedding(Module):
         if _weight is None:
             self.weight = Parameter(empty((num_embeddings, embedding_dim)), not _freeze)
             self.reset_parameters()
-        elif _weight.shape != (num_embeddings, embedding_dim):
-            raise ValueError(
-                f"{owner}: a table of shape {(num_embeddings, embedding_dim)} "
-                f"expected, got {tuple(_weight.shape)}"
-            )
         else:
+            shape = (num_embeddings, embedding_dim)
+            refuse_shapes(_weight.shape != shape, owner, f"a table of shape {shape}", _weight)
             self.weight = Parameter(_weight, not _freeze)
         self.to(dtype=dtype, device=device)
 
@@ -202,8 +199,9 @@ class SinusoidalPosEmbedding(Module):
             position_ids: The positions instead, ints of shape (L,) or (N, L).
         """
         rows, end = _rows(
-            "SinusoidalPosEmbedding", input, offset, position_ids, self.seq_len, self.embed_dim
-        )
+            "SinusoidalPosEmbedding", input, offset, position_ids, self.embed_dim,
+            seq_len=self.seq_len,
+        )  # fmt: skip
         table = self.table
         width, dtype = input.shape[-1], input.dtype
         if table is None or len(table) < end or (table.shape[1], table.dtype) != (width, dtype):
@@ -247,8 +245,9 @@ class LearnedPosEmbedding(Module):
         The arguments are those of `SinusoidalPosEmbedding`.
         """
         rows, _ = _rows(
-            "LearnedPosEmbedding", input, offset, position_ids, self.max_len, self.embed_dim
-        )
+            "LearnedPosEmbedding", input, offset, position_ids, self.embed_dim,
+            max_len=self.max_len,
+        )  # fmt: skip
         return input + self.pos_emb.weight[rows]
 
 
@@ -292,22 +291,26 @@ class RotaryPosEmbedding(Module):
             "RotaryPosEmbedding", f"shape (..., L, {self.embed_dim})", input,
         )  # fmt: skip
         if self.max_seq_len is not None and input.ndim > 1:
-            positions_of("RotaryPosEmbedding", input.shape, position_ids, offset, self.max_seq_len)
+            positions_of(
+                "RotaryPosEmbedding", input.shape, position_ids, offset,
+                max_seq_len=self.max_seq_len,
+            )  # fmt: skip
         return F.rotary_pos_embedding(
             input, position_ids, self.interleaved, offset=offset, base=self.base
         )
 
 
 def _rows(
-    owner: str, input: Tensor, offset: int, position_ids: Any, limit: int | None, width: int | None
-) -> tuple[slice | np.ndarray, int]:
+    owner: str, input: Tensor, offset: int, position_ids: Any, width: int | None,
+    **limit: int | None,
+) -> tuple[slice | np.ndarray, int]:  # fmt: skip
     """Check the input; return the rows of the table that it needs, and the end of the last."""
     wanted = "D" if width is None else width
     refuse_shapes(
-        input.ndim not in (2, 3) or input.dtype.kind != "f" or input.shape[-1] != (
-            input.shape[-1] if width is None else width
-        ), owner, f"floats of shape (L, {wanted}) or (N, L, {wanted})", input,
+        input.ndim not in (2, 3) or input.dtype.kind != "f"
+        or width not in (None, input.shape[-1]), owner,
+        f"floats of shape (L, {wanted}) or (N, L, {wanted})", input,
     )  # fmt: skip
-    positions = positions_of(owner, input.shape, position_ids, offset, limit)
+    positions = positions_of(owner, input.shape, position_ids, offset, **limit)
     end = int(positions.max(initial=-1)) + 1
     return slice(offset, end) if position_ids is None else positions, end

@@ -38,8 +38,9 @@ class _Loss(FunctionLayer):
     def __post_init__(self, size_average: bool | None = None, reduce: bool | None = None) -> None:
         name, number = type(self).__name__, "beta" if "beta" in self.fields else "reduction"
         self.reduction = reduction_of(name, size_average, reduce, self.reduction, number)
-        for name in {"weight", "pos_weight"}.intersection(self.fields):
-            self.register_buffer(name, self.__dict__.pop(name))
+        for name in ("weight", "pos_weight"):  # in this order in the state dict
+            if name in self.fields:
+                self.register_buffer(name, self.__dict__.pop(name))
 
     def forward(self, input: Tensor, target: Any) -> Tensor:
         """Compare predictions with targets; most losses need targets of the same shape."""

@@ -361,3 +361,24 @@ class InstanceNorm2d(_InstanceNorm):
     """
 
     layouts = ("(N, C, H, W)", "(C, H, W)")
+
+
+def replace_all_batch_norm_modules_(root: Module) -> Module:
+    """Let batch normalizations keep no running statistics, in place, and return the module.
+
+    Within `minigrad.func.vmap` a module may not write to its buffers.
+
+    Args:
+        root: The module; its parts are changed too.
+
+    Example:
+        >>> from minigrad import func, nn
+        >>> model = func.replace_all_batch_norm_modules_(nn.Sequential(nn.BatchNorm1d(3)))
+        >>> [name for name, _ in model.named_buffers()]
+        []
+    """
+    for module in root.modules():
+        if isinstance(module, (BatchNorm1d, BatchNorm2d)):
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+            module.track_running_stats = False
+    return root

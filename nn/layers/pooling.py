@@ -39,12 +39,9 @@ class _TuplesOfSizes(_Windows):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        owner = type(self).__name__
         for name in self.repr_fields:
-            setattr(
-                self,
-                name,
-                check_sizes(type(self).__name__, name, getattr(self, name), self.axes, 0),
-            )
+            setattr(self, name, check_sizes(owner, name, getattr(self, name), self.axes, 0))
 
 
 @layer_of(F.max_pool2d)

@@ -160,12 +160,11 @@ class RNNBase(_Recurrence):
         if isinstance(input, PackedSequence):
             return self._read_packed(input, given)
         owner, single = type(self).__name__, input.ndim == 2
-        if input.ndim not in (2, 3) or input.shape[-1] != self.input_size:
-            axes = "(N, L, I)" if self.batch_first else "(L, N, I)"
-            raise value_error(
-                f"{owner}: an input of shape {axes} or (L, I) with I = {self.input_size} "
-                f"expected, got {tuple(input.shape)}"
-            )
+        axes = "(N, L, I)" if self.batch_first else "(L, N, I)"
+        refuse_shapes(
+            input.ndim not in (2, 3) or input.shape[-1] != self.input_size, owner,
+            f"an input of shape {axes} or (L, I) with I = {self.input_size}", input,
+        )  # fmt: skip
         x = input[:, None] if single else input.swapaxes(0, 1) if self.batch_first else input
         if not x.shape[0]:
             raise value_error(f"{owner}: a sequence without steps, of {tuple(input.shape)}")

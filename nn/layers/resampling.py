@@ -160,10 +160,6 @@ class Fold(UnaryLayer):
     stride: Sizes = 1
 
 
-Constant = float
-"""Any number, -inf too."""
-
-
 class _Pad(Module):
     """A border around the last `axes` axes."""
 
@@ -187,7 +183,7 @@ class _Pad(Module):
 class _ConstantPad(_Pad):
     mode = "constant"
 
-    def __init__(self, padding: int | Sequence[int], value: Constant) -> None:
+    def __init__(self, padding: int | Sequence[int], value: float) -> None:
         super().__init__(padding)
         if value != -math.inf:
             check_number(type(self).__name__, "value", value, infinite=True)

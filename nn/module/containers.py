@@ -147,10 +147,10 @@ class _Sequence(_Entries, MutableSequence[T]):
 
     def extend(self, values: Iterable[T]) -> Self:  # type: ignore[override]
         """Append entries: all of them, or none if one does not fit. Return the container."""
-        for value in [self._checked("an entry", value) for value in values]:
-            name = str(len(self))
-            setattr(self, name, value)
-            self._registered[name] = self._kind  # of None too
+        checked = [self._checked("an entry", value) for value in values]
+        for i, value in enumerate(checked, len(self)):
+            setattr(self, str(i), value)
+            self._registered[str(i)] = self._kind  # of None too
         return self
 
     def _position(self, index: Any) -> int:

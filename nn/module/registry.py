@@ -3,7 +3,7 @@
 Each of them is an ordinary attribute, which Python reads at its usual speed. It is a part of the
 module because `Module.__setattr__` registers its name. A value that is set in another way, by
 ``object.__setattr__(self, "teacher", module)`` or in ``self.__dict__``, is not: it is neither
-trained nor saved. Containers override `named_children`.
+trained nor saved.
 """
 
 from __future__ import annotations
@@ -391,10 +391,6 @@ class _Table(dict[str, Any]):
     def __delitem__(self, name: str) -> None:
         super().__delitem__(name)
         delattr(self.module, name)
-
-
-if TYPE_CHECKING:
-    from minigrad.nn.module.base import Module
 
 
 def join(prefix: str, name: str) -> str:

@@ -9,14 +9,13 @@ from contextvars import ContextVar
 from typing import Any
 
 from minigrad import ops
-from minigrad.nn.layers.normalization import BatchNorm1d, BatchNorm2d
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.registry import join, walk
 from minigrad.support.random_state import register_snapshot
 from minigrad.tensors.creation import asarray
 from minigrad.tensors.tensor import Tensor
 
-__all__ = ["replace_all_batch_norm_modules_", "stack_module_state"]
+__all__ = ["stack_module_state"]
 
 _one_at_a_time = threading.RLock()
 _running: ContextVar[tuple[tuple[Module, dict[str, Any], bool], ...]] = ContextVar(
@@ -228,24 +227,3 @@ def _stacked(of_each: list[dict[str, Tensor]]) -> dict[str, Tensor]:
         stacked[name] = ops.stack([tensors[name] for tensors in of_each]).detach()
         stacked[name].requires_grad = first.requires_grad
     return stacked
-
-
-def replace_all_batch_norm_modules_(root: Module) -> Module:
-    """Let batch normalizations keep no running statistics, in place, and return the module.
-
-    Within `minigrad.func.vmap` a module may not write to its buffers.
-
-    Args:
-        root: The module; its parts are changed too.
-
-    Example:
-        >>> from minigrad import func, nn
-        >>> model = func.replace_all_batch_norm_modules_(nn.Sequential(nn.BatchNorm1d(3)))
-        >>> [name for name, _ in model.named_buffers()]
-        []
-    """
-    for module in root.modules():
-        if isinstance(module, (BatchNorm1d, BatchNorm2d)):
-            module.running_mean = module.running_var = module.num_batches_tracked = None
-            module.track_running_stats = False
-    return root

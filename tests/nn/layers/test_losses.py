@@ -109,6 +109,8 @@ class TestModules:
         assert list(loss.state_dict()) == ["weight"]
         assert loss.double().weight.dtype == np.float64
         assert not list(nn.CrossEntropyLoss().state_dict())
+        both = nn.BCEWithLogitsLoss([1.0, 2.0], pos_weight=[3.0, 4.0])
+        assert list(both.state_dict()) == ["weight", "pos_weight"]
 
 
 # Losses at the edge --------------------------------------------------------------------------
