@@ -75,7 +75,10 @@ class _Drawn(Sampler[int]):
 
     def order(self) -> np.ndarray:
         """A new order."""
-        return self._draw(random.generator() if self.generator is None else self.generator)
+        return self._draw(self._source())
+
+    def _source(self) -> np.random.Generator:
+        return random.generator() if self.generator is None else self.generator
 
     def __iter__(self) -> Iterator[int]:
         return iter(self.order().tolist())
@@ -123,7 +126,7 @@ class RandomSampler(_Drawn):
         return self._one_by_one() if self.lazy else super().__iter__()
 
     def _one_by_one(self) -> Iterator[int]:
-        draw, n = random.generator() if self.generator is None else self.generator, len(self)
+        draw, n = self._source(), len(self)
         for start in range(0, n, 1024):
             size = min(1024, n - start)
             yield from draw.integers(len(self.data_source), size=size).tolist()

@@ -3,7 +3,7 @@
 import copy
 import itertools
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -164,11 +164,12 @@ def export(
     return Exported(path, inputs, ends, graph.limits, worst)
 
 
-def _far(base: dict[str, int], limits: dict[str, int]) -> Iterator[dict[str, int]]:
+def _far(base: dict[str, int], limits: dict[str, int]) -> list[dict[str, int]]:
     """More sizes to compare: all of them 1, and each one in turn 1, 16 and 256."""
-    yield dict.fromkeys(base, 1)
+    found = [base, dict.fromkeys(base, 1)]
     for symbol, size in itertools.product(base, FAR):
-        yield {**base, symbol: min(size, limits.get(symbol, size))}
+        found.append({**base, symbol: min(size, limits.get(symbol, size))})
+    return [sizes for i, sizes in enumerate(found) if sizes not in found[:i]][1:]
 
 
 def _shapes(ends: Any) -> dict[str, tuple[int | str, ...]]:

@@ -7,7 +7,6 @@ import numpy as np
 
 from minigrad.onnx.runs import Run
 from minigrad.onnx.sizes import fit
-from minigrad.support.tree import leaves
 from minigrad.tracing import steps as recorded
 
 REMEDY = (
@@ -180,7 +179,7 @@ def _made(step: recorded.Step) -> list[int]:
 
 def _read(step: recorded.Step) -> list[int]:
     """The numbers of the values that a step read."""
-    return [value.number for value in leaves(step.arguments, recorded.Value)]
+    return [value.number for value in step.reads]
 
 
 def _plain(value: Any) -> Any:

@@ -315,11 +315,8 @@ class RAdam(_Moments):
         most = 2.0 / (1.0 - beta2) - 1.0
         seen = most - 2.0 * step * (1.0 - rest) / rest
         if seen > 5.0:
-            np.sqrt(square, out=work)
-            work += float(group["eps"])
-            np.divide(mean, work, out=work)
             worth = (seen - 4.0) * (seen - 2.0) * most / ((most - 4.0) * (most - 2.0) * seen)
-            work *= rate * math.sqrt(rest * worth)
+            rate *= math.sqrt(rest * worth)
+            self._move(data, mean, square, rate, float(group["eps"]), work)
         else:
-            np.multiply(mean, rate, out=work)
-        data -= work
+            data -= np.multiply(mean, rate, out=work)

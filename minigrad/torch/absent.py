@@ -33,7 +33,7 @@ ABSENT = {
         is_distributed *DistributedDataParallel SyncBatchNorm""",
     "nothing is downloaded: load files with torch.load": "hub utils.model_zoo",
     "minigrad.onnx.export(model, args, path) writes ONNX files": "onnx",
-    "minigrad.debugging.profile measures a block": """
+    "minigrad.debugging.Profile measures a block": """
         profiler autograd.profiler* utils.*hroughput* utils.collect_env utils.benchmark""",
     "transforms of functions are torch.func's: grad, vjp, jvp, jacrev, hessian, vmap": """
         func autograd.forward_ad""",

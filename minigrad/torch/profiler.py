@@ -1,4 +1,4 @@
-"""`torch.profiler`: `minigrad.debugging.profile` measures a block."""
+"""`torch.profiler`: `minigrad.debugging.Profile` measures a block."""
 
 from enum import IntEnum
 
