@@ -67,7 +67,7 @@ def test_what_changes_nothing_is_there() -> None:
     [
         (lambda: torch.hub.load("repo", "model"), "nothing is downloaded"),
         (lambda: torch.jit.load("file"), "load a state_dict"),
-        (lambda: torch.profiler.profile(), r"minigrad\.debugging\.profile"),
+        (lambda: torch.profiler.profile(), r"minigrad\.debugging\.Profile"),
         (lambda: torch.multiprocessing.spawn(print), "one process"),
     ],
 )
