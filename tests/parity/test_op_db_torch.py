@@ -370,7 +370,10 @@ def differences(make: Callable[[], Sample], parts: Sequence[str]) -> Iterator[tu
         return
     except Exception as error:  # noqa: BLE001  # told as a difference
         text = " ".join(str(error).split())
-        yield "absent" if "has no '" in text else "call", f"{type(error).__name__}: {text}"
+        yield (
+            "absent" if "has no attribute '" in text else "call",
+            f"{type(error).__name__}: {text}",
+        )
         return
     for part in parts:
         try:
