@@ -7,7 +7,7 @@ import typing as _typing
 if __name__ != "minigrad":
     raise ImportError("this folder is the package minigrad: write `import minigrad`")
 if not _os.path.isdir(_os.path.join(__path__[0], "nn")):
-    import minigrad.support.checkout  # noqa: F401
+    from minigrad.support import checkout as _checkout  # noqa: F401
 
 from minigrad import autograd as autograd
 from minigrad import interop as interop  # registers tensors with einops and einx
