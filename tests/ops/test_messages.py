@@ -342,6 +342,12 @@ def test_an_axis_that_does_not_exist(name: str, axis: int) -> None:
         getattr(ops, name)(t(2, 3), axis=axis)
 
 
+@pytest.mark.parametrize("dim", [2, 3, -3])
+def test_unflatten_has_no_axis_beyond_the_last(dim: int) -> None:
+    with pytest.raises(IndexError, match=f"^unflatten: axis {dim} "):
+        minigrad.unflatten(t(2, 3), dim, (1, -1))
+
+
 @pytest.mark.parametrize("name", [
     "concatenate", "stack", "hstack", "vstack", "dstack", "column_stack",
 ])  # fmt: skip
