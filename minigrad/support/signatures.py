@@ -93,11 +93,8 @@ def created(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(function)
     def call(*args: P.args, **options: P.kwargs) -> R:
-        if not options:
-            return checked_call(*args)
         given: Any = {name: v for name, v in options.items() if name not in _WITHOUT_EFFECT}
-        if by_sizes and "size" in given:
-            return checked_call(given.pop("size"), **given)
-        return checked_call(*args, **given)
+        size = [given.pop("size")] if by_sizes and "size" in given else []
+        return checked_call(*args, *size, **given)
 
     return call
