@@ -17,6 +17,7 @@ from minigrad.ops.linalg import inv, matrix_rank, norms, svdvals
 from minigrad.ops.linalg import solve as _solve
 from minigrad.ops.linalg._matrices import singular
 from minigrad.ops.linalg.norms import LstsqResult
+from minigrad.support.checks import check_choice
 
 __all__ = ["inv_ex", "lstsq", "pinv", "solve", "solve_ex", "tensorinv", "tensorsolve"]
 
@@ -198,9 +199,7 @@ def lstsq(A: Any, B: Any, rcond: float | None = None, *, driver: str | None = No
         >>> [round(value, 4) for value in line.tolist()]
         [1.0, 2.0]
     """
-    drivers = (None, "gelsy", "gels", "gelsd", "gelss")
-    if driver not in drivers:
-        raise ValueError(f"lstsq: driver must be one of {drivers}, got {driver!r}")
+    check_choice("lstsq", "driver", driver, (None, "gelsy", "gels", "gelsd", "gelss"))
     left, right = shape_of(A), shape_of(B)
     vectors = len(left) == len(right) + 1
     if len(left) < 2 or len(left) - len(right) not in (0, 1) or left[-2] != right[vectors - 2]:
