@@ -96,13 +96,9 @@ def solve(A: Any, B: Any, *, left: bool = True) -> Tensor:
 def solve_ex(
     A: Any, B: Any, *, left: bool = True, check_errors: bool = False
 ) -> SolveExResult:  # fmt: skip
-    """Solve a system of linear equations, and say which matrices are singular.
+    """Solve a system of linear equations as `solve` does, and say which matrices are singular.
 
-    Args:
-        A: As in `solve`.
-        B: As in `solve`.
-        left: As in `solve`.
-        check_errors: Whether a singular matrix is an error.
+    With `check_errors` a singular matrix is an error.
 
     Returns:
         `result`, which is NaN for a singular matrix, and `info`, as in `inv_ex`.
@@ -134,10 +130,9 @@ def pinv(
     Args:
         A: Shape (..., m, n).
         rcond: The same as `rtol`.
-        hermitian: Whether each matrix is symmetric; its lower triangle is read then.
-        atol: Singular values up to it count as zero: a number, or one for each matrix.
-        rtol: A bound relative to the largest one, which counts too; if neither is given, ``max(m,
-            n)`` times the precision of the dtype.
+        hermitian: As in `matrix_rank`.
+        atol: As in `matrix_rank`.
+        rtol: As in `matrix_rank`.
 
     Returns:
         Shape (..., n, m).
