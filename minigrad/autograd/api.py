@@ -174,10 +174,8 @@ def _roots(name: str, outputs: Any, cotangents: Any, create_graph: bool) -> list
     given = [None] * len(tensors) if cotangents is None else _several(cotangents)
     if len(given) != len(tensors):
         raise ValueError(f"{name}: {len(tensors)} outputs but {len(given)} gradients for them")
-    return [
-        (tensor._node, _seed(name, tensor, gradient, create_graph))
-        for tensor, gradient in zip(tensors, given, strict=True)
-    ]
+    seeds = [_seed(name, t, g, create_graph) for t, g in zip(tensors, given, strict=True)]
+    return [(history(tensor), seed) for tensor, seed in zip(tensors, seeds, strict=True)]
 
 
 def _tensors(what: str, given: Any) -> list[Any]:

@@ -329,7 +329,7 @@ class Tensor(Methods, Fills, Variable):
     @property
     def retains_grad(self) -> bool:
         """Whether backward passes keep its gradient although an op made it."""
-        edge = self._node
+        edge = history(self)
         return (
             not self.is_leaf and node_of(edge) in watched and (watch_of(edge).retained is not None)
         )
