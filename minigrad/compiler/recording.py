@@ -151,7 +151,7 @@ class _Writer:
 
     def _value(self, traced: Traced) -> Any:
         trace = self._trace
-        traced = self._memories.origin(traced)
+        traced = trace.origin(traced)
         if traced in self._values:
             return self._values[traced]
         if traced in trace.constants:

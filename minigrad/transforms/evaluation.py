@@ -18,7 +18,7 @@ from minigrad.autograd.grad_mode import enable_grad, is_grad_enabled
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Node, Variable, clock, node_of
 from minigrad.autograd.views import read_only
-from minigrad.transforms.structure import aligned, flatten, mapped, rebuilt
+from minigrad.transforms.structure import flatten, mapped, rebuilt
 
 Table = Sequence[Sequence[Any]]
 """For each output and each variable the gradient; None where it does not depend on it."""
@@ -111,20 +111,15 @@ class Evaluation:
         """Whether derivatives in these directions are recorded."""
         return is_grad_enabled() and (self.recorded or _has_history(given))
 
-    def one_number(self) -> Any:
-        """The output of a scalar function; a RuntimeError if it is not one number."""
-        if not isinstance(self.output, Variable) or self.output._data.size != 1:
+    def gradient(self, create: bool) -> list[Any]:
+        """The gradient of a function that returns one number: a tensor for each variable."""
+        output = self.output
+        if not isinstance(output, Variable) or output._data.size != 1:
             raise RuntimeError(
-                f"{self.name}: the function must return one number, got {_shown(self.output)}; "
+                f"{self.name}: the function must return one number, got {_shown(output)}; "
                 f"vjp and jacrev take functions of any shape"
             )
-        return self.output
-
-    def gradient(self, create: bool, retain: bool = False) -> list[Any]:
-        """The gradient of a function that returns one number: a tensor for each variable."""
-        output = self.one_number()
-        seed = np.ones(output._data.shape, output._data.dtype)
-        return pulled([output], self.variables, [seed], create, retain)
+        return pulled([output], self.variables, [np.ones_like(output._data)], create)
 
     def structured(self, values: Iterable[Any]) -> Any:
         """One value for each variable in the structure of the arguments."""
@@ -193,22 +188,19 @@ def pulled(
     retain: bool = False, fill: bool = True,
 ) -> list[Any]:  # fmt: skip
     """The cotangents of `inputs`; zeros, or None without `fill`, for one that no output needs."""
-    roots = [k for k, output in enumerate(outputs) if history(output) is not None]
-    found: Sequence[Any] = [None] * len(inputs)
-    if roots and inputs:
-        found = grad(
-            [outputs[k] for k in roots],
-            inputs,
-            [cotangents[k] for k in roots],
-            retain_graph=retain or create,
-            create_graph=create,
-            allow_unused=True,
-        )
-    if not fill:
-        return list(found)
-    return [
-        wrap(np.zeros_like(x._data)) if g is None else g for x, g in zip(inputs, found, strict=True)
+    pairs = [
+        (output, cotangent)
+        for output, cotangent in zip(outputs, cotangents, strict=True)
+        if history(output) is not None
     ]
+    if not pairs or not inputs:
+        return [wrap(np.zeros_like(x._data)) if fill else None for x in inputs]
+    found = grad(
+        [output for output, _ in pairs], inputs, [cotangent for _, cotangent in pairs],
+        retain_graph=retain or create, create_graph=create, allow_unused=True,
+        materialize_grads=fill,
+    )  # fmt: skip
+    return list(found)
 
 
 def directions(
@@ -216,18 +208,20 @@ def directions(
 ) -> list[Any]:
     """Tangents or cotangents for `tensors`, the leaves of `like`, each of its shape and dtype.
 
-    They are `given` as tensors, arrays or numbers in the same structure. Errors name the transform,
-    `name`, and call the structures `like_path` and `path`.
+    They are `given` as tensors, arrays or numbers in the same structure; the keys of a dict may be
+    in any order. Errors name the transform, `name`, and call the structures `like_path` and `path`.
     """
-    try:
-        values = aligned(like, given, like_path, path)
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
-    others = flatten(like, like_path)
-    places = flatten(rebuilt(like, iter(values)), path)
+    wanted, found = [place for place, _ in flatten(like, path)], dict(flatten(given, path))
+    missing = [place for place in wanted if place not in found]
+    unexpected = [place for place in found if place not in wanted]
+    if missing or unexpected:
+        raise ValueError(
+            f"{name}: {path} must have the structure of {like_path}: missing "
+            f"{', '.join(missing) or 'none'}, unexpected {', '.join(unexpected) or 'none'}"
+        )
     checked = []
-    for tensor, (other, _), (place, value) in zip(tensors, others, places, strict=True):
-        dtype, shape = tensor._data.dtype, tensor._data.shape
+    for tensor, (other, _), place in zip(tensors, flatten(like, like_path), wanted, strict=True):
+        value, dtype, shape = found[place], tensor._data.dtype, tensor._data.shape
         if not isinstance(value, Variable):
             weak = isinstance(value, np.generic) or not hasattr(value, "dtype")
             value = wrap(to_array(value, dtype if weak else None, name=f"{name}: {place}"))

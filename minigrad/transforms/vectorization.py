@@ -23,7 +23,7 @@ from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Node, Variable, clock
 from minigrad.autograd.primitives import registry
 from minigrad.autograd.scope import LOOP, Frame, FunctionCall
-from minigrad.autograd.views import Place, read_only
+from minigrad.autograd.views import read_only
 from minigrad.support import tree
 from minigrad.support.checks import check_choice
 from minigrad.support.random_state import DRAWS
@@ -192,20 +192,8 @@ class _Sample(Trace):
         self.things: dict[Value, Any] = {}
         """The tensors and arrays that were there before."""
         self._fresh: dict[int, np.ndarray] = {}  # the first content of arrays made within, by id
-        self._differs: dict[Value, bool] = {}
-
-    def differs(self, value: Value) -> bool:
-        """Whether a value differs from sample to sample: it was computed from an argument."""
-        stack = [value]
-        while stack:
-            one = stack[-1]
-            reads = [] if one.step is None else one.step.reads
-            unknown = [each for each in reads if each not in self._differs]
-            stack += unknown
-            if not unknown:
-                self._differs[one] = one in self.mapped or any(map(self._differs.get, reads))
-                stack.pop()
-        return self._differs[value]
+        self.varying: set[Value] = set()
+        """The values that differ from sample to sample: they were computed from an argument."""
 
     def ran(self, call: Call) -> None:
         """Refuse a static argument that differs from sample to sample, but for an index."""
@@ -215,7 +203,7 @@ class _Sample(Trace):
             thing = given.get(name)
             if op in INDEXED or not isinstance(thing, (Value, tuple, list, slice)):
                 continue
-            if any(map(self.differs, tree.leaves(thing, Value))):
+            if not self.varying.isdisjoint(tree.leaves(thing, Value)):
                 raise CannotMap(
                     f"vmap: {op.name}: {name} must be the same for all samples, at {user_line()}"
                 )
@@ -238,7 +226,7 @@ class _Sample(Trace):
     def left(self, tensor: Variable, door: str) -> None:
         """Refuse that Python reads what differs from sample to sample."""
         checks = any(only_reads(each.function) for each in self._effects)
-        if not checks and self.differs(self.value(tensor)):
+        if not checks and self.value(tensor) in self.varying:
             part_of = state.get().within
             if isinstance(part_of, Node):
                 raise CannotMap(
@@ -258,6 +246,12 @@ class _Sample(Trace):
         self.things[value] = wrap(thing._data) if made_within else thing
         return value
 
+    def _output(self, step: Step | None, shape: tuple[int, ...], dtype: Any) -> Value:
+        value = super()._output(step, shape, dtype)
+        if step is not None and not self.varying.isdisjoint(step.reads):
+            self.varying.add(value)
+        return value
+
 
 class _Run:
     """One call of a mapped function: a run of one sample, and then of all."""
@@ -266,8 +260,6 @@ class _Run:
         self._trace, self._randomness = _Sample(), randomness
         self._size, self._empty = max(size, 1), not size
         self._known: dict[Value, Any] = {}
-        self._by_place: dict[Place, Value] = {}
-        self._unplaced: list[Value] = []  # what comes into it before a value is looked for
         self._wholes: set[Step] = set()  # what is composed of other steps
         self._around: Frame | None = None  # of the call
 
@@ -280,7 +272,9 @@ class _Run:
         sample = wrap(read_only(np.array(leaf.tensor._data[0])))
         if history(leaf.tensor) is not None:
             sample._node = Leaf(sample)
-        self._trace.mapped[self._trace.value(sample)] = leaf
+        value = self._trace.value(sample)
+        self._trace.mapped[value] = leaf
+        self._trace.varying.add(value)
         return sample
 
     def of_one(
@@ -314,19 +308,18 @@ class _Run:
             s for s in every if s.phase == "backward" or (s.phase == "forward" and s in composed)
         }
         steps = _needed(every, self._wholes, values)
-        ends = _last_uses(steps, values)
         outer = state.get()
         self._around = outer.frame
         try:
             with np.errstate(all="ignore"):  # as in a backward pass, which may be among the steps
-                for step in steps:
+                for step, ends in steps:
                     if step.phase == "effect":
                         self._effect(step)
                     elif step in self._wholes:
                         self._whole(step)
                     elif step.phase != "left":
                         self._run(step)
-                    for value in ends[step]:
+                    for value in ends:
                         self._known.pop(value, None)
         finally:
             state.set(outer)
@@ -374,20 +367,20 @@ class _Run:
         given = step.arguments
         values = [self._filled(given.get(name, default))
                   for name, default in zip(op.params, op.defaults, strict=True)]  # fmt: skip
+        values = [*values[: op.arrays], *map(static, values[op.arrays :])]
         batch = Batch(op, self._size, step.outputs, self._randomness == "same")
         mapped = next(tree.leaves(values, Samples), None) is not None
         self._enter(step.frame if mapped else self._around)
         if mapped or (op.random_keys and not batch.same):
             found, mapped = self._of_samples(batch, values), True
         else:
-            found = batch.run(*values[: op.arrays], *map(static, values[op.arrays :]))
+            found = batch.run(*values)
         results = found if isinstance(found, (tuple, list)) else [found]
         self._know(step, [Samples(one) if mapped else one for one in results])
 
     def _of_samples(self, batch: Batch, values: list[Any]) -> Any:
         """The results of an op: by its rule, by its decomposition, or by a loop."""
         op = batch.op
-        values = [*values[: op.arrays], *map(static, values[op.arrays :])]
         found = RULES[op](batch, *values) if op in RULES else NotImplemented
         if found is not NotImplemented:
             return found
@@ -415,30 +408,23 @@ class _Run:
         for value, one in zip(step.outputs, results, strict=False):
             if value is not None:
                 self._known[value] = one
-                self._unplaced.append(value)
 
     def _whole(self, step: Step) -> None:
         """A step that is composed of others, or the rules of a node: they have made its results."""
         for value in step.outputs:
             if value is None or value in self._known or not isinstance(value.array, np.ndarray):
                 continue
-            place = Place.of_array(value.array)
-            for one in self._unplaced:
-                if isinstance(one.array, np.ndarray):
-                    self._by_place[Place.of_array(one.array)] = one
-            self._unplaced.clear()
             same = [one for one in step.reads if one.array is value.array]
-            known = [one for one in (self._by_place.get(place), *same) if one in self._known]
-            if known:
-                self._known[value] = self._known[known[0]]
-            elif self._trace.differs(value):
+            same = [one for one in (self._trace.origin(value), *same) if one in self._known]
+            if same:
+                self._known[value] = self._known[same[0]]
+            elif value in self._trace.varying:
                 raise CannotMap(
                     f"vmap: {step.what}: what its function or its rule computes is not made of "
                     f"minigrad's ops"
                 )
             else:
                 self._known[value] = wrap(value.array)
-            self._by_place[place] = value
 
     def _effect(self, step: Step) -> None:
         """A random number, or something that a mapped function may not do."""
@@ -490,36 +476,33 @@ class _Run:
         ]
 
 
-def _needed(steps: list[Step], wholes: set[Step], results: list[Any]) -> list[Step]:
-    """The steps that results depend on, all that they are composed of, and effects."""
-    needed: set[Any] = {one for one in results if isinstance(one, Value)}  # values and steps
+def _needed(
+    steps: list[Step], wholes: set[Step], results: list[Any]
+) -> list[tuple[Step, list[Value]]]:
+    """The steps that results depend on, and effects; each with the values that end there.
+
+    With a step come those that it is composed of. A value that was made in one of these may be the
+    result of the step, so it is kept as long.
+    """
+    kept = {one for one in results if isinstance(one, Value)}
+    needed: set[Any] = {*kept}  # values and steps
+    ends: dict[Step, list[Value]] = {}
     for step in reversed(steps):
         acts = step.phase == "effect" or (step.op is not None and step.op.side_effects)
-        if acts or step.inside in needed or not needed.isdisjoint(step.outputs):
-            arrays = [value.array for value in step.outputs if value is not None]
-            needed.add(step)
-            needed |= {
-                value for value in step.reads
-                if step not in wholes or any(value.array is array for array in arrays)
-            }  # fmt: skip
-    return [step for step in steps if step in needed]
-
-
-def _last_uses(steps: list[Step], results: list[Any]) -> dict[Step, list[Value]]:
-    """For each step the values that nothing reads after it.
-
-    A value made within a composed step may be the result of the step, so it is kept so long.
-    """
-    number = {step: i for i, step in enumerate(steps)}
-    last = {value: step for step in steps for value in step.reads}
-    for step in steps:
-        whole = step
-        while whole.inside in number:
-            whole = whole.inside
-        for value in step.outputs:
-            if value is not None:
-                last[value] = max(last.get(value, step), step, whole, key=number.__getitem__)
-    ends: dict[Step, list[Value]] = {step: [] for step in steps}
-    for value in last.keys() - {one for one in results if isinstance(one, Value)}:
-        ends[last[value]].append(value)
-    return ends
+        outputs = [value for value in step.outputs if value is not None]
+        if not (acts or step.inside in needed or not needed.isdisjoint(outputs)):
+            continue
+        needed.add(step)
+        ends[step] = []
+        for value in (*step.reads, *outputs):
+            if value not in kept:
+                kept.add(value)
+                whole = value.step
+                while whole is not None and whole.inside in ends:
+                    whole = whole.inside
+                ends[whole if whole in ends else step].append(value)
+        needed |= {
+            value for value in step.reads
+            if step not in wholes or any(value.array is one.array for one in outputs)
+        }  # fmt: skip
+    return [*reversed(ends.items())]
