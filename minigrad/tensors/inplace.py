@@ -25,6 +25,7 @@ from minigrad.autograd.node import Edge, Leaf, Node, Variable, clock, node_of
 from minigrad.autograd.typing import P, Tensor
 from minigrad.autograd.views import Place, owner
 from minigrad.ops.indexing import getitem, normalized, write
+from minigrad.support.tree import leaves
 
 
 def set_item(tensor: Any, index: Any, value: Any) -> None:
@@ -192,13 +193,15 @@ def _refuse_read_only(name: str, tensor: Any) -> None:
 def _write_part(tensor: Any, index: Any, value: Any) -> None:
     """Write into part of a tensor's memory, and record it."""
     base = _base(tensor)
+    watched_write = bool(state.get().observers)  # then the old values can still be seen
     if base is not tensor and base.ndim:
+        if watched_write and next(leaves(index, np.ndarray), None) is not None:
+            value, index = write(tensor, index, value, in_place=False), ...  # they see the index
         index = _index_in_base(tensor, index)
     elif base is not tensor:  # the base is 0-d: all or nothing is written
         if not np.ones(tensor.shape, bool)[index].any():
             return
         index = ...
-    watched_write = bool(state.get().observers)  # then the old values can still be seen
     result = write(base, index, value, in_place=not watched_write)
     if watched_write:
         np.copyto(base._data, result._data)

@@ -18,7 +18,7 @@ from minigrad.autograd.call import leaf_of
 from minigrad.autograd.dtype_class import DTYPES
 from minigrad.autograd.dtype_class import dtype as DType
 from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
-from minigrad.autograd.engine import detach, hooked, watch_of, watched
+from minigrad.autograd.engine import copied, detach, hooked, watch_of, watched
 from minigrad.autograd.events import effect, tell
 from minigrad.autograd.hooks import Removable, add_hook, add_post_hook, retain
 from minigrad.autograd.lending import lend
@@ -273,7 +273,7 @@ class Tensor(Methods, Fills, Variable):
             if self._data.dtype.kind != "f":
                 raise TypeError(f"only floats can require grad, this tensor is {self.dtype}")
             if not self._data.flags.writeable:  # an optimizer writes to it
-                self._data = self._data.copy()
+                self._data = copied(self)._data
             self._node = Leaf(self)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:

@@ -8,26 +8,31 @@ are steps like the others, and the result is an ordinary graph.
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from minigrad import ops
+from minigrad.autograd.api import add_to_grad
 from minigrad.autograd.call import wrap
 from minigrad.autograd.dtypes import to_array
-from minigrad.autograd.engine import call_hook
+from minigrad.autograd.engine import alias, call_hook, watched
 from minigrad.autograd.events import Call, effect, only_reads, undecorated
+from minigrad.autograd.hooks import add_hook
 from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Node, Variable, clock
-from minigrad.autograd.primitives import registry
+from minigrad.autograd.primitives import primitive, registry
 from minigrad.autograd.scope import LOOP, Frame, FunctionCall
-from minigrad.autograd.views import read_only
+from minigrad.autograd.views import owner, read_only
 from minigrad.support import tree
 from minigrad.support.checks import check_choice
 from minigrad.support.random_state import DRAWS
 from minigrad.tracing import Step, Trace, Value
+from minigrad.tracing.identity import array_of
 from minigrad.tracing.lines import user_line
 from minigrad.transforms.batching import (
     INDEXED,
@@ -35,12 +40,15 @@ from minigrad.transforms.batching import (
     Batch,
     CannotMap,
     Samples,
+    batching_rule,
     broadcast,
+    elementwise,
     of_sample,
     one_by_one,
     static,
     whole,
 )
+from minigrad.transforms.custom_function import Application
 from minigrad.transforms.structure import flatten, rebuilt, spread
 
 __all__ = ["CannotMap", "Randomness", "check_randomness", "functionalize", "vmap"]
@@ -181,6 +189,25 @@ def _window(leaf: Any, start: int, stop: int) -> Any:
     return leaf if start == 0 and stop >= len(x._data) else Samples(x[start:stop])
 
 
+@dataclass(slots=True)
+class _Chosen:
+    """A part of a tensor that an index chose for each sample.
+
+    Attributes:
+        part: Its array, held weakly.
+        source: The array that owns the memory of the tensor, held weakly.
+        index: The index, with values.
+        line: Where the part was written, until it is assigned to the tensor.
+        old: Whether the tensor was written since.
+    """
+
+    part: weakref.ref[np.ndarray]
+    source: weakref.ref[np.ndarray]
+    index: Any
+    line: str = ""
+    old: bool = False
+
+
 class _Sample(Trace):
     """A trace of the run of one sample, which refuses what it could not do for all."""
 
@@ -194,11 +221,17 @@ class _Sample(Trace):
         self._fresh: dict[int, np.ndarray] = {}  # the first content of arrays made within, by id
         self.varying: set[Value] = set()
         """The values that differ from sample to sample: they were computed from an argument."""
+        self._chosen: list[_Chosen] = []
 
     def ran(self, call: Call) -> None:
         """Refuse a static argument that differs from sample to sample, but for an index."""
         super().ran(call)
         op, given = call.op, self.steps[-1].arguments
+        self._put_back(call, given)
+        if op is registry["getitem"] and not self.varying.isdisjoint(
+            tree.leaves(given["index"], Value)
+        ):
+            self._choose(call, given["index"])
         for name in op.params[1 if op.variadic else op.arrays :]:
             thing = given.get(name)
             if op in INDEXED or not isinstance(thing, (Value, tuple, list, slice)):
@@ -213,15 +246,89 @@ class _Sample(Trace):
         self._fresh[id(tensor._data)] = tensor._data.copy()
         self.things[self.value(tensor)] = wrap(self._fresh[id(tensor._data)])
 
+    def value(self, thing: Any) -> Value:
+        """Refuse a chosen part whose tensor was written since."""
+        if self._chosen and any(c.old and c.part() is array_of(thing) for c in self._chosen):
+            raise CannotMap(
+                f"vmap: at {user_line()} a part is read that an index chose for each sample, and "
+                f"whose tensor was written since: read it again"
+            )
+        recorded, value = self._identity.by_history(thing), super().value(thing)
+        if recorded is not None and value is not recorded.value:
+            value = self._rewritten(recorded.value, value)
+            self._know(thing, value)
+        return value
+
+    def _choose(self, call: Call, index: Any) -> None:
+        """Give a part that an index chooses for each sample memory of its own.
+
+        As a view it would lie where the first sample has it, and so would what is written to it.
+        """
+        part, source = call.outputs[0], array_of(call.arguments[0])
+        if owner(part._data) is not owner(source):
+            return
+        value = self.value(part)
+        part._data = value.array = part._data.copy()
+        self._know(part, value)
+        self._chosen = [one for one in self._chosen if one.part() is not None]
+        memory = weakref.ref(owner(source))
+        self._chosen.append(_Chosen(weakref.ref(part._data), memory, _uncloned(index)))
+
+    def _put_back(self, call: Call, given: dict[str, Any]) -> None:
+        """After a write to a chosen part comes its assignment, as in ``z[k] += y``."""
+        for one in [one for one in self._chosen if one.line]:
+            if (
+                call.op is registry["setitem"]
+                and _uncloned(given["index"]) == one.index
+                and array_of(call.arguments[1]) is one.part()
+            ):
+                one.line = ""
+            elif any(owner(x) is one.source() for x in tree.leaves(call.values, np.ndarray)):
+                self.refuse_lost_writes()
+
+    def refuse_lost_writes(self) -> None:
+        """Refuse a write to a chosen part that was not assigned to its tensor."""
+        for one in self._chosen:
+            if one.line:
+                raise CannotMap(
+                    f"vmap: at {one.line} a part is written that an index chose for each sample: "
+                    f"assign it, z[k] = ..."
+                )
+
+    def is_within(self, value: Value | None) -> bool:
+        """Whether a value was made in the function."""
+        return value is not None and (value.step is not None or id(value.array) in self._fresh)
+
+    def adds_within(self, step: Step) -> bool:
+        """Whether an effect adds to the ``.grad`` of a tensor that was made in the function."""
+        adds = step.function is undecorated(add_to_grad)
+        return adds and self.is_within(step.arguments["args"][0])
+
     def wrote(self, tensor: Variable, values: Any) -> None:
         """Refuse a write to a tensor from outside."""
         known, _ = self._identity.find(tensor)
-        if known is None or (known.step is None and id(known.array) not in self._fresh):
+        if not self.is_within(known):
             raise CannotMap(
                 f"vmap: the function writes to a tensor from outside, at {user_line()}: "
                 f"write to a copy, x.clone(), and return it"
             )
+        before = self._identity.by_history(tensor)
         super().wrote(tensor, values)
+        if before is not None and not (isinstance(values, Variable) and history(values)):
+            value = self._rewritten(before.value, super().value(tensor))
+            self._know(tensor, value)
+        for one in self._chosen:
+            if one.part() is tensor._data:
+                one.line = user_line()
+            elif one.source() is owner(tensor._data):
+                one.old = True
+
+    def _rewritten(self, before: Value, value: Value) -> Value:
+        """A written value with the history from before the write."""
+        given = {"x": before, "value": value}
+        made = self._derived("write", rewritten.op, given, before.shape)
+        self.steps[-1].grad_mode = True
+        return made
 
     def left(self, tensor: Variable, door: str) -> None:
         """Refuse that Python reads what differs from sample to sample."""
@@ -253,6 +360,27 @@ class _Sample(Trace):
         return value
 
 
+@primitive
+def rewritten(x: Any, value: Any) -> Any:
+    """The content that an unrecorded write gave to a tensor, which keeps its history."""
+    return np.array(np.broadcast_to(value, np.broadcast_shapes(x.shape, value.shape)))
+
+
+rewritten.defvjp(x=lambda g: g)
+batching_rule(rewritten)(elementwise)
+
+
+def _uncloned(index: Any) -> Any:
+    """An index with the values that were copied into it."""
+
+    def original(value: Value) -> Value:
+        while value.step is not None and value.step.op is registry["clone"]:
+            value = value.step.arguments["x"]
+        return value
+
+    return tree.mapped(original, index, Value)
+
+
 class _Run:
     """One call of a mapped function: a run of one sample, and then of all."""
 
@@ -260,8 +388,10 @@ class _Run:
         self._trace, self._randomness = _Sample(), randomness
         self._size, self._empty = max(size, 1), not size
         self._known: dict[Value, Any] = {}
+        self._samples: list[tuple[Value, Any]] = []  # the arguments
         self._wholes: set[Step] = set()  # what is composed of other steps
         self._around: Frame | None = None  # of the call
+        self._recording = True  # whether the caller records
 
     # One sample
 
@@ -275,6 +405,7 @@ class _Run:
         value = self._trace.value(sample)
         self._trace.mapped[value] = leaf
         self._trace.varying.add(value)
+        self._samples.append((value, sample))
         return sample
 
     def of_one(
@@ -288,6 +419,7 @@ class _Run:
             result = function(*args, **kwargs)
         finally:
             state.set(outer)
+        self._trace.refuse_lost_writes()
         return result, [self._value(*leaf) for leaf in flatten(result, "the result")]
 
     def _value(self, path: str, leaf: Any) -> Any:
@@ -302,6 +434,10 @@ class _Run:
     def of_all(self, result: Any, values: list[Any], out_dims: Any) -> tuple[Any, list[Any]]:
         """Run the steps for all samples: the result of one sample, and the values in its place."""
         self._known |= self._trace.things | self._trace.mapped
+        for value, sample in self._samples:
+            hooks = sample._node.hooks if isinstance(sample._node, Leaf) else {}
+            if hooks:
+                self._known[value] = self._hooked(Samples(alias(self._known[value].tensor)), hooks)
         every = self._trace.steps
         composed = {s.inside for s in every}
         self._wholes = {
@@ -309,7 +445,7 @@ class _Run:
         }
         steps = _needed(every, self._wholes, values)
         outer = state.get()
-        self._around = outer.frame
+        self._around, self._recording = outer.frame, outer.recording
         try:
             with np.errstate(all="ignore"):  # as in a backward pass, which may be among the steps
                 for step, ends in steps:
@@ -370,7 +506,7 @@ class _Run:
         values = [*values[: op.arrays], *map(static, values[op.arrays :])]
         batch = Batch(op, self._size, step.outputs, self._randomness == "same")
         mapped = next(tree.leaves(values, Samples), None) is not None
-        self._enter(step.frame if mapped else self._around)
+        self._enter(step.frame if mapped else self._around, step.grad_mode)
         if mapped or (op.random_keys and not batch.same):
             found, mapped = self._of_samples(batch, values), True
         else:
@@ -390,13 +526,14 @@ class _Run:
             given = [wrap(value) if isinstance(value, np.ndarray) else value for value in given]
             composed = functools.partial(op.call_with, op.decomposition)
             return vmap(lambda *one: composed(one), axes, 0, self._randomness)(*given)
-        self._enter(FunctionCall(LOOP, next(clock), self._around))
+        self._enter(FunctionCall(LOOP, next(clock), state.get().frame), state.get().recording)
         return one_by_one(batch, *values)
 
-    def _enter(self, frame: Frame | None) -> None:
-        now = state.get()
-        if now.frame is not frame:
-            state.set(now._replace(frame=frame))
+    def _enter(self, frame: Frame | None, recording: bool) -> None:
+        """Go on in a call, and record if the step was recorded and the caller records."""
+        now, recording = state.get(), recording and self._recording
+        if now.frame is not frame or now.recording is not recording:
+            state.set(now._replace(frame=frame, recording=recording))
 
     def _copy(self, values: Any, out: Value) -> Any:
         if not isinstance(values, Samples):
@@ -405,12 +542,39 @@ class _Run:
         return Samples(broadcast(Batch(registry["broadcast_to"], self._size, [out]), converted))
 
     def _know(self, step: Step, results: list[Any]) -> None:
+        node = step.node
+        if node is not None and node in watched:  # with hooks, perhaps
+            for number, watch in node.watches.items():
+                results[number] = self._hooked(results[number], watch.hooks)
         for value, one in zip(step.outputs, results, strict=False):
             if value is not None:
                 self._known[value] = one
 
+    def _hooked(self, result: Any, hooks: dict[int, Any]) -> Any:
+        """A result whose gradients hooks see, one sample after the other."""
+        if not hooks or not state.get().recording:
+            return result
+        tensor = whole(result, self._size)
+        if history(tensor) is None:
+            return result
+
+        def each(hook: Callable[[Any], Any], gradient: Any) -> Any:
+            parts = [gradient[i] for i in range(self._size)]
+            found = [hook(part) for part in parts]
+            return ops.stack([p if f is None else f for p, f in zip(parts, found, strict=True)])
+
+        for hook in hooks.values():
+            add_hook(history(tensor), functools.partial(each, hook))
+        return Samples(tensor)
+
     def _whole(self, step: Step) -> None:
         """A step that is composed of others, or the rules of a node: they have made its results."""
+        call = step.arguments.get("call")
+        if isinstance(call, Application):
+            given = [self._filled(x) for x in step.arguments.values() if x is not call]
+            if self._is_differentiated(step, given):
+                self._know(step, self._applied(step, call, given))
+                return
         for value in step.outputs:
             if value is None or value in self._known or not isinstance(value.array, np.ndarray):
                 continue
@@ -425,6 +589,27 @@ class _Run:
                 )
             else:
                 self._known[value] = wrap(value.array)
+        if step.phase == "forward":
+            self._know(step, [value and self._known.get(value) for value in step.outputs])
+
+    def _is_differentiated(self, step: Step, given: list[Any]) -> bool:
+        """Whether the caller may ask for the derivative of a step."""
+        tensors = [x.tensor if isinstance(x, Samples) else x for x in given]
+        self._enter(step.frame, step.grad_mode)
+        return state.get().recording and any(
+            isinstance(x, Variable) and history(x) is not None for x in tensors
+        )
+
+    def _applied(self, step: Step, call: Application, given: list[Any]) -> list[Samples]:
+        """The results of a `Function`, whose rule is its own: called for each sample."""
+        self._enter(FunctionCall(LOOP, next(clock), state.get().frame), step.grad_mode)
+        rows = []
+        for i in range(self._size):
+            args = dict(enumerate(call.args))
+            args |= zip(call.places, [of_sample(x, i) for x in given], strict=True)
+            found = call.function.apply(*args.values())
+            rows.append(found if isinstance(found, tuple) else (found,))
+        return [Samples(ops.stack(column)) for column in zip(*rows, strict=True)]
 
     def _effect(self, step: Step) -> None:
         """A random number, or something that a mapped function may not do."""
@@ -432,7 +617,7 @@ class _Run:
             return  # a part of one that is done below
         name = getattr(step.function, "__name__", "a function")
         if any(isinstance(self._known.get(value), Samples) for value in step.reads):
-            if step.function is undecorated(call_hook):
+            if step.function is undecorated(call_hook) or self._trace.adds_within(step):
                 return
             if only_reads(step.function):  # it checks values
                 self._calls(step, self._size)

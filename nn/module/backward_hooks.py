@@ -25,7 +25,7 @@ def _module_boundary(*tensors: Any, pull: Callable[..., Any]) -> Any:  # noqa: A
     return tensors
 
 
-_BOUNDARY = Primitive(_module_boundary, multiple_outputs=True)
+_BOUNDARY = Primitive(_module_boundary, multiple_outputs=True, side_effects=True)
 _through = call_path(_BOUNDARY)
 
 
