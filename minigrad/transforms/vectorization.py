@@ -25,7 +25,7 @@ from minigrad.autograd.primitives import registry
 from minigrad.autograd.scope import LOOP, Frame, FunctionCall
 from minigrad.autograd.views import read_only
 from minigrad.support import tree
-from minigrad.support.checks import check_choice
+from minigrad.support.checks import check_choice, check_function, check_size
 from minigrad.support.random_state import DRAWS
 from minigrad.tracing import Step, Trace, Value
 from minigrad.tracing.lines import user_line
@@ -90,14 +90,10 @@ def vmap(
         >>> minigrad.vmap(grad(loss), in_dims=(None, 0))(w, xs).tolist()
         [[6.0, 12.0], [42.0, 56.0]]
     """
-    if not callable(func):
-        raise TypeError(
-            f"vmap: a function expected, got {type(func).__name__}: write vmap(f)(x); tensors "
-            f"that were computed already are differentiated by autograd.grad"
-        )
+    check_function("vmap", func)
     check_randomness("vmap", randomness)
-    if chunk_size is not None and chunk_size < 1:
-        raise ValueError(f"vmap: chunk_size must be at least 1, got {chunk_size}")
+    if chunk_size is not None:
+        check_size("vmap", "chunk_size", chunk_size)
 
     @functools.wraps(func)
     def call(*args: Any, **kwargs: Any) -> Any:
