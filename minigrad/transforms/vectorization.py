@@ -18,7 +18,7 @@ from minigrad.autograd.call import wrap
 from minigrad.autograd.dtypes import to_array
 from minigrad.autograd.engine import call_hook
 from minigrad.autograd.events import Call, effect, only_reads, undecorated
-from minigrad.autograd.mode import state
+from minigrad.autograd.mode import changed, state
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Node, Variable, clock
 from minigrad.autograd.primitives import registry
@@ -106,7 +106,7 @@ def vmap(
         step = chunk_size or max(size, 1)
         results = []
         for start in range(0, max(size, 1), step):
-            run = _Run(min(step, size - start), randomness)
+            run = _Mapped(min(step, size - start), randomness)
             given = [run.given(_window(leaf, start, start + step)) for _, leaf in leaves]
             every = rebuilt((args, kwargs), iter(given))
             results.append(run.of_all(*run.of_one(func, *every), out_dims))
@@ -177,19 +177,52 @@ def _window(leaf: Any, start: int, stop: int) -> Any:
     return leaf if start == 0 and stop >= len(x._data) else Samples(x[start:stop])
 
 
-class _Sample(Trace):
-    """A trace of the run of one sample, which refuses what it could not do for all."""
+class _Mapped(Trace):
+    """One call of a mapped function: a run of one sample, which is traced, and then of all.
 
-    def __init__(self) -> None:
+    The trace refuses what could not be done for all samples.
+    """
+
+    def __init__(self, size: int, randomness: Randomness) -> None:
         super().__init__()
-        self._born = next(clock)
-        self.mapped: dict[Value, Samples] = {}
-        """The arguments: what differs from sample to sample."""
-        self.things: dict[Value, Any] = {}
-        """The tensors and arrays that were there before."""
-        self._fresh: dict[int, np.ndarray] = {}  # the first content of arrays made within, by id
-        self.varying: set[Value] = set()
+        self._size, self._empty, self._randomness = max(size, 1), not size, randomness
+        self._around, self._born = state.get().frame, next(clock)
+        self._every: dict[Value, Any] = {}
+        """What is known for all samples, by the value of one: first what was there before."""
+        self._varying: set[Value] = set()
         """The values that differ from sample to sample: they were computed from an argument."""
+        self._fresh: dict[int, np.ndarray] = {}  # the first content of arrays made within, by id
+        self._wholes: set[Step] = set()  # what is composed of other steps
+
+    # One sample
+
+    def given(self, leaf: Any) -> Any:
+        """A leaf of the arguments, for the first sample."""
+        if not isinstance(leaf, Samples):
+            return leaf
+        sample = wrap(read_only(np.array(leaf.tensor._data[0])))
+        if history(leaf.tensor) is not None:
+            sample._node = Leaf(sample)
+        value = self.value(sample)
+        self._every[value] = leaf
+        self._varying.add(value)
+        return sample
+
+    def of_one(
+        self, function: Callable[..., Any], args: Any, kwargs: dict[str, Any]
+    ) -> tuple[Any, list[Any]]:
+        """Run the function on the first sample: its result, and the values in it."""
+        frame = FunctionCall("vmap", next(clock), self._around, self._size)
+        with changed(observers=(self,), sampled=True, frame=frame):
+            result = function(*args, **kwargs)
+        return result, [self._result(*leaf) for leaf in flatten(result, "the result")]
+
+    def _result(self, path: str, leaf: Any) -> Any:
+        if isinstance(leaf, (Variable, np.ndarray)):
+            return self.value(leaf)
+        if isinstance(leaf, (bool, int, float, np.generic)):
+            return leaf
+        raise TypeError(f"vmap: {path} must be a tensor, got {type(leaf).__name__}")
 
     def ran(self, call: Call) -> None:
         """Refuse a static argument that differs from sample to sample, but for an index."""
@@ -199,7 +232,7 @@ class _Sample(Trace):
             thing = given.get(name)
             if op in INDEXED or not isinstance(thing, (Value, tuple, list, slice)):
                 continue
-            if not self.varying.isdisjoint(tree.leaves(thing, Value)):
+            if not self._varying.isdisjoint(tree.leaves(thing, Value)):
                 raise CannotMap(
                     f"vmap: {op.name}: {name} must be the same for all samples, at {user_line()}"
                 )
@@ -207,7 +240,7 @@ class _Sample(Trace):
     def created(self, tensor: Variable) -> None:
         """Keep what a tensor holds that was made in the function: it may be written to."""
         self._fresh[id(tensor._data)] = tensor._data.copy()
-        self.things[self.value(tensor)] = wrap(self._fresh[id(tensor._data)])
+        self._every[self.value(tensor)] = wrap(self._fresh[id(tensor._data)])
 
     def wrote(self, tensor: Variable, values: Any) -> None:
         """Refuse a write to a tensor from outside."""
@@ -222,7 +255,7 @@ class _Sample(Trace):
     def left(self, tensor: Variable, door: str) -> None:
         """Refuse that Python reads what differs from sample to sample."""
         checks = any(only_reads(each.function) for each in self._effects)
-        if not checks and self.value(tensor) in self.varying:
+        if not checks and self.value(tensor) in self._varying:
             part_of = state.get().within
             if isinstance(part_of, Node):
                 raise CannotMap(
@@ -239,86 +272,34 @@ class _Sample(Trace):
         value = super()._from_outside(thing)
         edge = history(thing) if isinstance(thing, Variable) else None
         made_within = isinstance(edge, Leaf) and edge.stamp > self._born
-        self.things[value] = wrap(thing._data) if made_within else thing
+        self._every[value] = wrap(thing._data) if made_within else thing
         return value
 
     def _output(self, step: Step | None, shape: tuple[int, ...], dtype: Any) -> Value:
         value = super()._output(step, shape, dtype)
-        if step is not None and not self.varying.isdisjoint(step.reads):
-            self.varying.add(value)
+        if step is not None and not self._varying.isdisjoint(step.reads):
+            self._varying.add(value)
         return value
-
-
-class _Run:
-    """One call of a mapped function: a run of one sample, and then of all."""
-
-    def __init__(self, size: int, randomness: Randomness) -> None:
-        self._trace, self._randomness = _Sample(), randomness
-        self._size, self._empty = max(size, 1), not size
-        self._known: dict[Value, Any] = {}
-        self._wholes: set[Step] = set()  # what is composed of other steps
-        self._around: Frame | None = None  # of the call
-
-    # One sample
-
-    def given(self, leaf: Any) -> Any:
-        """A leaf of the arguments, for the first sample."""
-        if not isinstance(leaf, Samples):
-            return leaf
-        sample = wrap(read_only(np.array(leaf.tensor._data[0])))
-        if history(leaf.tensor) is not None:
-            sample._node = Leaf(sample)
-        value = self._trace.value(sample)
-        self._trace.mapped[value] = leaf
-        self._trace.varying.add(value)
-        return sample
-
-    def of_one(
-        self, function: Callable[..., Any], args: Any, kwargs: dict[str, Any]
-    ) -> tuple[Any, list[Any]]:
-        """Run the function on the first sample: its result, and the values in it."""
-        outer = state.get()
-        frame = FunctionCall("vmap", next(clock), outer.frame, self._size)
-        try:
-            state.set(outer._replace(observers=(self._trace,), sampled=True, frame=frame))
-            result = function(*args, **kwargs)
-        finally:
-            state.set(outer)
-        return result, [self._value(*leaf) for leaf in flatten(result, "the result")]
-
-    def _value(self, path: str, leaf: Any) -> Any:
-        if isinstance(leaf, (Variable, np.ndarray)):
-            return self._trace.value(leaf)
-        if isinstance(leaf, (bool, int, float, np.generic)):
-            return leaf
-        raise TypeError(f"vmap: {path} must be a tensor, got {type(leaf).__name__}")
 
     # All samples
 
     def of_all(self, result: Any, values: list[Any], out_dims: Any) -> tuple[Any, list[Any]]:
         """Run the steps for all samples: the result of one sample, and the values in its place."""
-        self._known |= self._trace.things | self._trace.mapped
-        every = self._trace.steps
-        composed = {s.inside for s in every}
+        composed = {step.inside for step in self.steps}
         self._wholes = {
-            s for s in every if s.phase == "backward" or (s.phase == "forward" and s in composed)
-        }
-        steps = _needed(every, self._wholes, values)
-        outer = state.get()
-        self._around = outer.frame
-        try:
-            with np.errstate(all="ignore"):  # as in a backward pass, which may be among the steps
-                for step, ends in steps:
-                    if step.phase == "effect":
-                        self._effect(step)
-                    elif step in self._wholes:
-                        self._whole(step)
-                    elif step.phase != "left":
-                        self._run(step)
-                    for value in ends:
-                        self._known.pop(value, None)
-        finally:
-            state.set(outer)
+            step for step in self.steps
+            if step.phase == "backward" or (step.phase == "forward" and step in composed)
+        }  # fmt: skip
+        with changed(), np.errstate(all="ignore"):  # as in a backward pass: it may be in a step
+            for step, ends in _needed(self.steps, self._wholes, values):
+                if step.phase == "effect":
+                    self._effect(step)
+                elif step in self._wholes:
+                    self._whole(step)
+                elif step.phase != "left":
+                    self._run(step)
+                for value in ends:
+                    self._every.pop(value, None)
         found = [self._found(value) if isinstance(value, Value) else value for value in values]
         places = [axis for _, _, axis in spread(result, out_dims, "the result")]
         return result, [*map(self._placed, found, places)]
@@ -334,13 +315,13 @@ class _Run:
 
     def _found(self, value: Value) -> Any:
         """The counterpart of a value in the run of all samples."""
-        if value not in self._known:
+        if value not in self._every:
             step = value.step
             raise CannotMap(
                 f"vmap: {step.what if step else 'a value'} keeps a result that its batching rule "
                 f"does not give"
             )
-        return self._known[value]
+        return self._every[value]
 
     def _filled(self, thing: Any) -> Any:
         """An argument of a step, with the counterparts of its values."""
@@ -357,7 +338,7 @@ class _Run:
         out = step.outputs[0]
         assert out is not None
         if step.op is None:
-            self._know(step, [self._copy(self._filled(step.arguments["values"]), out)])
+            self._store(step, [self._copy(self._filled(step.arguments["values"]), out)])
             return
         op = step.op
         given = step.arguments
@@ -372,7 +353,7 @@ class _Run:
         else:
             found = batch.run(*values)
         results = found if isinstance(found, (tuple, list)) else [found]
-        self._know(step, [Samples(one) if mapped else one for one in results])
+        self._store(step, [Samples(one) if mapped else one for one in results])
 
     def _of_samples(self, batch: Batch, values: list[Any]) -> Any:
         """The results of an op: by its rule, by its decomposition, or by a loop."""
@@ -400,38 +381,38 @@ class _Run:
         converted = Samples(ops.astype(values.tensor, out.dtype))
         return Samples(broadcast(Batch(registry["broadcast_to"], self._size, [out]), converted))
 
-    def _know(self, step: Step, results: list[Any]) -> None:
+    def _store(self, step: Step, results: list[Any]) -> None:
         for value, one in zip(step.outputs, results, strict=False):
             if value is not None:
-                self._known[value] = one
+                self._every[value] = one
 
     def _whole(self, step: Step) -> None:
         """A step that is composed of others, or the rules of a node: they have made its results."""
         for value in step.outputs:
-            if value is None or value in self._known or not isinstance(value.array, np.ndarray):
+            if value is None or value in self._every or not isinstance(value.array, np.ndarray):
                 continue
             same = [one for one in step.reads if one.array is value.array]
-            same = [one for one in (self._trace.origin(value), *same) if one in self._known]
+            same = [one for one in (self.origin(value), *same) if one in self._every]
             if same:
-                self._known[value] = self._known[same[0]]
-            elif value in self._trace.varying:
+                self._every[value] = self._every[same[0]]
+            elif value in self._varying:
                 raise CannotMap(
                     f"vmap: {step.what}: what its function or its rule computes is not made of "
                     f"minigrad's ops"
                 )
             else:
-                self._known[value] = wrap(value.array)
+                self._every[value] = wrap(value.array)
 
     def _effect(self, step: Step) -> None:
         """A random number, or something that a mapped function may not do."""
         if step.inside is not None and step.inside.phase == "effect":
             return  # a part of one that is done below
         name = getattr(step.function, "__name__", "a function")
-        if any(isinstance(self._known.get(value), Samples) for value in step.reads):
+        if any(isinstance(self._every.get(value), Samples) for value in step.reads):
             if step.function is undecorated(call_hook):
                 return
             if only_reads(step.function):  # it checks values
-                self._calls(step, self._size)
+                self._called(step, self._size)
                 return
             raise CannotMap(
                 f"vmap: {name} changes what lives longer than the call, and differs from sample "
@@ -454,11 +435,11 @@ class _Run:
         first = step.outputs[0]
         assert first is not None
         if self._randomness == "same" or not isinstance(first.array, np.ndarray):
-            self._know(step, self._calls(step, 1))
-            return
-        self._know(step, [Samples(ops.stack(self._calls(step, self._size)))])
+            self._store(step, self._called(step, 1))
+        else:
+            self._store(step, [Samples(ops.stack(self._called(step, self._size)))])
 
-    def _calls(self, step: Step, samples: int) -> list[Any]:
+    def _called(self, step: Step, samples: int) -> list[Any]:
         """Call the function of an effect for the first samples."""
         function: Any = effect(step.function)  # type: ignore[arg-type]
         named = {name: self._filled(thing) for name, thing in step.arguments.items()}
