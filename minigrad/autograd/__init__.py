@@ -28,7 +28,6 @@ _LATER = {
     "GradientError": "checking",
     "GraphMemory": "debugging",
     "NotDifferentiableError": "checking",
-    "OpMemory": "debugging",
     "Variable": "tensors.variable",
     "checkpoint": "transforms.checkpointing",
     "checkpoint_sequential": "transforms.checkpointing",
@@ -45,7 +44,7 @@ _LATER = {
 if _typing.TYPE_CHECKING:
     from minigrad.autograd import functional, graph
     from minigrad.checking import GradientError, NotDifferentiableError, gradcheck, gradgradcheck
-    from minigrad.debugging import GraphMemory, OpMemory, detect_anomaly, graph_memory, why_no_grad
+    from minigrad.debugging import GraphMemory, detect_anomaly, graph_memory, why_no_grad
     from minigrad.debugging.anomaly import set_detect_anomaly
     from minigrad.debugging.grad_fn import GradFn
     from minigrad.debugging.saved_tensors import saved_tensors_hooks
@@ -64,7 +63,7 @@ else:
 
 __all__ = [
     "Function", "GradFn", "GradientError", "GraphMemory", "Leaf", "Node", "NotDifferentiableError",
-    "Observer", "OpMemory", "Output", "Primitive", "Removable", "Update", "Variable", "backward",
+    "Observer", "Output", "Primitive", "Removable", "Update", "Variable", "backward",
     "checkpoint", "checkpoint_sequential", "detect_anomaly", "enable_grad", "functional",
     "get_default_dtype", "grad", "gradcheck", "gradgradcheck", "graph", "graph_memory",
     "inference_mode", "is_grad_enabled", "no_grad", "once_differentiable", "primitive",

@@ -84,6 +84,15 @@ def check_choice(owner: str, name: str, value: Any, choices: Iterable[Any]) -> N
         raise ValueError(f"{owner}: {name} must be {listed}, got {value!r}")
 
 
+def check_function(owner: str, value: Any) -> None:
+    """Raise a TypeError unless it is a function, of which a transform makes another one."""
+    if not callable(value):
+        raise TypeError(
+            f"{owner}: a function expected, got {type(value).__name__}: write {owner}(f)(x); "
+            f"tensors that were computed already are differentiated by autograd.grad"
+        )
+
+
 def fitted(array: np.ndarray, dtype: np.dtype[Any], name: str = "") -> np.ndarray:
     """Convert an array to another dtype, if that dtype can represent all values.
 

@@ -331,25 +331,14 @@ def _solve(batch: Batch, a: Any, b: Any) -> Any:
 
 
 @batching_rule("einsum")
-def _einsum(batch: Batch, operands: Sequence[Any], inputs: Any, output: Any) -> Any:
-    label = _unused(inputs)
+def _einsum(batch: Batch, operands: Sequence[Any], inputs: Sequence[str], output: str) -> Any:
+    label = next(c for c in string.ascii_letters if c not in "".join(inputs))
     labelled = [
-        _prefixed(label, terms) if isinstance(x, Samples) else terms
+        label + terms if isinstance(x, Samples) else terms
         for x, terms in zip(operands, inputs, strict=True)
     ]
     tensors = [x.tensor if isinstance(x, Samples) else x for x in operands]
-    return batch.run(tensors, type(inputs)(labelled), _prefixed(label, output))
-
-
-def _unused(inputs: Any) -> Any:
-    used = {term for terms in inputs for term in terms}
-    if all(isinstance(term, str) for term in used):
-        return next(c for c in string.ascii_letters if c not in used)
-    return max(used, default=-1) + 1
-
-
-def _prefixed(label: Any, terms: Any) -> Any:
-    return label + terms if isinstance(terms, str) else type(terms)((label, *terms))
+    return batch.run(tensors, tuple(labelled), label + output)
 
 
 @batching_rule(

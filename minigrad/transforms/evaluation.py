@@ -18,6 +18,7 @@ from minigrad.autograd.grad_mode import enable_grad, is_grad_enabled
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Node, Variable, clock, node_of
 from minigrad.autograd.views import read_only
+from minigrad.support.checks import check_function
 from minigrad.transforms.structure import flatten, mapped, rebuilt
 
 Table = Sequence[Sequence[Any]]
@@ -27,7 +28,8 @@ Table = Sequence[Sequence[Any]]
 class Evaluation:
     """One call of a function of structures of tensors, for the transform `name`.
 
-    Errors call the positional arguments `around`. The keyword arguments are never differentiated.
+    Errors call the positional arguments `around`. The keyword arguments are never differentiated;
+    if `argnums` is None, all others are.
 
     Attributes:
         variables: The tensors that are differentiated, in order.
@@ -39,17 +41,19 @@ class Evaluation:
 
     def __init__(
         self, name: str, function: Callable[..., Any], args: tuple[Any, ...],
-        kwargs: dict[str, Any], argnums: int | tuple[int, ...], has_aux: bool, around: str = "args",
+        kwargs: dict[str, Any], argnums: int | tuple[int, ...] | None, has_aux: bool,
+        around: str = "args",
     ) -> None:  # fmt: skip
+        check_function(name, function)
         self.name = name
-        enabled = self._enabled = is_grad_enabled()
+        self._enabled = is_grad_enabled()
         self._born = next(clock)
-        places = _places(name, argnums, len(args))
+        places = _places(name, range(len(args)) if argnums is None else argnums, len(args))
         self._arguments = tuple(args[i] for i in places)
         self._single = isinstance(argnums, int | np.integer)
         named = [leaf for i in places for leaf in flatten(args[i], f"{around}[{i}]")]
         with enable_grad():
-            self.variables = [_variable(name, path, leaf, enabled) for path, leaf in named]
+            self.variables = [_variable(name, path, leaf) for path, leaf in named]
             values, leaves = list(args), iter(self.variables)
             for i in places:
                 values[i] = rebuilt(args[i], leaves)
@@ -129,7 +133,7 @@ class Evaluation:
 
 def _places(name: str, argnums: Any, count: int) -> tuple[int, ...]:
     """The positions of the arguments to differentiate, checked."""
-    wanted = argnums if isinstance(argnums, tuple | list) else (argnums,)
+    wanted = (argnums,) if isinstance(argnums, int | np.integer) else argnums
     places = tuple([int(i) % count for i in wanted if -count <= i < count])
     if len({*places}) != len(wanted):
         raise ValueError(
@@ -139,7 +143,7 @@ def _places(name: str, argnums: Any, count: int) -> tuple[int, ...]:
     return places
 
 
-def _variable(name: str, path: str, value: Any, enabled: bool) -> Any:
+def _variable(name: str, path: str, value: Any) -> Any:
     """A variable with the value of an argument, and with its history if it has one."""
     if not isinstance(value, Variable):
         value = wrap(to_array(value, name=f"{name}: {path}"))
@@ -150,7 +154,7 @@ def _variable(name: str, path: str, value: Any, enabled: bool) -> Any:
         raise TypeError(
             f"{name}: {path} holds {value._data.dtype}, and only floats have derivatives: {remedy}"
         )
-    if enabled and history(value) is not None:
+    if history(value) is not None:
         variable = alias(value)
         variable._data = read_only(variable._data)
         return variable
@@ -201,6 +205,20 @@ def pulled(
         materialize_grads=fill,
     )  # fmt: skip
     return list(found)
+
+
+def check_dependence(
+    name: str, output: str, by: str, gradients: Sequence[Any], constant: bool = False
+) -> None:
+    """A RuntimeError if all gradients are missing; if `constant`, also if none has a history."""
+    known = [gradient for gradient in gradients if gradient is not None]
+    if not known:
+        raise RuntimeError(f"{name}: {output} does not depend on {by}, which strict=True refuses")
+    if constant and not _has_history(known):
+        raise RuntimeError(
+            f"{name}: the derivative of {output} by {by} is constant, which strict=True refuses "
+            f"with create_graph=True"
+        )
 
 
 def directions(

@@ -8,47 +8,39 @@ are steps like the others, and the result is an ordinary graph.
 from __future__ import annotations
 
 import functools
-import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.api import add_to_grad
 from minigrad.autograd.call import wrap
 from minigrad.autograd.dtypes import to_array
 from minigrad.autograd.engine import alias, call_hook, watched
-from minigrad.autograd.events import Call, effect, only_reads, undecorated
+from minigrad.autograd.events import effect, only_reads, undecorated
 from minigrad.autograd.hooks import add_hook
-from minigrad.autograd.mode import state
+from minigrad.autograd.mode import changed, state
 from minigrad.autograd.mutation import history
-from minigrad.autograd.node import Leaf, Node, Variable, clock
-from minigrad.autograd.primitives import primitive, registry
+from minigrad.autograd.node import Leaf, Variable, clock
+from minigrad.autograd.primitives import registry
 from minigrad.autograd.scope import LOOP, Frame, FunctionCall
-from minigrad.autograd.views import owner, read_only
 from minigrad.support import tree
-from minigrad.support.checks import check_choice
+from minigrad.support.checks import check_choice, check_function, check_size
 from minigrad.support.random_state import DRAWS
-from minigrad.tracing import Step, Trace, Value
-from minigrad.tracing.identity import array_of
-from minigrad.tracing.lines import user_line
+from minigrad.tracing import Step, Value
 from minigrad.transforms.batching import (
-    INDEXED,
     RULES,
     Batch,
     CannotMap,
     Samples,
-    batching_rule,
     broadcast,
-    elementwise,
     of_sample,
     one_by_one,
     static,
     whole,
 )
 from minigrad.transforms.custom_function import Application
+from minigrad.transforms.sample_trace import SampleTrace
 from minigrad.transforms.structure import flatten, rebuilt, spread
 
 __all__ = ["CannotMap", "Randomness", "check_randomness", "functionalize", "vmap"]
@@ -98,14 +90,10 @@ def vmap(
         >>> minigrad.vmap(grad(loss), in_dims=(None, 0))(w, xs).tolist()
         [[6.0, 12.0], [42.0, 56.0]]
     """
-    if not callable(func):
-        raise TypeError(
-            f"vmap: a function expected, got {type(func).__name__}: write vmap(f)(x); tensors "
-            f"that were computed already are differentiated by autograd.grad"
-        )
+    check_function("vmap", func)
     check_randomness("vmap", randomness)
-    if chunk_size is not None and chunk_size < 1:
-        raise ValueError(f"vmap: chunk_size must be at least 1, got {chunk_size}")
+    if chunk_size is not None:
+        check_size("vmap", "chunk_size", chunk_size)
 
     @functools.wraps(func)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -118,7 +106,7 @@ def vmap(
         step = chunk_size or max(size, 1)
         results = []
         for start in range(0, max(size, 1), step):
-            run = _Run(min(step, size - start), randomness)
+            run = _Mapped(min(step, size - start), randomness)
             given = [run.given(_window(leaf, start, start + step)) for _, leaf in leaves]
             every = rebuilt((args, kwargs), iter(given))
             results.append(run.of_all(*run.of_one(func, *every), out_dims))
@@ -189,242 +177,31 @@ def _window(leaf: Any, start: int, stop: int) -> Any:
     return leaf if start == 0 and stop >= len(x._data) else Samples(x[start:stop])
 
 
-@dataclass(slots=True)
-class _Chosen:
-    """A part of a tensor that an index chose for each sample.
-
-    Attributes:
-        part: Its array, held weakly.
-        source: The array that owns the memory of the tensor, held weakly.
-        index: The index, with values.
-        line: Where the part was written, until it is assigned to the tensor.
-        old: Whether the tensor was written since.
-    """
-
-    part: weakref.ref[np.ndarray]
-    source: weakref.ref[np.ndarray]
-    index: Any
-    line: str = ""
-    old: bool = False
-
-
-class _Sample(Trace):
-    """A trace of the run of one sample, which refuses what it could not do for all."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._born = next(clock)
-        self.mapped: dict[Value, Samples] = {}
-        """The arguments: what differs from sample to sample."""
-        self.things: dict[Value, Any] = {}
-        """The tensors and arrays that were there before."""
-        self._fresh: dict[int, np.ndarray] = {}  # the first content of arrays made within, by id
-        self.varying: set[Value] = set()
-        """The values that differ from sample to sample: they were computed from an argument."""
-        self._chosen: list[_Chosen] = []
-
-    def ran(self, call: Call) -> None:
-        """Refuse a static argument that differs from sample to sample, but for an index."""
-        super().ran(call)
-        op, given = call.op, self.steps[-1].arguments
-        self._put_back(call, given)
-        if op is registry["getitem"] and not self.varying.isdisjoint(
-            tree.leaves(given["index"], Value)
-        ):
-            self._choose(call, given["index"])
-        for name in op.params[1 if op.variadic else op.arrays :]:
-            thing = given.get(name)
-            if op in INDEXED or not isinstance(thing, (Value, tuple, list, slice)):
-                continue
-            if not self.varying.isdisjoint(tree.leaves(thing, Value)):
-                raise CannotMap(
-                    f"vmap: {op.name}: {name} must be the same for all samples, at {user_line()}"
-                )
-
-    def created(self, tensor: Variable) -> None:
-        """Keep what a tensor holds that was made in the function: it may be written to."""
-        self._fresh[id(tensor._data)] = tensor._data.copy()
-        self.things[self.value(tensor)] = wrap(self._fresh[id(tensor._data)])
-
-    def value(self, thing: Any) -> Value:
-        """Refuse a chosen part whose tensor was written since."""
-        if self._chosen and any(c.old and c.part() is array_of(thing) for c in self._chosen):
-            raise CannotMap(
-                f"vmap: at {user_line()} a part is read that an index chose for each sample, and "
-                f"whose tensor was written since: read it again"
-            )
-        recorded, value = self._identity.by_history(thing), super().value(thing)
-        if recorded is not None and value is not recorded.value:
-            value = self._rewritten(recorded.value, value)
-            self._know(thing, value)
-        return value
-
-    def _choose(self, call: Call, index: Any) -> None:
-        """Give a part that an index chooses for each sample memory of its own.
-
-        As a view it would lie where the first sample has it, and so would what is written to it.
-        """
-        part, source = call.outputs[0], array_of(call.arguments[0])
-        if owner(part._data) is not owner(source):
-            return
-        value = self.value(part)
-        part._data = value.array = part._data.copy()
-        self._know(part, value)
-        self._chosen = [one for one in self._chosen if one.part() is not None]
-        memory = weakref.ref(owner(source))
-        self._chosen.append(_Chosen(weakref.ref(part._data), memory, _uncloned(index)))
-
-    def _put_back(self, call: Call, given: dict[str, Any]) -> None:
-        """After a write to a chosen part comes its assignment, as in ``z[k] += y``."""
-        for one in [one for one in self._chosen if one.line]:
-            if (
-                call.op is registry["setitem"]
-                and _uncloned(given["index"]) == one.index
-                and array_of(call.arguments[1]) is one.part()
-            ):
-                one.line = ""
-            elif any(owner(x) is one.source() for x in tree.leaves(call.values, np.ndarray)):
-                self.refuse_lost_writes()
-
-    def refuse_lost_writes(self) -> None:
-        """Refuse a write to a chosen part that was not assigned to its tensor."""
-        for one in self._chosen:
-            if one.line:
-                raise CannotMap(
-                    f"vmap: at {one.line} a part is written that an index chose for each sample: "
-                    f"assign it, z[k] = ..."
-                )
-
-    def is_within(self, value: Value | None) -> bool:
-        """Whether a value was made in the function."""
-        return value is not None and (value.step is not None or id(value.array) in self._fresh)
-
-    def adds_within(self, step: Step) -> bool:
-        """Whether an effect adds to the ``.grad`` of a tensor that was made in the function."""
-        adds = step.function is undecorated(add_to_grad)
-        return adds and self.is_within(step.arguments["args"][0])
-
-    def wrote(self, tensor: Variable, values: Any) -> None:
-        """Refuse a write to a tensor from outside."""
-        known, _ = self._identity.find(tensor)
-        if not self.is_within(known):
-            raise CannotMap(
-                f"vmap: the function writes to a tensor from outside, at {user_line()}: "
-                f"write to a copy, x.clone(), and return it"
-            )
-        before = self._identity.by_history(tensor)
-        super().wrote(tensor, values)
-        if before is not None and not (isinstance(values, Variable) and history(values)):
-            value = self._rewritten(before.value, super().value(tensor))
-            self._know(tensor, value)
-        for one in self._chosen:
-            if one.part() is tensor._data:
-                one.line = user_line()
-            elif one.source() is owner(tensor._data):
-                one.old = True
-
-    def _rewritten(self, before: Value, value: Value) -> Value:
-        """A written value with the history from before the write."""
-        given = {"x": before, "value": value}
-        made = self._derived("write", rewritten.op, given, before.shape)
-        self.steps[-1].grad_mode = True
-        return made
-
-    def left(self, tensor: Variable, door: str) -> None:
-        """Refuse that Python reads what differs from sample to sample."""
-        checks = any(only_reads(each.function) for each in self._effects)
-        if not checks and self.value(tensor) in self.varying:
-            part_of = state.get().within
-            if isinstance(part_of, Node):
-                raise CannotMap(
-                    f"vmap: the derivative of {part_of.plan.op.name} decides by values that differ "
-                    f"from sample to sample; write a loop over the samples, "
-                    f"minigrad.stack([f(x) for x in xs])"
-                )
-            raise CannotMap(
-                f"vmap: {door} reads what differs from sample to sample, at {user_line()}: "
-                f"the function runs once, for all samples; choose with minigrad.where"
-            )
-
-    def _from_outside(self, thing: Any) -> Value:
-        value = super()._from_outside(thing)
-        edge = history(thing) if isinstance(thing, Variable) else None
-        made_within = isinstance(edge, Leaf) and edge.stamp > self._born
-        self.things[value] = wrap(thing._data) if made_within else thing
-        return value
-
-    def _output(self, step: Step | None, shape: tuple[int, ...], dtype: Any) -> Value:
-        value = super()._output(step, shape, dtype)
-        if step is not None and not self.varying.isdisjoint(step.reads):
-            self.varying.add(value)
-        return value
-
-
-@primitive
-def rewritten(x: Any, value: Any) -> Any:
-    """The content that an unrecorded write gave to a tensor, which keeps its history."""
-    return np.array(np.broadcast_to(value, np.broadcast_shapes(x.shape, value.shape)))
-
-
-rewritten.defvjp(x=lambda g: g)
-batching_rule(rewritten)(elementwise)
-
-
-def _uncloned(index: Any) -> Any:
-    """An index with the values that were copied into it."""
-
-    def original(value: Value) -> Value:
-        while value.step is not None and value.step.op is registry["clone"]:
-            value = value.step.arguments["x"]
-        return value
-
-    return tree.mapped(original, index, Value)
-
-
-class _Run:
-    """One call of a mapped function: a run of one sample, and then of all."""
+class _Mapped(SampleTrace):
+    """One call of a mapped function: a run of one sample, which is traced, and then of all."""
 
     def __init__(self, size: int, randomness: Randomness) -> None:
-        self._trace, self._randomness = _Sample(), randomness
-        self._size, self._empty = max(size, 1), not size
-        self._known: dict[Value, Any] = {}
-        self._samples: list[tuple[Value, Any]] = []  # the arguments
+        super().__init__()
+        self._size, self._empty, self._randomness = max(size, 1), not size, randomness
+        now = state.get()
+        self._around, self._recording = now.frame, now.recording
         self._wholes: set[Step] = set()  # what is composed of other steps
-        self._around: Frame | None = None  # of the call
-        self._recording = True  # whether the caller records
 
     # One sample
-
-    def given(self, leaf: Any) -> Any:
-        """A leaf of the arguments, for the first sample."""
-        if not isinstance(leaf, Samples):
-            return leaf
-        sample = wrap(read_only(np.array(leaf.tensor._data[0])))
-        if history(leaf.tensor) is not None:
-            sample._node = Leaf(sample)
-        value = self._trace.value(sample)
-        self._trace.mapped[value] = leaf
-        self._trace.varying.add(value)
-        self._samples.append((value, sample))
-        return sample
 
     def of_one(
         self, function: Callable[..., Any], args: Any, kwargs: dict[str, Any]
     ) -> tuple[Any, list[Any]]:
         """Run the function on the first sample: its result, and the values in it."""
-        outer = state.get()
-        frame = FunctionCall("vmap", next(clock), outer.frame, self._size)
-        try:
-            state.set(outer._replace(observers=(self._trace,), sampled=True, frame=frame))
+        frame = FunctionCall("vmap", next(clock), self._around, self._size)
+        with changed(observers=(self,), sampled=True, frame=frame):
             result = function(*args, **kwargs)
-        finally:
-            state.set(outer)
-        self._trace.refuse_lost_writes()
-        return result, [self._value(*leaf) for leaf in flatten(result, "the result")]
+        self.refuse_lost_writes()
+        return result, [self._result(*leaf) for leaf in flatten(result, "the result")]
 
-    def _value(self, path: str, leaf: Any) -> Any:
+    def _result(self, path: str, leaf: Any) -> Any:
         if isinstance(leaf, (Variable, np.ndarray)):
-            return self._trace.value(leaf)
+            return self.value(leaf)
         if isinstance(leaf, (bool, int, float, np.generic)):
             return leaf
         raise TypeError(f"vmap: {path} must be a tensor, got {type(leaf).__name__}")
@@ -433,32 +210,25 @@ class _Run:
 
     def of_all(self, result: Any, values: list[Any], out_dims: Any) -> tuple[Any, list[Any]]:
         """Run the steps for all samples: the result of one sample, and the values in its place."""
-        self._known |= self._trace.things | self._trace.mapped
-        for value, sample in self._samples:
+        composed = {step.inside for step in self.steps}
+        self._wholes = {
+            step for step in self.steps
+            if step.phase == "backward" or (step.phase == "forward" and step in composed)
+        }  # fmt: skip
+        for value, sample in self.samples:
             hooks = sample._node.hooks if isinstance(sample._node, Leaf) else {}
             if hooks:
-                self._known[value] = self._hooked(Samples(alias(self._known[value].tensor)), hooks)
-        every = self._trace.steps
-        composed = {s.inside for s in every}
-        self._wholes = {
-            s for s in every if s.phase == "backward" or (s.phase == "forward" and s in composed)
-        }
-        steps = _needed(every, self._wholes, values)
-        outer = state.get()
-        self._around, self._recording = outer.frame, outer.recording
-        try:
-            with np.errstate(all="ignore"):  # as in a backward pass, which may be among the steps
-                for step, ends in steps:
-                    if step.phase == "effect":
-                        self._effect(step)
-                    elif step in self._wholes:
-                        self._whole(step)
-                    elif step.phase != "left":
-                        self._run(step)
-                    for value in ends:
-                        self._known.pop(value, None)
-        finally:
-            state.set(outer)
+                self.every[value] = self._hooked(Samples(alias(self.every[value].tensor)), hooks)
+        with changed(), np.errstate(all="ignore"):  # as in a backward pass: it may be in a step
+            for step, ends in _needed(self.steps, self._wholes, values):
+                if step.phase == "effect":
+                    self._effect(step)
+                elif step in self._wholes:
+                    self._whole(step)
+                elif step.phase != "left":
+                    self._run(step)
+                for value in ends:
+                    self.every.pop(value, None)
         found = [self._found(value) if isinstance(value, Value) else value for value in values]
         places = [axis for _, _, axis in spread(result, out_dims, "the result")]
         return result, [*map(self._placed, found, places)]
@@ -474,13 +244,13 @@ class _Run:
 
     def _found(self, value: Value) -> Any:
         """The counterpart of a value in the run of all samples."""
-        if value not in self._known:
+        if value not in self.every:
             step = value.step
             raise CannotMap(
                 f"vmap: {step.what if step else 'a value'} keeps a result that its batching rule "
                 f"does not give"
             )
-        return self._known[value]
+        return self.every[value]
 
     def _filled(self, thing: Any) -> Any:
         """An argument of a step, with the counterparts of its values."""
@@ -497,7 +267,7 @@ class _Run:
         out = step.outputs[0]
         assert out is not None
         if step.op is None:
-            self._know(step, [self._copy(self._filled(step.arguments["values"]), out)])
+            self._store(step, [self._copy(self._filled(step.arguments["values"]), out)])
             return
         op = step.op
         given = step.arguments
@@ -512,7 +282,7 @@ class _Run:
         else:
             found = batch.run(*values)
         results = found if isinstance(found, (tuple, list)) else [found]
-        self._know(step, [Samples(one) if mapped else one for one in results])
+        self._store(step, [Samples(one) if mapped else one for one in results])
 
     def _of_samples(self, batch: Batch, values: list[Any]) -> Any:
         """The results of an op: by its rule, by its decomposition, or by a loop."""
@@ -541,14 +311,14 @@ class _Run:
         converted = Samples(ops.astype(values.tensor, out.dtype))
         return Samples(broadcast(Batch(registry["broadcast_to"], self._size, [out]), converted))
 
-    def _know(self, step: Step, results: list[Any]) -> None:
+    def _store(self, step: Step, results: list[Any]) -> None:
         node = step.node
         if node is not None and node in watched:  # with hooks, perhaps
             for number, watch in node.watches.items():
                 results[number] = self._hooked(results[number], watch.hooks)
         for value, one in zip(step.outputs, results, strict=False):
             if value is not None:
-                self._known[value] = one
+                self.every[value] = one
 
     def _hooked(self, result: Any, hooks: dict[int, Any]) -> Any:
         """A result whose gradients hooks see, one sample after the other."""
@@ -573,24 +343,24 @@ class _Run:
         if isinstance(call, Application):
             given = [self._filled(x) for x in step.arguments.values() if x is not call]
             if self._is_differentiated(step, given):
-                self._know(step, self._applied(step, call, given))
+                self._store(step, self._applied(step, call, given))
                 return
         for value in step.outputs:
-            if value is None or value in self._known or not isinstance(value.array, np.ndarray):
+            if value is None or value in self.every or not isinstance(value.array, np.ndarray):
                 continue
             same = [one for one in step.reads if one.array is value.array]
-            same = [one for one in (self._trace.origin(value), *same) if one in self._known]
+            same = [one for one in (self.origin(value), *same) if one in self.every]
             if same:
-                self._known[value] = self._known[same[0]]
-            elif value in self._trace.varying:
+                self.every[value] = self.every[same[0]]
+            elif value in self.varying:
                 raise CannotMap(
                     f"vmap: {step.what}: what its function or its rule computes is not made of "
                     f"minigrad's ops"
                 )
             else:
-                self._known[value] = wrap(value.array)
+                self.every[value] = wrap(value.array)
         if step.phase == "forward":
-            self._know(step, [value and self._known.get(value) for value in step.outputs])
+            self._store(step, [value and self.every.get(value) for value in step.outputs])
 
     def _is_differentiated(self, step: Step, given: list[Any]) -> bool:
         """Whether the caller may ask for the derivative of a step."""
@@ -616,11 +386,11 @@ class _Run:
         if step.inside is not None and step.inside.phase == "effect":
             return  # a part of one that is done below
         name = getattr(step.function, "__name__", "a function")
-        if any(isinstance(self._known.get(value), Samples) for value in step.reads):
-            if step.function is undecorated(call_hook) or self._trace.adds_within(step):
+        if any(isinstance(self.every.get(value), Samples) for value in step.reads):
+            if step.function is undecorated(call_hook) or self.adds_within(step):
                 return
             if only_reads(step.function):  # it checks values
-                self._calls(step, self._size)
+                self._called(step, self._size)
                 return
             raise CannotMap(
                 f"vmap: {name} changes what lives longer than the call, and differs from sample "
@@ -643,11 +413,11 @@ class _Run:
         first = step.outputs[0]
         assert first is not None
         if self._randomness == "same" or not isinstance(first.array, np.ndarray):
-            self._know(step, self._calls(step, 1))
-            return
-        self._know(step, [Samples(ops.stack(self._calls(step, self._size)))])
+            self._store(step, self._called(step, 1))
+        else:
+            self._store(step, [Samples(ops.stack(self._called(step, self._size)))])
 
-    def _calls(self, step: Step, samples: int) -> list[Any]:
+    def _called(self, step: Step, samples: int) -> list[Any]:
         """Call the function of an effect for the first samples."""
         function: Any = effect(step.function)  # type: ignore[arg-type]
         named = {name: self._filled(thing) for name, thing in step.arguments.items()}
