@@ -1,6 +1,5 @@
 """minigrad: reverse-mode autograd on NumPy, to build, see and study compute graphs."""
 
-import importlib as _importlib
 import os as _os
 import types as _types
 import typing as _typing
@@ -8,7 +7,7 @@ import typing as _typing
 if __name__ != "minigrad":
     raise ImportError("this folder is the package minigrad: write `import minigrad`")
 if not _os.path.isdir(_os.path.join(__path__[0], "nn")):
-    _importlib.import_module("minigrad.support.checkout")
+    from minigrad.support import checkout as _checkout  # noqa: F401
 
 from minigrad import autograd as autograd
 from minigrad import interop as interop  # registers tensors with einops and einx
@@ -34,7 +33,7 @@ from minigrad.ops.rearranging import pad as pad
 from minigrad.ops.searching import flatnonzero as flatnonzero
 from minigrad.ops.shapes import broadcast_arrays as broadcast_arrays
 from minigrad.ops.shapes import expand_dims as expand_dims
-from minigrad.support import near_names as _near_names
+from minigrad.support.lazy_names import lazy_names as _lazy_names
 from minigrad.support.memory import *
 from minigrad.tensors.lucid2 import *
 from minigrad.tensors.names import *
@@ -75,21 +74,8 @@ if _typing.TYPE_CHECKING:
     from minigrad.random import Generator as Generator
     from minigrad.random import default_generator as default_generator
     from minigrad.transforms.vectorization import vmap as vmap
-else:
-
-    def __getattr__(name):
-        if name in (*_LATER, "einops"):  # not exported, as it needs a package
-            return _importlib.import_module(f"minigrad.{name}")
-        if name in _LATER_FROM:
-            return getattr(_importlib.import_module(f"minigrad.{_LATER_FROM[name]}"), name)
-        return _near_names.refuse("minigrad", name, __all__)
-
-    for _module in (autograd, linalg, random):
-        _module.__getattr__ = _near_names.names(
-            _module.__name__.removeprefix("minigrad."),
-            _module.__all__,
-            getattr(_module, "__getattr__", None),
-        )
+else:  # einops is not exported, as it needs a package
+    __getattr__ = _lazy_names("minigrad", (*_LATER, "einops"), _LATER_FROM)
 
 
 _eager = [

@@ -27,6 +27,7 @@ from minigrad.autograd.events import effect, reading
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
 from minigrad.support.checks import check_flag, check_size, fitted, on_cpu, shape_of
+from minigrad.support.lazy_names import lazy_names
 from minigrad.support.random_state import register_draws, register_snapshot
 from minigrad.support.signatures import created, named
 
@@ -43,7 +44,7 @@ else:
             return Generator
         if name == "default_generator":
             return _begun()
-        raise AttributeError(f"minigrad.random has no {name!r}")
+        return lazy_names("minigrad.random")(name)
 
 
 __all__ = [

@@ -7,13 +7,12 @@ Every function fills the given tensor in place and returns it. Random numbers co
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from minigrad import random
 from minigrad.autograd.errors import refuse_shapes
-from minigrad.support import near_names
 from minigrad.support.checks import check_choice, check_number, check_probability, check_size
 from minigrad.tensors.inplace import assign
 from minigrad.tensors.tensor import Tensor
@@ -379,6 +378,3 @@ def _write(name: str, tensor: Tensor, values: Any) -> Tensor:
 constant, dirac, eye, ones, zeros = constant_, dirac_, eye_, ones_, zeros_
 normal, uniform, trunc_normal, sparse = normal_, uniform_, trunc_normal_, sparse_
 orthogonal, xavier_normal, xavier_uniform = orthogonal_, xavier_normal_, xavier_uniform_
-
-if not TYPE_CHECKING:
-    __getattr__ = near_names.names("nn.init", __all__)

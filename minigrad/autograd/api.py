@@ -9,7 +9,7 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from minigrad.autograd import mutation
-from minigrad.autograd.call import with_history, without_rules, wrap
+from minigrad.autograd.call import with_history, wrap
 from minigrad.autograd.dtypes import checked
 from minigrad.autograd.engine import Update, copied, detach, run_backward, watch_of
 from minigrad.autograd.events import effect, reading
@@ -144,8 +144,8 @@ def grad(
         if lost and not (allow_unused or materialize_grads):
             raise RuntimeError(
                 f"grad: the outputs do not depend on input {lost[0]} of shape "
-                f"{tuple(variables[lost[0]].shape)}, or only by way of {without_rules()}; pass "
-                f"allow_unused=True to get None for it"
+                f"{tuple(variables[lost[0]].shape)}, or only by way of an op without a "
+                f"derivative; pass allow_unused=True to get None for it"
             )
         return tuple([
             _owned(results, v._node, create_graph) if v._node in results
@@ -204,7 +204,7 @@ def _seed(name: str, tensor: Any, gradient: Any, create_graph: bool) -> Any:
     if node is None:
         raise RuntimeError(
             f"{name}: the output does not require grad: no input of it did, or it was made under "
-            f"no_grad, by detach, or by {without_rules()}"
+            f"no_grad, by detach, or by an op without a derivative"
         )
     if gradient is None:
         if tensor._data.size != 1:

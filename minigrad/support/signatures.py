@@ -8,8 +8,6 @@ import reprlib
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
-from minigrad.support.near_names import keyword_advice
-
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -53,14 +51,13 @@ def call_error(name: str, function: Callable[..., Any], args: Any, kwargs: Any) 
         kwargs = {new.get(key, key): value for key, value in kwargs.items()}
     # A method has an argument `self`; a function, which has an op, has none.
     takes = [key for key in signature.parameters if op is not None or key != "self"]
-    advice = keyword_advice(kwargs, takes)
     try:
         signature.bind(*args, **kwargs)
     except TypeError as error:
-        return TypeError(f"{name}: {error}; it takes {', '.join(takes)}{advice}")
+        return TypeError(f"{name}: {error}; it takes {', '.join(takes)}")
     if op is not None and op.variadic:
         return TypeError(f"{name}: the tensors go into one list: {name}([a, b])")
-    return TypeError(f"{name}: a tensor with axes cannot be an axis{advice}")
+    return TypeError(f"{name}: a tensor with axes cannot be an axis")
 
 
 def named(function: Callable[P, R]) -> Callable[P, R]:
@@ -96,11 +93,8 @@ def created(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(function)
     def call(*args: P.args, **options: P.kwargs) -> R:
-        if not options:
-            return checked_call(*args)
         given: Any = {name: v for name, v in options.items() if name not in _WITHOUT_EFFECT}
-        if by_sizes and "size" in given:
-            return checked_call(given.pop("size"), **given)
-        return checked_call(*args, **given)
+        size = [given.pop("size")] if by_sizes and "size" in given else []
+        return checked_call(*args, *size, **given)
 
     return call

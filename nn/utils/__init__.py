@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from minigrad.nn.utils.older_norms import (
     weight_norm,
 )
 from minigrad.ops._numerics import LEAST, values_of, widened, within_rule
-from minigrad.support import near_names
 from minigrad.support.checks import check_flag, check_number
 from minigrad.tensors.creation import tensor
 from minigrad.tensors.inplace import assign
@@ -275,7 +274,3 @@ def _listed(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
         kind = type(parameters).__name__
         raise TypeError(f"parameters: tensors expected, got a {kind}; pass its parameters()")
     return [parameters] if isinstance(parameters, Tensor) else list(parameters)
-
-
-if not TYPE_CHECKING:
-    __getattr__ = near_names.names("nn.utils", __all__)

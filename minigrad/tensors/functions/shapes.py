@@ -10,6 +10,7 @@ from itertools import combinations_with_replacement as choices_again
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
 
 from minigrad import ops
 from minigrad.autograd.node import Variable
@@ -121,7 +122,7 @@ def unflatten(input: Any, dim: int, sizes: Sequence[int]) -> Tensor:
         >>> tuple(minigrad.unflatten(minigrad.ones(2, 12), 1, (3, -1)).shape)
         (2, 3, 4)
     """
-    dim %= input.ndim
+    dim = normalize_axis_index(dim, input.ndim, "unflatten")
     return ops.reshape(input, (*input.shape[:dim], *sizes, *input.shape[dim + 1 :]))
 
 
