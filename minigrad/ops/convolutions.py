@@ -8,7 +8,7 @@ each are the other two:
     w = convolution_weight(x, y)        the gradient of the weight
 
 Each is one matrix product for a block of images, chosen so that the matrix of their windows
-(_window_matrix.py) fits into the cache. The blocks are divided among threads. Shapes: x (N, C, *S),
+(_windows.py) fits into the cache. The blocks are divided among threads. Shapes: x (N, C, *S),
 w (O, C/groups, *K), y (N, O, *P).
 """
 
@@ -23,12 +23,9 @@ from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitives import primitive
 from minigrad.ops._numerics import channel_sums, within_rule
 from minigrad.ops._parallel import PRODUCTS_PER_NS, for_rows
-from minigrad.ops._window_matrix import WindowMatrix
-from minigrad.ops._windows import Padding, Window
+from minigrad.ops._windows import Padding, Sizes, Window, WindowMatrix
 
 __all__ = ["convolution", "convolution_transpose"]
-
-Sizes = tuple[int, ...]
 
 COPIES_PER_NS = 3
 """The approximate number of elements of windows that a thread copies in a nanosecond."""

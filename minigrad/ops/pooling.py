@@ -18,13 +18,11 @@ from minigrad.autograd.mode import state
 from minigrad.autograd.primitives import primitive
 from minigrad.ops._numerics import formula, widened, within_rule, zeroed
 from minigrad.ops._parallel import for_rows, shared
-from minigrad.ops._windows import Padding, Window, cut, offsets, padded
+from minigrad.ops._windows import Padding, Sizes, Window, cut, offsets, padded
 from minigrad.ops.gathering import take_along_axis
 from minigrad.ops.indexing import IndexUpdate
 
 __all__ = ["max_pool", "max_pool_places", "sum_pool"]
-
-Sizes = tuple[int, ...]
 
 
 def _window(x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes) -> Window:
