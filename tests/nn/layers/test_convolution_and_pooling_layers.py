@@ -58,9 +58,10 @@ def test_pooling_of_integers() -> None:
 
 
 def test_what_padding_adds() -> None:
-    x = np.ones((1, 2))
-    assert padded(x, ((0, 0),)) is x
-    assert padded(x, ((1, 2),), -1.0).tolist() == [[-1, 1, 1, -1, -1]]
+    x = np.ones((1, 1, 2))
+    assert padded(x, Window((1,), (1,), ((0, 0),), (1,))) is x
+    wide = padded(x, Window((1,), (1,), ((1, 2),), (1,)), -1.0)
+    assert wide.tolist() == [[[-1, 1, 1, -1, -1]]]
     assert Window((3,), (2,), ((1, 0),), (2,)).counts((6,)) == (2,)
 
 
