@@ -30,9 +30,9 @@ from minigrad.ops.logic import left_shift as left_shift
 from minigrad.ops.logic import right_shift as right_shift
 from minigrad.ops.products import vecdot as vecdot
 from minigrad.ops.rearranging import pad as pad
-from minigrad.ops.searching import flatnonzero as flatnonzero
 from minigrad.ops.shapes import broadcast_arrays as broadcast_arrays
 from minigrad.ops.shapes import expand_dims as expand_dims
+from minigrad.ops.sorting import flatnonzero as flatnonzero
 from minigrad.support.lazy_names import lazy_names as _lazy_names
 from minigrad.support.memory import *
 from minigrad.tensors.lucid2 import *

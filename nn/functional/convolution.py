@@ -8,6 +8,7 @@ from typing import Literal
 from minigrad import ops
 from minigrad.autograd.errors import refuse_shapes, type_error, value_error
 from minigrad.nn.functional.framing import framed
+from minigrad.ops._windows import Window
 from minigrad.support.checks import check_choice, check_size, check_sizes
 from minigrad.tensors.tensor import Tensor
 
@@ -166,9 +167,10 @@ def _convolved(
     pairs = padding_pairs(owner, weight.shape[2:], stride, padding, dilation)
     strides = check_sizes(owner, "stride", stride, axes)
     gaps = check_sizes(owner, "dilation", dilation, axes)
+    window = Window(weight.shape[2:], strides, pairs, gaps)
     parts = check_size(owner, "groups", groups)
     return over_a_batch(
-        owner, axes, input, lambda x: ops.convolution(x, weight, bias, strides, pairs, gaps, parts)
+        owner, axes, input, lambda x: ops.convolution(x, weight, bias, window, parts)
     )
 
 
@@ -208,7 +210,8 @@ def _transposed(
                 f"the padding {widths} is too wide"
             )
         inside = tuple(whole - after for whole, (_, after) in zip(size, border, strict=True))
-        out = ops.convolution_transpose(x, weight, inside, strides, pairs, gaps, parts)
+        window = Window(kernel, strides, pairs, gaps)
+        out = ops.convolution_transpose(x, weight, inside, window, parts)
         if any(far):
             out = ops.pad(out, [(0, 0), (0, 0), *border])
         return out if bias is None else out + bias.reshape(-1, *(1,) * axes)

@@ -13,6 +13,7 @@ from minigrad.autograd.errors import type_error, value_error
 from minigrad.nn.functional.convolution import Sizes, over_a_batch
 from minigrad.nn.functional.framing import framed
 from minigrad.ops._numerics import widened
+from minigrad.ops._windows import Window
 from minigrad.ops.casting import floating
 from minigrad.ops.pooling import parts, sum_parts
 from minigrad.ops.sorting import ValuesAndIndices
@@ -23,9 +24,6 @@ __all__ = [
     "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_max_pool1d", "adaptive_max_pool2d",
     "avg_pool1d", "avg_pool2d", "lp_pool1d", "lp_pool2d", "max_pool1d", "max_pool2d",
 ]  # fmt: skip
-
-Pairs = tuple[tuple[int, int], ...]
-Window = tuple[tuple[int, ...], ...]
 
 
 @overload
@@ -266,41 +264,37 @@ def adaptive_max_pool2d(
 def _window(
     owner: str, axes: int, kernel_size: Sizes, stride: Sizes | None, padding: Sizes, dilation: Sizes
 ) -> Window:
-    """Return kernel, stride, padding and dilation, each with one int per axis."""
+    """Return the window, with the same padding before and after each axis."""
     kernel = check_sizes(owner, "kernel_size", kernel_size, axes)
     own = stride is None or (isinstance(stride, (tuple, list)) and not stride)  # as in PyTorch
     strides = kernel if own else check_sizes(owner, "stride", stride, axes)
     widths = check_sizes(owner, "padding", padding, axes, least=0)
     gaps = check_sizes(owner, "dilation", dilation, axes)
-    for size, width, gap in zip(kernel, widths, gaps, strict=True):
-        if width > (gap * (size - 1) + 1) // 2:
-            raise value_error(
-                f"{owner}: padding {widths} must be at most half of a window of {kernel}"
-            )
-    return kernel, strides, widths, gaps
+    window = Window(kernel, strides, tuple((width, width) for width in widths), gaps)
+    if any(width > span // 2 for width, span in zip(widths, window.spans, strict=True)):
+        raise value_error(f"{owner}: padding {widths} must be at most half of a window of {kernel}")
+    return window
 
 
-def _pairs(sizes: Sequence[int], window: Window, ceil_mode: bool) -> Pairs:
-    """Return the padding before and after each axis, longer after it for `ceil_mode`."""
+def _rounded_up(sizes: tuple[int, ...], window: Window) -> Window:
+    """The window with a longer padding after each axis, for `ceil_mode`."""
     pairs = []
-    for size, kernel, stride, width, gap in zip(sizes, *window, strict=True):
-        more, span = 0, gap * (kernel - 1) + 1
-        if ceil_mode and size + 2 * width >= span:
+    axes = zip(sizes, window.padding, window.stride, window.spans, strict=True)
+    for size, (width, _), stride, span in axes:
+        more = 0
+        if size + 2 * width >= span:
             count = -(-(size + 2 * width - span) // stride) + 1
-            count -= (
-                count - 1
-            ) * stride >= size + width  # no window starts in the padding after the input
+            # No window starts in the padding after the input.
+            count -= (count - 1) * stride >= size + width
             more = max(0, (count - 1) * stride + span - size - 2 * width)
         pairs.append((width, width + more))
-    return tuple(pairs)
+    return window._replace(padding=tuple(pairs))
 
 
 def _max(axes: int, input: Tensor, window: Window, ceil_mode: bool, return_indices: bool) -> Any:
-    kernel, strides, _, gaps = window
-
     def pooled(op: Any) -> Tensor:
         return over_a_batch(f"max_pool{axes}d", axes, input, lambda x: op(
-            x, kernel, strides, _pairs(x.shape[2:], window, ceil_mode), gaps
+            x, _rounded_up(x.shape[2:], window) if ceil_mode else window
         ))  # fmt: skip
 
     values = pooled(ops.max_pool)
@@ -315,7 +309,7 @@ def _norms(
     check_number(owner, "norm_type", norm_type, above=0.0)
     powers = floating(input) ** norm_type
     window = _window(owner, axes, kernel_size, stride, 0, 1)
-    means, count = _average(owner, powers, window, ceil_mode, True), math.prod(window[0])
+    means, count = _average(owner, powers, window, ceil_mode, True), math.prod(window.kernel)
     return (ops.sign(means) * ops.relu(ops.abs(means)) * count) ** (1.0 / norm_type)
 
 
@@ -330,18 +324,17 @@ def _average(
         )
     if divisor is not None:
         check_size(owner, "divisor_override", divisor)
-    kernel, strides, widths, gaps = window
 
     def pooled(x: Tensor) -> Tensor:
-        pairs = _pairs(x.shape[2:], window, ceil_mode)
-        sums = ops.sum_pool(widened(x), kernel, strides, pairs, gaps)
+        own = _rounded_up(x.shape[2:], window) if ceil_mode else window
+        sums = ops.sum_pool(widened(x), own)
         if divisor is not None:
             return _means(sums, divisor, x)
-        if not any(widths) and not ceil_mode:
-            return _means(sums, math.prod(kernel), x)
+        if not any(map(any, own.padding)):
+            return _means(sums, math.prod(window.kernel), x)
         counts = np.ones((), int)
-        for size, count, reach, step, width in zip(
-            x.shape[2:], sums.shape[2:], kernel, strides, widths, strict=True
+        for size, count, reach, step, (width, _) in zip(
+            x.shape[2:], sums.shape[2:], window.kernel, window.stride, window.padding, strict=True
         ):
             starts = np.arange(count) * step - width
             ends = starts + reach
@@ -352,7 +345,7 @@ def _average(
             counts = counts[..., None] * inside
         return _means(sums, counts, x)
 
-    return over_a_batch(owner, len(kernel), input, pooled)
+    return over_a_batch(owner, len(window.kernel), input, pooled)
 
 
 def _means(sums: Tensor, counts: Any, x: Tensor) -> Tensor:
@@ -417,18 +410,21 @@ def _divided(sums: Tensor, counts: Any, x: Tensor) -> Tensor:
     return means.astype(x.dtype) if x.dtype == np.float16 else means
 
 
+def _beside(kernel: tuple[int, ...]) -> Window:
+    """A window that is moved by its own size."""
+    return Window(kernel, kernel, ((0, 0),) * len(kernel), (1,) * len(kernel))
+
+
 def _largest_of_parts(x: Tensor, counts: tuple[int, ...]) -> Tensor:
     x, kernel, _ = _equal_parts(x, counts)
-    still = ((0, 0),) * len(kernel)
-    return ops.max_pool(x, kernel, kernel, still, (1,) * len(kernel))
+    return ops.max_pool(x, _beside(kernel))
 
 
 def _places_of_largest(x: Tensor, counts: tuple[int, ...]) -> Tensor:
     """Where the largest elements of the parts are among all elements of an image."""
     sizes = x.shape[2:]
     x, kernel, sources = _equal_parts(x, counts)
-    still = ((0, 0),) * len(kernel)
-    rest = ops.max_pool_places(x, kernel, kernel, still, (1,) * len(kernel))
+    rest = ops.max_pool_places(x, _beside(kernel))
     places: Any = 0
     step = 1
     for size, source in zip(reversed(sizes), reversed(sources), strict=True):

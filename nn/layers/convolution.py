@@ -13,6 +13,7 @@ from minigrad.nn import init
 from minigrad.nn.functional.convolution import MODES, Border, Sizes, over_a_batch, padding_pairs
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
+from minigrad.ops._windows import Window
 from minigrad.support.checks import (
     check_choice,
     check_divisible,
@@ -110,7 +111,8 @@ class _Convolution(_ConvNd):
             if self.padding_mode != "zeros":
                 x = ops.pad(x, ((0, 0), (0, 0), *pairs), MODES[self.padding_mode])
                 pairs = ((0, 0),) * self.axes
-            return ops.convolution(x, weight, bias, self.stride, pairs, self.dilation, self.groups)
+            window = Window(weight.shape[2:], self.stride, pairs, self.dilation)
+            return ops.convolution(x, weight, bias, window, self.groups)
 
         return over_a_batch(type(self).__name__, self.axes, input, convolved)
 
