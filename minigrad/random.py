@@ -428,7 +428,7 @@ def bernoulli(
 
     Args:
         input: Probabilities. The result has the dtype of a tensor of floats, else the default one.
-        p: Instead of these, one probability.
+        p: Instead of these, one probability; then the result has the dtype of any tensor.
         generator: As for `rand`.
 
     Raises:
@@ -439,13 +439,14 @@ def bernoulli(
         >>> minigrad.bernoulli(minigrad.ones(3))
         tensor([1., 1., 1.])
     """
-    chance = to_array(input, np.float64, name="bernoulli")
+    chance, dtype = to_array(input, np.float64, name="bernoulli"), _dtype_of(input)
     if p is not None:
+        dtype = input.dtype if isinstance(input, Variable) else None
         chance = np.broadcast_to(to_array(p, np.float64, name="bernoulli"), chance.shape)
     if not ((chance >= 0) & (chance <= 1)).all():
         raise ValueError("bernoulli: probabilities must be between 0 and 1")
     drawn = _source(generator, "bernoulli").random(chance.shape) < chance
-    return leaf_of(drawn.astype(_dtype_of(input) or get_default_dtype()), False)
+    return leaf_of(drawn.astype(dtype or get_default_dtype()), False)
 
 
 @effect

@@ -29,7 +29,7 @@ _LATER = {
     "GraphMemory": "debugging",
     "NotDifferentiableError": "checking",
     "OpMemory": "debugging",
-    "Variable": "tensors.variable",
+    "Variable": "tensors.kinds",
     "checkpoint": "transforms.checkpointing",
     "checkpoint_sequential": "transforms.checkpointing",
     "detect_anomaly": "debugging",
@@ -49,7 +49,7 @@ if _typing.TYPE_CHECKING:
     from minigrad.debugging.anomaly import set_detect_anomaly
     from minigrad.debugging.grad_fn import GradFn
     from minigrad.debugging.saved_tensors import saved_tensors_hooks
-    from minigrad.tensors.variable import Variable
+    from minigrad.tensors.kinds import Variable
     from minigrad.transforms.checkpointing import checkpoint, checkpoint_sequential
     from minigrad.transforms.custom_function import Function, once_differentiable
 else:

@@ -18,6 +18,9 @@ __all__ = ["Fills"]
 class Fills(Variable):
     """The methods; random ones draw from `generator`, or from the one of `minigrad.random`."""
 
+    bernoulli = random.bernoulli
+    multinomial = random.multinomial
+
     def copy_(self, src: Any, non_blocking: bool = False) -> Self:
         """Write the values of another tensor, which broadcast; recorded as every write is."""
         return overwritten(self, _broadcast, src)
@@ -70,11 +73,6 @@ class Fills(Variable):
     def bernoulli_(self, p: Any = 0.5, *, generator: Any = None) -> Self:
         """Write 1 with a probability, else 0."""
         return self._drawn(lambda g, shape: g.random(shape) < getattr(p, "_data", p), generator)
-
-    def bernoulli(self, p: Any = None, *, generator: Any = None) -> Any:
-        """1 with a probability, each element's or p, else 0; a new tensor."""
-        copied: Any = ops.clone(self)
-        return copied.bernoulli_(self if p is None else p, generator=generator)
 
     def _drawn(self, draw: Callable[..., Any], generator: Any) -> Self:
         with random.drawing_from(generator):

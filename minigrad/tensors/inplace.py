@@ -55,11 +55,12 @@ def set_item(tensor: Any, index: Any, value: Any) -> None:
         ) from None  # fmt: skip
 
 
-def inplace(op: Callable[P, Any], name: str) -> Callable[P, Tensor]:
-    """The in-place method `name`, such as ``add_``, of an op whose result has its tensor's shape.
+def inplace(op: Callable[P, Any], name: str = "") -> Callable[P, Tensor]:
+    """The in-place method, such as ``add_``, of an op whose result has its tensor's shape.
 
-    The method changes its tensor and returns it.
+    The method changes its tensor and returns it. Its name is that of the op and ``_``, or `name`.
     """
+    name = name or f"{op.__name__}_"
 
     def method(self: Any, *args: Any, **keywords: Any) -> Any:
         recorded = _prepare(name, self, *args, *keywords.values())
@@ -95,8 +96,9 @@ def overwritten(tensor: Any, function: Callable[..., Any], *args: Any) -> Any:
     return inplace(function, function.__name__)(tensor, *args)
 
 
-def reshaping(function: Callable[P, Any], name: str) -> Callable[P, Tensor]:
-    """The method `name`, such as ``squeeze_``, that gives a tensor itself another shape."""
+def reshaping(function: Callable[P, Any], name: str = "") -> Callable[P, Tensor]:
+    """The method, such as ``squeeze_``, that gives a tensor itself another shape."""
+    name = name or f"{function.__name__}_"
 
     def method(self: Any, *args: Any, **keywords: Any) -> Any:
         if is_grad_enabled() and isinstance(history(self), Leaf):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -51,37 +51,6 @@ def _average(x: Any, axis: Any = None, weights: Any = None, keepdims: Any = Fals
     return ops.sum(x * weights, axis, keepdims=keepdims) / scale
 
 
-def _block(arrays: Any) -> Any:
-    def leaves(part: Any, level: int = 0) -> Iterator[tuple[int, int]]:
-        """The nesting level and number of axes of each array."""
-        if not isinstance(part, list):
-            yield level, np.ndim(part)
-        for each in part if isinstance(part, list) else ():
-            yield from leaves(each, level + 1)
-
-    levels, axes = zip(*leaves(arrays), strict=True)
-    depth, ndim = levels[0], max(levels[0], *axes)
-    if set(levels) != {depth}:
-        raise ValueError(f"np.block: all lists must be nested {depth} deep, got {set(levels)}")
-
-    def joined(part: Any, axis: int) -> Any:
-        if isinstance(part, list):
-            return ops.concatenate([joined(each, axis + 1) for each in part], axis)
-        x = as_tensor(part)
-        return ops.reshape(x, (1,) * (ndim - x.ndim) + x.shape)
-
-    return joined(arrays, -depth)
-
-
-def _append(x: Any, values: Any, axis: Any = None) -> Any:
-    return ops.concatenate([x, values], axis)
-
-
-def _rollaxis(x: Any, axis: int, start: int = 0) -> Any:
-    axis, start = axis % x.ndim, start + x.ndim if start < 0 else start
-    return ops.moveaxis(x, axis, start - (axis < start))
-
-
 # A function of ours with the name of a NumPy function has its meaning, and answers for it.
 _TABLE: dict[Any, Callable[..., Any]] = {
     getattr(theirs, name): op
@@ -91,14 +60,11 @@ _TABLE: dict[Any, Callable[..., Any]] = {
 } | {
     np.amax: ops.max,
     np.amin: ops.min,
-    np.append: _append,
     # Our sorts are stable, which satisfies every `kind`.
     np.argsort: lambda x, axis=-1, kind=None, *, stable=None: ops.argsort(x, axis),
     np.average: _average,
-    np.block: _block,
     np.conjugate: lambda x: +x,
     np.diagflat: lambda x, k=0: ops.diag(ops.ravel(x), k),
-    np.divmod: lambda a, b: (ops.floor_divide(a, b), ops.remainder(a, b)),
     np.einsum: lambda *args, optimize=None: ops.einsum(*args),  # our einsum always optimizes
     np.fabs: lambda x: ops.abs(floating(x)),
     np.fix: ops.trunc,
@@ -114,7 +80,6 @@ _TABLE: dict[Any, Callable[..., Any]] = {
         ops.max(x, axis, keepdims), ops.min(x, axis, keepdims)
     ),
     np.real: lambda x: +x,
-    np.rollaxis: _rollaxis,
     np.sort: lambda x, axis=-1, kind=None, *, stable=None: ops.sort(x, axis),
     np.unique_all: array_api.unique_all,
     np.unique_counts: array_api.unique_counts,

@@ -32,6 +32,7 @@ from minigrad.tensors.fills import Fills
 from minigrad.tensors.functions.arguments import sizes_of
 from minigrad.tensors.indices import two_steps
 from minigrad.tensors.inplace import assign, inplace, read_again, set_item
+from minigrad.tensors.kinds import NAMES
 from minigrad.tensors.methods import Methods
 from minigrad.tensors.printing import shown
 from minigrad.tensors.size import Size
@@ -41,10 +42,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Tensor"]
 
-KINDS = {
-    "float32": "Float", "float64": "Double", "float16": "Half", "int64": "Long", "int32": "Int",
-    "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool",
-}  # fmt: skip
 _DEVICES = ("cpu", "gpu", "cuda", "mps", "xpu", "meta")
 
 
@@ -678,10 +675,6 @@ class Tensor(Methods, Fills, Variable):
 
     # Methods that accept more forms of arguments than their op -----------------------------
 
-    def astype(self, dtype: Any) -> Tensor:
-        """Convert to another dtype; see `minigrad.astype`."""
-        return ops.astype(self, dtype)
-
     def to(self, *target: Any, **options: Any) -> Tensor:
         """Convert to another dtype; the tensor itself if it has that.
 
@@ -719,10 +712,10 @@ class Tensor(Methods, Fills, Variable):
             ValueError: A name is not that of a type of tensors.
         """
         if dtype is None:
-            return f"torch.{KINDS[self._data.dtype.name]}Tensor"
+            return f"torch.{NAMES[self.dtype]}"
         if isinstance(dtype, str):
-            kind = dtype.removeprefix("torch.").removesuffix("Tensor")
-            found = [name for name, known in KINDS.items() if known == kind]
+            kind = dtype.removeprefix("torch.")
+            found = [known for known, name in NAMES.items() if name == kind]
             if not found:
                 raise ValueError(f"type: {dtype!r} is not the name of a type of tensors")
             dtype = found[0]
@@ -767,12 +760,6 @@ class Tensor(Methods, Fills, Variable):
     def polygamma(self, n: int) -> Tensor:
         """Compute the nth derivative of digamma; see `minigrad.polygamma`."""
         return functions.polygamma(n, self)
-
-    def multinomial(
-        self, num_samples: int, replacement: bool = False, *, generator: Any = None
-    ) -> Tensor:
-        """Draw indices with the elements as weights; see `minigrad.multinomial`."""
-        return random.multinomial(self, num_samples, replacement, generator=generator)
 
     # New tensors of the same dtype ------------------------------------------------------------
 
@@ -867,12 +854,6 @@ class Tensor(Methods, Fills, Variable):
 
     def __abs__(self) -> Tensor:  # a method, so that type checkers accept abs(t)
         return ops.abs(self)
-
-    def __divmod__(self, other: Any) -> tuple[Tensor, Tensor]:
-        return ops.floor_divide(self, other), ops.remainder(self, other)
-
-    def __rdivmod__(self, other: Any) -> tuple[Tensor, Tensor]:
-        return ops.floor_divide(other, self), ops.remainder(other, self)
 
     # In place -------------------------------------------------------------------------------
 
