@@ -26,7 +26,7 @@ from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
 from minigrad.autograd.events import effect, reading
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
-from minigrad.support.checks import check_flag, check_size, fitted, on_cpu, shape_of
+from minigrad.support.checks import check_flag, check_size, fitted, shape_of
 from minigrad.support.random_state import register_draws, register_snapshot
 from minigrad.support.signatures import created, named
 
@@ -309,7 +309,6 @@ def rand(
         >>> minigrad.rand(2, 3).shape
         minigrad.Size([2, 3])
     """
-    on_cpu(device)
     draws = _source(generator, "rand").random(shape_of("rand", size))
     return leaf_of(np.asarray(draws).astype(_float(dtype, "rand")), requires_grad)
 
@@ -327,7 +326,6 @@ def randn(
         >>> minigrad.randn(2, 3).shape
         minigrad.Size([2, 3])
     """
-    on_cpu(device)
     draws = _source(generator, "randn").standard_normal(shape_of("randn", size))
     return leaf_of(np.asarray(draws).astype(_float(dtype, "randn")), requires_grad)
 
@@ -360,7 +358,6 @@ def randint(
         >>> minigrad.randint(0, 10, size=(2, 3)).shape, minigrad.randint(10, (2,)).shape
         (minigrad.Size([2, 3]), minigrad.Size([2]))
     """
-    on_cpu(device)
     if size is None and isinstance(high, (tuple, list)):
         high, size = None, high
     shape = shape_of("randint", (() if size is None else size,))
@@ -410,7 +407,6 @@ def normal(
         >>> minigrad.normal(1.0, 2.0, size=4).shape
         minigrad.Size([4])
     """
-    on_cpu(device)
     dtype = dtype or _dtype_of(mean) or _dtype_of(std)
     mean, std = (to_array(value, np.float64, name="normal") for value in (mean, std))
     _finite("normal", mean, std)
@@ -441,7 +437,7 @@ def bernoulli(
     """
     chance, dtype = to_array(input, np.float64, name="bernoulli"), _dtype_of(input)
     if p is not None:
-        dtype = input.dtype if isinstance(input, Variable) else None
+        dtype = input._data.dtype if isinstance(input, Variable) else None
         chance = np.broadcast_to(to_array(p, np.float64, name="bernoulli"), chance.shape)
     if not ((chance >= 0) & (chance <= 1)).all():
         raise ValueError("bernoulli: probabilities must be between 0 and 1")
@@ -553,7 +549,6 @@ def randperm(
         >>> sorted(minigrad.randperm(4).tolist())
         [0, 1, 2, 3]
     """
-    on_cpu(device)
     draws = _source(generator, "randperm").permutation(*shape_of("randperm", (n,)))
     if dtype is not None:
         draws = fitted(draws, checked(dtype, "randperm"), "randperm")

@@ -12,7 +12,7 @@ from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
 from minigrad.autograd.lending import borrow
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
-from minigrad.support.checks import fitted, on_cpu, shape_of
+from minigrad.support.checks import fitted, shape_of
 from minigrad.support.signatures import created
 
 __all__ = [
@@ -53,7 +53,6 @@ def tensor(
         tensor([[1., 2.],
                 [3., 4.]], requires_grad=True)
     """
-    on_cpu(device)
     return leaf_of(to_array(data, dtype, name="tensor"), requires_grad)
 
 
@@ -92,7 +91,6 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
         >>> minigrad.as_tensor(x) is x
         True
     """
-    on_cpu(device)
     return asarray(data, dtype)
 
 
@@ -149,7 +147,6 @@ def zeros(
         >>> minigrad.zeros(2, 3).shape
         minigrad.Size([2, 3])
     """
-    on_cpu(device)
     return leaf_of(np.zeros(shape_of("zeros", size), _dtype(dtype, "zeros")), requires_grad)
 
 
@@ -162,7 +159,6 @@ def ones(*size: Any, dtype: Any = None, requires_grad: bool = False, device: Any
         >>> minigrad.ones(2)
         tensor([1., 1.])
     """
-    on_cpu(device)
     return leaf_of(np.ones(shape_of("ones", size), _dtype(dtype, "ones")), requires_grad)
 
 
@@ -177,7 +173,6 @@ def empty(
         >>> minigrad.empty(2, 3).shape
         minigrad.Size([2, 3])
     """
-    on_cpu(device)
     return leaf_of(np.empty(shape_of("empty", size), _dtype(dtype, "empty")), requires_grad)
 
 
@@ -194,7 +189,6 @@ def full(
         >>> minigrad.full((2,), 7.0)
         tensor([7., 7.])
     """
-    on_cpu(device)
     value = to_array(fill_value, dtype, name="full")
     return leaf_of(np.full(shape_of("full", (size,)), value, value.dtype), requires_grad)
 
@@ -214,7 +208,6 @@ def eye(
         >>> minigrad.eye(2).tolist()
         [[1.0, 0.0], [0.0, 1.0]]
     """
-    on_cpu(device)
     rows, columns = shape_of("eye", (n, n if m is None else m))
     return leaf_of(np.eye(rows, columns, k, dtype=_dtype(dtype, "eye")), requires_grad)
 
@@ -234,7 +227,6 @@ def arange(
         >>> minigrad.arange(3)
         tensor([0, 1, 2])
     """
-    on_cpu(device)
     if step == 0:
         raise ValueError("arange: step must not be 0")
     if start is None and end is None:
@@ -270,7 +262,6 @@ def linspace(
         >>> minigrad.linspace(0, 1, 3)
         tensor([0.0000, 0.5000, 1.0000])
     """
-    on_cpu(device)
     low, high = to_array([start, end], np.float64, name="linspace")
     chosen = _dtype(dtype, "linspace")
     values = np.linspace(low, high, shape_of("linspace", (steps,))[0])
@@ -331,8 +322,7 @@ def triu_indices(row: int, col: int, offset: int = 0, **options: Any) -> Tensor:
     return tensor(np.stack(np.triu_indices(row, offset, col)), **options)
 
 
-def _like(x: Any, dtype: Any, name: str, device: str) -> dict[str, Any]:
-    on_cpu(device)
+def _like(x: Any, dtype: Any, name: str) -> dict[str, Any]:
     known = x._data if isinstance(x, Variable) else to_array(x, name=name)
     return {"shape": known.shape, "dtype": known.dtype if dtype is None else checked(dtype, name)}
 
@@ -350,7 +340,7 @@ def zeros_like(
         >>> minigrad.zeros_like(minigrad.ones(2))
         tensor([0., 0.])
     """
-    return leaf_of(np.zeros(**_like(input, dtype, "zeros_like", device)), requires_grad)
+    return leaf_of(np.zeros(**_like(input, dtype, "zeros_like")), requires_grad)
 
 
 @created
@@ -364,7 +354,7 @@ def ones_like(
         >>> minigrad.ones_like(minigrad.zeros(2))
         tensor([1., 1.])
     """
-    return leaf_of(np.ones(**_like(input, dtype, "ones_like", device)), requires_grad)
+    return leaf_of(np.ones(**_like(input, dtype, "ones_like")), requires_grad)
 
 
 @created
@@ -378,7 +368,7 @@ def empty_like(
         >>> minigrad.empty_like(minigrad.zeros(2)).shape
         minigrad.Size([2])
     """
-    return leaf_of(np.empty(**_like(input, dtype, "empty_like", device)), requires_grad)
+    return leaf_of(np.empty(**_like(input, dtype, "empty_like")), requires_grad)
 
 
 @created
@@ -392,6 +382,6 @@ def full_like(
         >>> minigrad.full_like(minigrad.zeros(2), 3)
         tensor([3., 3.])
     """
-    like = _like(input, dtype, "full_like", device)
+    like = _like(input, dtype, "full_like")
     value = to_array(fill_value, like["dtype"], name="full_like")
     return leaf_of(np.full(fill_value=value, **like), requires_grad)

@@ -28,10 +28,9 @@ from minigrad.autograd.node import Leaf, Node, Variable, node_of
 from minigrad.autograd.views import read_only
 from minigrad.support.checks import check_flag, on_cpu, shape_of
 from minigrad.tensors import array_api, creation, dlpack, functions, numpy_functions
-from minigrad.tensors.fills import Fills
 from minigrad.tensors.functions.arguments import sizes_of
 from minigrad.tensors.indices import two_steps
-from minigrad.tensors.inplace import assign, inplace, read_again, set_item
+from minigrad.tensors.inplace import Fills, assign, inplace, read_again, set_item
 from minigrad.tensors.kinds import NAMES
 from minigrad.tensors.methods import Methods
 from minigrad.tensors.printing import shown
