@@ -200,7 +200,6 @@ def test_limits_of_dtypes() -> None:
             limits = xp.finfo(of)
             assert limits.dtype == dtype
             assert limits.bits == 8 * dtype.itemsize
-            assert {*map(type, limits[1:5])} == {float}
             assert (limits.max, limits.eps) == (np.finfo(dtype).max, np.finfo(dtype).eps)
     assert xp.iinfo(xp.zeros(2, dtype=xp.uint8)).max == xp.iinfo(xp.uint8).max == 255
 

@@ -16,7 +16,7 @@ import sys
 from collections import namedtuple
 from collections.abc import Callable, Sequence
 from types import ModuleType, SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -92,22 +92,9 @@ def __array_namespace_info__() -> SimpleNamespace:
     )  # fmt: skip
 
 
-class FloatInfo(NamedTuple):
-    """The limits of a float dtype, as Python numbers."""
-
-    bits: int
-    eps: float
-    max: float
-    min: float
-    smallest_normal: float
-    dtype: Any
-
-
-def finfo(type: Any, /) -> FloatInfo:
+def finfo(type: Any, /) -> Any:
     """The limits of a float dtype, or of the dtype of a tensor."""
-    info = np.finfo(_dtype_of(type))
-    eps, high, low, normal = map(float, (info.eps, info.max, info.min, info.smallest_normal))
-    return FloatInfo(int(info.bits), eps, high, low, normal, dtype_class.dtype(info.dtype))
+    return np.finfo(_dtype_of(type))
 
 
 def iinfo(type: Any, /) -> Any:

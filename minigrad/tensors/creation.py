@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 from typing import Any
 
 import numpy as np
@@ -232,14 +231,12 @@ def arange(
     if start is None and end is None:
         raise TypeError("arange: the end is missing")
     bounds: Any = (0, start, step) if end is None else (start or 0, end, step)
-    large = any(isinstance(bound, int) and abs(bound) >= 2**63 for bound in bounds)
     whole = all(isinstance(bound, int) for bound in bounds)
-    if large and whole:
-        numbers = [*builtins.range(*bounds)]  # NumPy would make floats of them
-        return leaf_of(to_array(numbers or np.arange(0), dtype, name="arange"), requires_grad)
+    if whole and max(map(abs, bounds)) >= 2**63:  # NumPy would make floats of them
+        raise OverflowError(f"arange: integers of 64 bits expected, got {bounds}")
     if dtype is not None and not whole and checked(dtype, "arange").kind in "iu":
         bounds = tuple(map(int, bounds))  # as in PyTorch
-    values = np.arange(*(map(float, bounds) if large else bounds))
+    values = np.arange(*bounds)
     if dtype is None and values.dtype.kind == "f":
         dtype = get_default_dtype()
     elif dtype is None and whole:
