@@ -47,10 +47,10 @@ else:
 
 
 __all__ = [
-    "Generator", "bernoulli", "default_generator", "fork_rng", "generator", "get_rng_state",
-    "get_state", "get_stream", "initial_seed", "key", "manual_seed", "multinomial", "normal",
-    "permutation", "poisson", "rand", "rand_like", "randint", "randint_like", "randn",
-    "randn_like", "randperm", "seed", "set_rng_state", "set_state", "set_stream", "uniform",
+    "bernoulli", "fork_rng", "generator", "get_rng_state", "get_state", "get_stream",
+    "initial_seed", "key", "manual_seed", "multinomial", "normal", "permutation", "poisson", "rand",
+    "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "seed",
+    "set_rng_state", "set_state", "set_stream", "uniform",
 ]  # fmt: skip
 
 _generator: Generator | None = None  # NumPy loads its random numbers on first use

@@ -26,7 +26,7 @@ from minigrad.autograd.dtypes import checked, get_default_dtype, promote
 from minigrad.autograd.node import Variable
 from minigrad.ops import linalg as _linalg
 from minigrad.ops._numerics import Axis, array_of
-from minigrad.support.checks import on_cpu
+from minigrad.support.checks import check_choice, on_cpu
 from minigrad.tensors import creation
 from minigrad.tensors.dlpack import from_dlpack as from_dlpack
 
@@ -56,8 +56,7 @@ imag = zeros_like
 
 def namespace(api_version: str | None = None) -> ModuleType:
     """This module, which implements the versions of the standard listed in `VERSIONS`."""
-    if api_version not in (None, *VERSIONS):
-        raise ValueError(f"__array_namespace__: expected one of {VERSIONS}, got {api_version!r}")
+    check_choice("__array_namespace__", "api_version", api_version, (None, *VERSIONS))
     return sys.modules[__name__]
 
 

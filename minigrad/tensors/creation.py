@@ -1,11 +1,13 @@
-"""Functions that create tensors from data, or from a shape."""
+"""Shapes and devices, and functions that create tensors from data or from a shape."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+from minigrad.autograd import dtype_class
 from minigrad.autograd.call import leaf_of
 from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
 from minigrad.autograd.lending import borrow
@@ -19,6 +21,34 @@ __all__ = [
     "full_like", "linspace", "logspace", "ones", "ones_like", "range", "scalar_tensor", "tensor",
     "tril_indices", "triu_indices", "zeros", "zeros_like",
 ]  # fmt: skip
+
+
+class Size(tuple[int, ...]):
+    """A shape: a tuple that knows the number of elements.
+
+    Source: PyTorch 2.13, "torch.Size".
+
+    Example:
+        >>> import minigrad
+        >>> shape = minigrad.ones(2, 3).shape
+        >>> shape == (2, 3), shape.numel()
+        (True, 6)
+        >>> shape
+        minigrad.Size([2, 3])
+    """
+
+    __slots__ = ()
+
+    def numel(self) -> int:
+        """Return the number of elements."""
+        return math.prod(self)
+
+    def __repr__(self) -> str:
+        return f"{dtype_class.shown_as}.Size({[*self]})"
+
+    def __format__(self, spec: str) -> str:
+        """In an f-string a plain tuple, as messages say shapes; PyTorch's scripts get their own."""
+        return format(repr(self if dtype_class.shown_as == "torch" else tuple(self)), spec)
 
 
 class Device(str):

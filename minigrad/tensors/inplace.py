@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 
@@ -88,9 +88,13 @@ def inplace(op: Callable[P, Any], name: str = "") -> Callable[P, Tensor]:
             written(self, result)
         return self
 
+    return _named(method, name, f"Compute `{op.__name__}` in place, and return this tensor.")
+
+
+def _named(method: Any, name: str, doc: str) -> Any:
     method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"Compute `{op.__name__}` in place, and return this tensor."
-    return cast("Callable[P, Tensor]", method)
+    method.__doc__ = doc
+    return method
 
 
 def overwritten(tensor: Any, function: Callable[..., Any], *args: Any) -> Any:
@@ -109,9 +113,7 @@ def reshaping(function: Callable[P, Any], name: str = "") -> Callable[P, Tensor]
         self._data, self._node = result._data, result._node
         return self
 
-    method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"Give the tensor itself the shape of what `{function.__name__}` returns."
-    return cast("Callable[P, Tensor]", method)
+    return _named(method, name, f"Give the tensor the shape of what `{function.__name__}` returns.")
 
 
 def conversion(name: str, dtype: str) -> Callable[..., Tensor]:
@@ -120,9 +122,7 @@ def conversion(name: str, dtype: str) -> Callable[..., Tensor]:
     def method(self: Any, memory_format: Any = None) -> Any:
         return self.to(dtype)
 
-    method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"Convert to {dtype}; see `Tensor.to`."
-    return method
+    return _named(method, name, f"Convert to {dtype}; see `Tensor.to`.")
 
 
 def assign(tensor: Any, values: Any, name: str = "assign") -> None:

@@ -191,7 +191,7 @@ class Methods(Variable):
     nextafter = functions.nextafter
     nonzero = functions.nonzero
     norm = functions.norm
-    numel = functions.numel
+    numel = nelement = functions.numel
     pad = functions.pad
     permute = functions.permute
     pinverse = functions.pinverse

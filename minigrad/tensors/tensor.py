@@ -28,13 +28,13 @@ from minigrad.autograd.node import Leaf, Node, Variable, node_of
 from minigrad.autograd.views import read_only
 from minigrad.support.checks import check_flag, on_cpu, shape_of
 from minigrad.tensors import array_api, creation, dlpack, functions, numpy_functions
+from minigrad.tensors.creation import CPU, Size
 from minigrad.tensors.functions.arguments import sizes_of
 from minigrad.tensors.indices import two_steps
 from minigrad.tensors.inplace import Fills, assign, inplace, read_again, set_item
 from minigrad.tensors.kinds import NAMES
 from minigrad.tensors.methods import Methods
 from minigrad.tensors.printing import shown
-from minigrad.tensors.size import Size
 
 if TYPE_CHECKING:
     from minigrad.debugging.grad_fn import GradFn
@@ -178,10 +178,6 @@ class Tensor(Methods, Fills, Variable):
 
     ndimension = dim
 
-    def nelement(self) -> int:
-        """Return the number of elements."""
-        return self.shape.numel()
-
     def stride(self, dim: int | None = None) -> Any:
         """Tell how many elements apart neighbours along each axis, or along one, are."""
         steps = tuple([step // self._data.itemsize for step in self._data.strides])
@@ -218,7 +214,7 @@ class Tensor(Methods, Fills, Variable):
     @property
     def nbytes(self) -> int:
         """The bytes of all elements."""
-        return self.nelement() * self._data.itemsize
+        return self.shape.numel() * self._data.itemsize
 
     @property
     def layout(self) -> str:
@@ -233,7 +229,7 @@ class Tensor(Methods, Fills, Variable):
     @property
     def device(self) -> str:
         """The device, always "cpu"."""
-        return creation.CPU
+        return CPU
 
     @property
     def T(self) -> Tensor:
@@ -600,9 +596,6 @@ class Tensor(Methods, Fills, Variable):
 
     def __float__(self) -> float:
         return float(self.item())
-
-    def __complex__(self) -> complex:
-        return complex(self.item())
 
     def __int__(self) -> int:
         return int(self.item())
