@@ -28,7 +28,7 @@ _LATER = {
     "debugging.anomaly": "set_detect_anomaly",
     "debugging.grad_fn": "GradFn",
     "debugging.saved_tensors": "saved_tensors_hooks",
-    "tensors.variable": "Variable",
+    "tensors.kinds": "Variable",
     "transforms.checkpointing": "checkpoint checkpoint_sequential",
     "transforms.custom_function": "Function once_differentiable",
 }
@@ -40,7 +40,7 @@ if _typing.TYPE_CHECKING:
     from minigrad.debugging.anomaly import set_detect_anomaly
     from minigrad.debugging.grad_fn import GradFn
     from minigrad.debugging.saved_tensors import saved_tensors_hooks
-    from minigrad.tensors.variable import Variable
+    from minigrad.tensors.kinds import Variable
     from minigrad.transforms.checkpointing import checkpoint, checkpoint_sequential
     from minigrad.transforms.custom_function import Function, once_differentiable
 else:
