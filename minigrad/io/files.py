@@ -5,7 +5,7 @@ import os
 import zipfile
 from pathlib import Path
 from types import ModuleType
-from typing import IO, Any, Literal
+from typing import IO, Any
 
 from minigrad.io import npz, pt, safetensors
 from minigrad.io.errors import LoadError
@@ -95,7 +95,7 @@ def write_file(obj: Any, place: Path | IO[bytes], form: ModuleType) -> None:
 def load(
     f: Place, map_location: Any = None, pickle_module: Any = None, *,  # noqa: ARG001
     weights_only: bool | None = None, mmap: bool | None = None,  # noqa: ARG001
-    bfloat16: Literal["float32"] | None = None, encoding: str = "utf-8",  # noqa: ARG001
+    encoding: str = "utf-8",  # noqa: ARG001
 ) -> Any:  # fmt: skip
     """Load a file written by `save`, `torch.save` or `np.savez`, or a safetensors file.
 
@@ -109,21 +109,19 @@ def load(
         pickle_module: Without effect.
         weights_only: Whether to refuse what could run code; it is refused in any case.
         mmap: Without effect.
-        bfloat16: "float32" to widen tensors of bfloat16, which NumPy lacks, in PyTorch's format. Of
-            a ``.safetensors`` file they are always widened.
         encoding: Without effect: the texts of Python 2 are refused.
 
     Returns:
         The value. A file that minigrad did not write gives a dict of tensors by name. Subclasses of
         tuple, dict and numbers come back as the plain type. PyTorch's format gives the saved
         values: tensors, parameters and containers; tensors that shared memory share it. A
-        ``torch.Size`` is a tuple, and each device the CPU.
+        ``torch.Size`` is a tuple, and each device the CPU. Tensors of bfloat16, which NumPy lacks,
+        become float32, which holds their values.
 
     Raises:
         LoadError: The file is damaged, or holds something unsupported.
         OSError: It does not exist or cannot be read.
-        ValueError: The path is a folder, `map_location` is another device, or `bfloat16` another
-            dtype.
+        ValueError: The path is a folder, or `map_location` is another device.
 
     Example:
         >>> import minigrad, pathlib, tempfile
@@ -132,29 +130,27 @@ def load(
         >>> minigrad.load(path)
         {'step': 3, 'scores': [0.5, None], 'x': tensor([1., 1.])}
     """
-    if bfloat16 not in (None, "float32"):
-        raise ValueError(f'load: bfloat16="float32" or None expected, got {bfloat16!r}')
     if not callable(map_location):
         places = map_location.values() if isinstance(map_location, dict) else [map_location]
         for place in places:
             on_cpu(place)
     if not isinstance(f, (str, os.PathLike)) and hasattr(f, "read"):
-        return read_file(f, None, bfloat16)
+        return read_file(f, None)
     path = _path("load", f)
-    return read_file(path, _format("load", path), bfloat16)
+    return read_file(path, _format("load", path))
 
 
-def read_file(place: Path | IO[bytes], form: ModuleType | None, bfloat16: Any = None) -> Any:
+def read_file(place: Path | IO[bytes], form: ModuleType | None) -> Any:
     """Load from a format, whatever the path ends with; None for the format of the content."""
     try:
         if not isinstance(place, Path):
-            return _content(io.BytesIO(_bytes(place)), form, bfloat16)
+            return _content(io.BytesIO(_bytes(place)), form)
         remove_unfinished(place)
         place.stat()  # a missing file is not a damaged one
         if not place.is_file():
             raise LoadError("no file")
         with place.open("rb") as file:
-            return _content(file, form, bfloat16)
+            return _content(file, form)
     except LoadError as error:
         why = str(error)  # it may quote much of the file
         brief = why if len(why) <= LONGEST else f"{why[:LONGEST]} ..."
@@ -171,7 +167,7 @@ def _bytes(file: IO[bytes]) -> bytes:
     return bytes(content)
 
 
-def _content(file: IO[bytes], form: ModuleType | None, bfloat16: Any) -> Any:
+def _content(file: IO[bytes], form: ModuleType | None) -> Any:
     start = file.read(len(POINTER))
     file.seek(0)
     if start == POINTER:
@@ -179,7 +175,7 @@ def _content(file: IO[bytes], form: ModuleType | None, bfloat16: Any) -> Any:
     if start.startswith(b"\x93NUMPY"):
         raise LoadError("it is one array of NumPy's: np.load reads it")
     form = form or _format_of(file, start)
-    return pt.read(file, bfloat16) if form is pt else unpack(*form.read(file))
+    return pt.read(file) if form is pt else unpack(*form.read(file))
 
 
 def _format_of(file: IO[bytes], start: bytes) -> ModuleType:

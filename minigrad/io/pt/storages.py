@@ -1,15 +1,13 @@
-"""The memories in a file of PyTorch, and tensors that are views of them."""
+"""The memories in a file of PyTorch."""
 
 import math
 import sys
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.call import leaf_of
 from minigrad.io.errors import LoadError
-from minigrad.nn import Parameter
-from minigrad.tensors.tensor import Tensor
 
 STORAGES = {
     "BoolStorage": "bool", "ByteStorage": "uint8", "CharStorage": "int8", "ShortStorage": "int16",
@@ -25,16 +23,18 @@ WIDEST = 1 << 26
 """Bytes that a tensor may have, by repeating its elements, also if the file is smaller."""
 
 
+@dataclass(frozen=True)
 class Kind:
-    """The type of a storage: the name of its dtype; none for one of bytes."""
+    """The type of a storage: the name of its dtype, none for bytes, and the size of an element."""
 
-    def __init__(self, name: str | None) -> None:
-        self.name = name
+    name: str | None
+    itemsize: int
 
-    @property
-    def itemsize(self) -> int:
-        """The number of bytes of an element in the file."""
-        return 2 if self.name == BFLOAT16 else DTYPES[self.name or "uint8"].itemsize
+
+KINDS = {
+    **{name: Kind(dtype, np.dtype(dtype).itemsize) for name, dtype in STORAGES.items()},
+    "BFloat16Storage": Kind(BFLOAT16, 2),
+}
 
 
 class Storage:
@@ -72,64 +72,11 @@ class Storage:
         if self.dtype == np.bool_ and (self.content > 1).any():
             raise LoadError(f"damaged: storage {key} has bools that are neither True nor False")
 
-
-class Tensors:
-    """Makes tensors, and completes them when their memories are read.
-
-    Args:
-        size: The size of the file.
-    """
-
-    def __init__(self, size: int) -> None:
-        self.size = size
-        self.overlapping: list[np.ndarray] = []
-        self.trained: list[Tensor] = []
-
-    def rebuild(
-        self, storage: Any, offset: Any, shape: Any, stride: Any, requires_grad: Any = False,
-        hooks: Any = None, metadata: Any = None, *, dtype: np.dtype[Any] | None = None,
-    ) -> Tensor:  # fmt: skip
-        """`torch._utils._rebuild_tensor_v2`: a view of a storage."""
-        if not isinstance(storage, Storage):
-            raise LoadError("damaged: a tensor is not a view of a storage")
-        no_more(hooks, "hooks")
-        no_more(metadata, "the marks of a conjugate or negative view: save resolve_neg() of it")
-        array = self._view(storage.elements(dtype), offset, shape, stride)
-        tensor: Tensor = leaf_of(array, False)
-        return self._training(tensor, requires_grad)
-
-    def rebuild_untyped(
-        self, storage: Any, offset: Any, shape: Any, stride: Any, requires_grad: Any, hooks: Any,
-        dtype: Any, metadata: Any = None,
-    ) -> Tensor:  # fmt: skip
-        """`torch._utils._rebuild_tensor_v3`: a view of bytes."""
-        if dtype not in UNTYPED.values():
-            raise LoadError(f"damaged: bytes are read as {dtype}")
-        return self.rebuild(
-            storage, offset, shape, stride, requires_grad, hooks, metadata, dtype=np.dtype(dtype)
-        )
-
-    def parameter(self, data: Any, requires_grad: Any, hooks: Any) -> Parameter:
-        """`torch._utils._rebuild_parameter`."""
-        if not isinstance(data, Tensor):
-            raise LoadError("damaged: a parameter is not a tensor")
-        no_more(hooks, "hooks")
-        parameter = Parameter.__new__(Parameter)
-        parameter._data = data._data
-        return self._training(parameter, requires_grad)
-
-    def finish(self) -> None:
-        """Complete the tensors; until now their memories had no content."""
-        for array in self.overlapping:
-            array.flags.writeable = False
-        copied = 0
-        for tensor in self.trained:  # one that repeats its elements gets memory of its own
-            copied += 0 if tensor._data.flags.writeable else tensor._data.nbytes
-            if copied > max(self.size, WIDEST):
-                raise LoadError("its parameters repeat their elements: they are larger than it is")
-            tensor.requires_grad = True
-
-    def _view(self, memory: np.ndarray, offset: Any, shape: Any, stride: Any) -> np.ndarray:
+    def view(
+        self, dtype: np.dtype[Any] | None, offset: Any, shape: Any, stride: Any, most: int
+    ) -> np.ndarray:
+        """A view of the elements; one that repeats them has at most so many bytes, or `WIDEST`."""
+        memory = self.elements(dtype)
         whole = type(shape) is type(stride) is tuple and len(shape) == len(stride)
         if not whole or not all(type(n) is int and n >= 0 for n in (offset, *shape, *stride)):
             raise LoadError(
@@ -142,7 +89,7 @@ class Tensors:
                 f"damaged: a tensor of shape {shape} and strides {stride} from element {offset} "
                 f"reaches out of its storage of {len(memory):,} elements"
             )
-        if count > len(memory) and count * memory.itemsize > max(self.size, WIDEST):
+        if count > len(memory) and count * memory.itemsize > max(most, WIDEST):
             raise LoadError(
                 f"a tensor of shape {shape} repeats its {len(memory):,} elements: it is larger "
                 f"than the file; save the tensor before it is expanded"
@@ -150,26 +97,5 @@ class Tensors:
         if not count:
             return np.empty(shape, memory.dtype)
         width = memory.itemsize
-        array = np.ndarray(
-            shape, memory.dtype, memory, offset * width, [step * width for step in stride]
-        )
-        end = 0  # the last element that the axes of smaller strides reach
-        for step, n in sorted(zip(stride, shape, strict=True)):
-            if n > 1 and step <= end:
-                self.overlapping.append(array)
-                break
-            end += (n - 1) * step
-        return array
-
-    def _training(self, tensor: Any, requires_grad: Any) -> Any:
-        if type(requires_grad) is not bool or (requires_grad and tensor._data.dtype.kind != "f"):
-            raise LoadError(f"damaged: a tensor of {tensor._data.dtype} requires a gradient")
-        if requires_grad:
-            self.trained.append(tensor)
-        return tensor
-
-
-def no_more(value: Any, what: str) -> None:
-    """Refuse what a tensor has beside its values."""
-    if value is not None and not (isinstance(value, dict) and len(value) == 0):
-        raise LoadError(f"a tensor has {what}, which are not supported")
+        steps = [step * width for step in stride]
+        return np.ndarray(shape, memory.dtype, memory, offset * width, steps)
