@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from minigrad.autograd.events import effect, reading
 from minigrad.optim.optimizer import Optimizer
-from minigrad.support.checks import check_number, check_probability, check_size
+from minigrad.support.checks import check_choice, check_number, check_probability, check_size
 from minigrad.support.near_names import names as _names
 
 __all__ = [
@@ -65,7 +65,7 @@ class LRScheduler:
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         self._take(optimizer)
-        self.last_epoch = self._check_count("last_epoch", last_epoch, -1)
+        self.last_epoch = check_size(self._name, "last_epoch", last_epoch, -1)
         for i, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
                 group.setdefault("initial_lr", group["lr"])
@@ -111,26 +111,12 @@ class LRScheduler:
         """An option as one number for each group; a single number is used for all."""
         n = len(self.optimizer.param_groups)
         if not isinstance(value, (list, tuple)):
-            return [self._check_number(name, value, 0.0)] * n
+            return [check_number(self._name, name, value, 0.0)] * n
         if len(value) != n:
             raise ValueError(
                 f"{self._name}: {name} has {len(value)} numbers, the optimizer {n} groups"
             )
-        return [self._check_number(name, number, 0.0) for number in value]
-
-    def _check_number(
-        self, name: str, value: Any, least: float = -math.inf, above: float = -math.inf,
-        below: float = math.inf,
-    ) -> float:  # fmt: skip
-        return check_number(self._name, name, value, least, above=above, below=below)
-
-    def _check_count(self, name: str, value: Any, least: int = 1) -> int:
-        return check_size(self._name, name, value, least)
-
-    def _check_choice(self, name: str, value: str, *choices: str) -> str:
-        if value not in choices:
-            raise ValueError(f"{self._name}: {name} must be one of {choices}, got {value!r}")
-        return value
+        return [check_number(self._name, name, number, 0.0) for number in value]
 
     def get_lr(self) -> list[float]:
         """Return the learning rates of step number `last_epoch`, one for each group."""
@@ -174,7 +160,7 @@ class LRScheduler:
             )
         self._step_count += 1
         self.last_epoch += 1
-        rates = [self._check_number("a learning rate", lr, 0.0) for lr in self.get_lr()]
+        rates = [check_number(self._name, "a learning rate", lr, 0.0) for lr in self.get_lr()]
         for group, lr in zip(groups, rates, strict=True):
             group["lr"] = lr
 
@@ -212,11 +198,10 @@ class LRScheduler:
                 f"{len(self.base_lrs)}"
             )
         for name in own:
-            setattr(self, name, self._loaded(name, state_dict[name]))
-
-    def _loaded(self, name: str, value: Any) -> Any:  # noqa: ARG002  # subclasses read it
-        """An entry of a saved state, as it is here."""
-        return list(value) if isinstance(value, list) else value
+            value = state_dict[name]
+            if isinstance(value, Counter):  # of milestones, in PyTorch
+                value = sorted(value.elements())
+            setattr(self, name, list(value) if isinstance(value, list) else value)
 
 
 class LambdaLR(LRScheduler):
@@ -256,10 +241,7 @@ class LambdaLR(LRScheduler):
 
     def get_lr(self) -> list[float]:
         pairs = zip(self.base_lrs, self.lr_lambdas, strict=True)
-        return [
-            base * self._check_number("what lr_lambda returns", factor(self.last_epoch), 0.0)
-            for base, factor in pairs
-        ]
+        return [base * factor(self.last_epoch) for base, factor in pairs]
 
 
 class _Factor(LRScheduler):
@@ -294,8 +276,8 @@ class StepLR(_Factor):
     def __init__(
         self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1
     ) -> None:
-        self.step_size = self._check_count("step_size", step_size)
-        self.gamma = self._check_number("gamma", gamma, 0.0)
+        self.step_size = check_size(self._name, "step_size", step_size)
+        self.gamma = check_number(self._name, "gamma", gamma, 0.0)
         super().__init__(optimizer, last_epoch)
 
     def _factor(self) -> float:
@@ -324,17 +306,14 @@ class MultiStepLR(_Factor):
         self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1,
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
-        self.milestones = sorted(self._check_count("each of milestones", n, 0) for n in milestones)
-        self.gamma = self._check_number("gamma", gamma, 0.0)
+        self.milestones = sorted(
+            check_size(self._name, "each of milestones", n, 0) for n in milestones
+        )
+        self.gamma = check_number(self._name, "gamma", gamma, 0.0)
         super().__init__(optimizer, last_epoch)
 
     def _factor(self) -> float:
         return self.gamma ** self.milestones.count(self.last_epoch)
-
-    def _loaded(self, name: str, value: Any) -> Any:
-        if name == "milestones" and isinstance(value, Counter):  # PyTorch's
-            return sorted(value.elements())
-        return super()._loaded(name, value)
 
 
 class ExponentialLR(_Factor):
@@ -354,7 +333,7 @@ class ExponentialLR(_Factor):
     """
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
-        self.gamma = self._check_number("gamma", gamma, 0.0)
+        self.gamma = check_number(self._name, "gamma", gamma, 0.0)
         super().__init__(optimizer, last_epoch)
 
     def _factor(self) -> float:
@@ -384,10 +363,9 @@ class ConstantLR(_Factor):
         self, optimizer: Optimizer, factor: float = 1.0 / 3, total_iters: int = 5,
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
-        self.factor = self._check_number("factor", factor, above=0.0)
-        if self.factor > 1:
-            raise ValueError(f"{self._name}: factor must be at most 1, got {factor}")
-        self.total_iters = self._check_count("total_iters", total_iters, 0)
+        self.factor = check_probability(self._name, "factor", factor)
+        check_number(self._name, "factor", factor, above=0.0)
+        self.total_iters = check_size(self._name, "total_iters", total_iters, 0)
         super().__init__(optimizer, last_epoch)
 
     def _factor(self) -> float:
@@ -415,8 +393,8 @@ class PolynomialLR(_Factor):
     def __init__(
         self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1
     ) -> None:
-        self.total_iters = self._check_count("total_iters", total_iters)
-        self.power = self._check_number("power", power, 0.0)
+        self.total_iters = check_size(self._name, "total_iters", total_iters)
+        self.power = check_number(self._name, "power", power, 0.0)
         super().__init__(optimizer, last_epoch)
 
     def _factor(self) -> float:
@@ -444,10 +422,7 @@ class MultiplicativeLR(LambdaLR):
         if self._starting:
             return self._lrs
         pairs: Any = zip(self._lrs, self.lr_lambdas, strict=True)
-        return [
-            lr * self._check_number("what lr_lambda returns", factor(self.last_epoch), 0.0)
-            for lr, factor in pairs
-        ]
+        return [lr * factor(self.last_epoch) for lr, factor in pairs]
 
 
 class CosineAnnealingLR(LRScheduler):
@@ -476,8 +451,8 @@ class CosineAnnealingLR(LRScheduler):
     def __init__(
         self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1
     ) -> None:
-        self.T_max = self._check_count("T_max", T_max)
-        self.eta_min = self._check_number("eta_min", eta_min, 0.0)
+        self.T_max = check_size(self._name, "T_max", T_max)
+        self.eta_min = check_number(self._name, "eta_min", eta_min, 0.0)
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
@@ -528,9 +503,9 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0,
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
-        self.T_0 = self._check_count("T_0", T_0)
-        self.T_mult = self._check_count("T_mult", T_mult)
-        self.eta_min = self._check_number("eta_min", eta_min, 0.0)
+        self.T_0 = check_size(self._name, "T_0", T_0)
+        self.T_mult = check_size(self._name, "T_mult", T_mult)
+        self.eta_min = check_number(self._name, "eta_min", eta_min, 0.0)
         self.T_cur: float = 0
         self.T_i = T_0
         super().__init__(optimizer, last_epoch)
@@ -546,7 +521,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         if epoch is None:
             epoch = self.last_epoch + 1 + self.T_cur % 1
         else:
-            self._check_number("epoch", epoch, 0.0)
+            check_number(self._name, "epoch", epoch, 0.0)
         self.last_epoch = math.floor(epoch) - 1  # to which the base adds one
         self.T_cur, self.T_i = epoch, self.T_0
         if self.T_mult == 1:
@@ -637,12 +612,16 @@ class CyclicLR(_WithMomentum):
         base_momentum: float | list[float] = 0.8, max_momentum: float | list[float] = 0.9,
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
-        self.mode = self._check_choice("mode", mode, "triangular", "triangular2", "exp_range")
-        self.scale_mode = self._check_choice("scale_mode", scale_mode, "cycle", "iterations")
-        self.step_size_up = self._check_count("step_size_up", step_size_up)
+        self.mode = check_choice(
+            self._name, "mode", mode, ("triangular", "triangular2", "exp_range")
+        )
+        self.scale_mode = check_choice(
+            self._name, "scale_mode", scale_mode, ("cycle", "iterations")
+        )
+        self.step_size_up = check_size(self._name, "step_size_up", step_size_up)
         down = step_size_up if step_size_down is None else step_size_down
-        self.step_size_down = self._check_count("step_size_down", down)
-        self.gamma = self._check_number("gamma", gamma, 0.0)
+        self.step_size_down = check_size(self._name, "step_size_down", down)
+        self.gamma = check_number(self._name, "gamma", gamma, 0.0)
         self.scale_fn = scale_fn
         self._take(optimizer)
         self._take_momentum(cycle_momentum, base_momentum, max_momentum)
@@ -723,16 +702,16 @@ class OneCycleLR(_WithMomentum):
         if total_steps is None:
             if epochs is None or steps_per_epoch is None:
                 raise ValueError("OneCycleLR: pass total_steps, or epochs and steps_per_epoch")
-            self._check_count("epochs", epochs)
-            self._check_count("steps_per_epoch", steps_per_epoch)
+            check_size(self._name, "epochs", epochs)
+            check_size(self._name, "steps_per_epoch", steps_per_epoch)
             total_steps = epochs * steps_per_epoch
-        self.total_steps = self._check_count("total_steps", total_steps)
+        self.total_steps = check_size(self._name, "total_steps", total_steps)
         check_probability("OneCycleLR", "pct_start", pct_start)
-        self._check_number("div_factor", div_factor, above=0.0)
-        self._check_number("final_div_factor", final_div_factor, above=0.0)
+        check_number(self._name, "div_factor", div_factor, above=0.0)
+        check_number(self._name, "final_div_factor", final_div_factor, above=0.0)
         self.pct_start, self.three_phase = float(pct_start), bool(three_phase)
-        self.anneal_strategy = self._check_choice(
-            "anneal_strategy", anneal_strategy, "cos", "linear"
+        self.anneal_strategy = check_choice(
+            self._name, "anneal_strategy", anneal_strategy, ("cos", "linear")
         )
         self._take(optimizer)
         self._take_momentum(cycle_momentum, base_momentum, max_momentum)
@@ -801,9 +780,9 @@ class LinearLR(_Factor):
         total_iters: int = 5, last_epoch: int = -1,
     ) -> None:  # fmt: skip
         self.start_factor = check_probability(self._name, "start_factor", start_factor)
-        self._check_number("start_factor", start_factor, above=0.0)
+        check_number(self._name, "start_factor", start_factor, above=0.0)
         self.end_factor = check_probability(self._name, "end_factor", end_factor)
-        self.total_iters = self._check_count("total_iters", total_iters)
+        self.total_iters = check_size(self._name, "total_iters", total_iters)
         super().__init__(optimizer, last_epoch)
 
     def _factor(self) -> float:
@@ -845,9 +824,9 @@ class NoamScheduler(LRScheduler):
         self, optimizer: Optimizer, model_size: int, warmup_steps: int, factor: float = 1.0,
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
-        self.model_size = self._check_count("model_size", model_size)
-        self.warmup_steps = self._check_count("warmup_steps", warmup_steps)
-        self.factor = self._check_number("factor", factor, 0.0)
+        self.model_size = check_size(self._name, "model_size", model_size)
+        self.warmup_steps = check_size(self._name, "warmup_steps", warmup_steps)
+        self.factor = check_number(self._name, "factor", factor, 0.0)
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
@@ -887,9 +866,9 @@ class WarmupCosineLR(LRScheduler):
         self, optimizer: Optimizer, warmup_steps: int, total_steps: int, eta_min: float = 0.0,
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
-        self.warmup_steps = self._check_count("warmup_steps", warmup_steps, 0)
-        self.total_steps = self._check_count("total_steps", total_steps, warmup_steps + 1)
-        self.eta_min = self._check_number("eta_min", eta_min, 0.0)
+        self.warmup_steps = check_size(self._name, "warmup_steps", warmup_steps, 0)
+        self.total_steps = check_size(self._name, "total_steps", total_steps, warmup_steps + 1)
+        self.eta_min = check_number(self._name, "eta_min", eta_min, 0.0)
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
@@ -934,14 +913,16 @@ class ReduceLROnPlateau(LRScheduler):
         patience: int = 10, threshold: float = 1e-4, threshold_mode: Literal["rel", "abs"] = "rel",
         cooldown: int = 0, min_lr: float | list[float] = 0.0, eps: float = 1e-8,
     ) -> None:  # fmt: skip
-        self.mode = self._check_choice("mode", mode, "min", "max")
-        self.patience = self._check_count("patience", patience, 0)
-        self.factor = self._check_number("factor", factor, 0.0, below=1.0)
-        self.threshold = self._check_number("threshold", threshold, 0.0)
-        self.threshold_mode = self._check_choice("threshold_mode", threshold_mode, "rel", "abs")
-        self.cooldown = self._check_count("cooldown", cooldown, 0)
+        self.mode = check_choice(self._name, "mode", mode, ("min", "max"))
+        self.patience = check_size(self._name, "patience", patience, 0)
+        self.factor = check_number(self._name, "factor", factor, 0.0, below=1.0)
+        self.threshold = check_number(self._name, "threshold", threshold, 0.0)
+        self.threshold_mode = check_choice(
+            self._name, "threshold_mode", threshold_mode, ("rel", "abs")
+        )
+        self.cooldown = check_size(self._name, "cooldown", cooldown, 0)
         self.cooldown_counter = 0
-        self.eps = self._check_number("eps", eps, 0.0)
+        self.eps = check_number(self._name, "eps", eps, 0.0)
         self.best = math.inf if mode == "min" else -math.inf
         self.num_bad_epochs = 0
         super().__init__(optimizer)
@@ -962,7 +943,7 @@ class ReduceLROnPlateau(LRScheduler):
         """
         if epoch is not None:
             warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=3)
-            self.last_epoch = self._check_count("epoch", epoch, 0) - 1  # the base adds one
+            self.last_epoch = check_size(self._name, "epoch", epoch, 0) - 1  # the base adds one
         if self._step_count > 0:
             if metrics is None:
                 raise TypeError(f"{self._name}: step() needs the metric: scheduler.step(loss)")
@@ -996,19 +977,20 @@ class _Several(LRScheduler):
 
     _schedulers: list[Any]
 
-    def _check_scheduler(self, i: int, scheduler: Any) -> None:
-        kind = type(scheduler).__name__
-        if not isinstance(scheduler, LRScheduler):
-            raise TypeError(f"{self._name}: schedulers[{i}] must be a scheduler, got {kind}")
-        if isinstance(scheduler, ReduceLROnPlateau):
-            raise ValueError(
-                f"{self._name}: schedulers[{i}] is ReduceLROnPlateau, whose step needs a metric; "
-                f"step it by itself"
-            )
-        if scheduler.optimizer is not self.optimizer:
-            raise ValueError(
-                f"{self._name}: schedulers[{i}], {kind}, was made for another optimizer"
-            )
+    def _check_schedulers(self) -> None:
+        for i, scheduler in enumerate(self._schedulers):
+            kind = type(scheduler).__name__
+            if not isinstance(scheduler, LRScheduler):
+                raise TypeError(f"{self._name}: schedulers[{i}] must be a scheduler, got {kind}")
+            if isinstance(scheduler, ReduceLROnPlateau):
+                raise ValueError(
+                    f"{self._name}: schedulers[{i}] is ReduceLROnPlateau, whose step needs a "
+                    f"metric; step it by itself"
+                )
+            if scheduler.optimizer is not self.optimizer:
+                raise ValueError(
+                    f"{self._name}: schedulers[{i}], {kind}, was made for another optimizer"
+                )
 
     def state_dict(self) -> dict[str, Any]:
         """The state, as plain values; "_schedulers" is the list of the states of the schedulers."""
@@ -1067,16 +1049,14 @@ class SequentialLR(_Several):
     ) -> None:  # fmt: skip
         self._take(optimizer)
         self._schedulers, self._milestones = list(schedulers), list(milestones)
-        for i, scheduler in enumerate(self._schedulers):
-            self._check_scheduler(i, scheduler)
+        self._check_schedulers()
         for step in self._milestones:
-            self._check_count("each of milestones", step, 0)
-        if self._milestones != sorted(self._milestones):
-            raise ValueError(f"{self._name}: milestones must rise, got {self._milestones}")
-        if len(self._milestones) != len(self._schedulers) - 1:
+            check_size(self._name, "each of milestones", step, 0)
+        rising = self._milestones == sorted(self._milestones)
+        if not rising or len(self._milestones) != len(self._schedulers) - 1:
             raise ValueError(
-                f"{self._name}: one milestone less than schedulers expected, got "
-                f"{len(self._milestones)} milestones for {len(self._schedulers)} schedulers"
+                f"{self._name}: milestones must rise, one less than schedulers, got "
+                f"{self._milestones} for {len(self._schedulers)} schedulers"
             )
         if last_epoch != -1:
             raise ValueError(
@@ -1125,8 +1105,7 @@ class ChainedScheduler(_Several):
             raise ValueError(f"{self._name}: a list of schedulers expected, got {schedulers!r}")
         given = getattr(self._schedulers[0], "optimizer", None) if optimizer is None else optimizer
         self._take(given)  # type: ignore[arg-type]
-        for i, scheduler in enumerate(self._schedulers):
-            self._check_scheduler(i, scheduler)
+        self._check_schedulers()
         super().__init__(self.optimizer)
 
     def get_lr(self) -> list[float]:

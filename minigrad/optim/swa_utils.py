@@ -18,7 +18,7 @@ from minigrad.nn import Module
 from minigrad.nn.layers.normalization import _BatchNorm
 from minigrad.optim.lr_scheduler import LRScheduler
 from minigrad.optim.optimizer import Optimizer
-from minigrad.support.checks import check_probability, on_cpu
+from minigrad.support.checks import check_choice, check_probability, check_size, on_cpu
 from minigrad.tensors.inplace import assign
 from minigrad.tensors.tensor import Tensor
 
@@ -233,9 +233,9 @@ class SWALR(LRScheduler):
     ) -> None:  # fmt: skip
         self._take(optimizer)
         self.swa_lrs = self._per_group("swa_lr", swa_lr)
-        self.anneal_epochs = self._check_count("anneal_epochs", anneal_epochs, 0)
-        self.anneal_strategy = self._check_choice(
-            "anneal_strategy", anneal_strategy, "cos", "linear"
+        self.anneal_epochs = check_size(self._name, "anneal_epochs", anneal_epochs, 0)
+        self.anneal_strategy = check_choice(
+            self._name, "anneal_strategy", anneal_strategy, ("cos", "linear")
         )
         super().__init__(optimizer, last_epoch)
 
