@@ -7,10 +7,9 @@ import typing as _typing
 
 from minigrad.distributions.categorical import Bernoulli, Categorical
 from minigrad.distributions.distribution import Distribution, kl_divergence
-from minigrad.distributions.exponential import Exponential, Laplace
-from minigrad.distributions.gamma import Beta, Dirichlet, Gamma
+from minigrad.distributions.gamma import Beta, Dirichlet, Exponential, Gamma
 from minigrad.distributions.multivariate_normal import MultivariateNormal
-from minigrad.distributions.normal import Normal
+from minigrad.distributions.normal import Laplace, Normal
 from minigrad.support.near_names import names as _names
 
 __all__ = [
