@@ -532,18 +532,22 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         super().step()
 
     def get_lr(self) -> list[float]:
-        height = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
-        return [self.eta_min + (base - self.eta_min) * height for base in self.base_lrs]
+        return [_cosine(base, self.eta_min, self.T_cur / self.T_i) for base in self.base_lrs]
+
+
+def _cosine(first: float, last: float, done: float) -> float:
+    """The value between two others, by a cosine, when a part of the way is done."""
+    return last + (first - last) * (1 + math.cos(math.pi * done)) / 2
 
 
 class _WithMomentum(LRScheduler):
-    """A scheduler that also sets the momentum: "momentum", or the first of "betas"."""
+    """A cycle of the learning rate, and of the momentum: "momentum", or the first of "betas"."""
 
-    cycle_momentum: bool
-    base_momentums: list[float]
-    max_momentums: list[float]
+    max_lrs: list[float]
+    final_div_factor = 1.0
 
-    def _take_momentum(self, cycle: bool, low: Any, high: Any) -> None:
+    def _take_momentum(self, optimizer: Optimizer, cycle: bool, low: Any, high: Any) -> None:
+        self._take(optimizer)
         if cycle and not {"momentum", "betas"} & self.optimizer.defaults.keys():
             kind = type(self.optimizer).__name__
             raise ValueError(
@@ -553,8 +557,17 @@ class _WithMomentum(LRScheduler):
         self.base_momentums = self._per_group("base_momentum", low) if cycle else []
         self.max_momentums = self._per_group("max_momentum", high) if cycle else []
 
+    def get_lr(self) -> list[float]:
+        pairs = zip(self.base_lrs, self.max_lrs, strict=True)
+        return [self._between(low, high, low / self.final_div_factor) for low, high in pairs]
+
     def get_momentum(self) -> list[float]:
         """Return the momentum of step number `last_epoch`, one number for each group."""
+        pairs = zip(self.base_momentums, self.max_momentums, strict=True)
+        return [self._between(high, low, high) for low, high in pairs]
+
+    def _between(self, first: float, top: float, last: float) -> float:
+        """The value at the current step, of a cycle from the first over the top to the last."""
         raise NotImplementedError
 
     @effect
@@ -623,23 +636,15 @@ class CyclicLR(_WithMomentum):
         self.step_size_down = check_size(self._name, "step_size_down", down)
         self.gamma = check_number(self._name, "gamma", gamma, 0.0)
         self.scale_fn = scale_fn
-        self._take(optimizer)
-        self._take_momentum(cycle_momentum, base_momentum, max_momentum)
+        self._take_momentum(optimizer, cycle_momentum, base_momentum, max_momentum)
         lows, self.max_lrs = self._per_group("base_lr", base_lr), self._per_group("max_lr", max_lr)
         if last_epoch == -1:
             for group, low in zip(optimizer.param_groups, lows, strict=True):
                 group["initial_lr"] = low
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
-        height = self._height()
-        pairs = zip(self.base_lrs, self.max_lrs, strict=True)
-        return [low + (high - low) * height for low, high in pairs]
-
-    def get_momentum(self) -> list[float]:
-        height = self._height()
-        pairs = zip(self.base_momentums, self.max_momentums, strict=True)
-        return [high - (high - low) * height for low, high in pairs]
+    def _between(self, first: float, top: float, last: float) -> float:  # noqa: ARG002
+        return first + (top - first) * self._height()
 
     def _height(self) -> float:
         """The position between the lower and the upper learning rate, from 0 to 1."""
@@ -713,8 +718,7 @@ class OneCycleLR(_WithMomentum):
         self.anneal_strategy = check_choice(
             self._name, "anneal_strategy", anneal_strategy, ("cos", "linear")
         )
-        self._take(optimizer)
-        self._take_momentum(cycle_momentum, base_momentum, max_momentum)
+        self._take_momentum(optimizer, cycle_momentum, base_momentum, max_momentum)
         self.max_lrs = self._per_group("max_lr", max_lr)
         self.final_div_factor = float(final_div_factor)
         if last_epoch == -1:
@@ -725,31 +729,21 @@ class OneCycleLR(_WithMomentum):
     def get_lr(self) -> list[float]:
         if self.last_epoch > self.total_steps:
             raise ValueError(f"OneCycleLR: all {self.total_steps} steps were done")
-        return [
-            self._between({"first": first, "high": high, "last": first / self.final_div_factor})
-            for first, high in zip(self.base_lrs, self.max_lrs, strict=True)
-        ]
+        return super().get_lr()
 
-    def get_momentum(self) -> list[float]:
-        return [
-            self._between({"first": high, "high": low, "last": high})
-            for low, high in zip(self.base_momentums, self.max_momentums, strict=True)
-        ]
-
-    def _between(self, at: dict[str, float]) -> float:
-        """The value between one of three marks and the next, at the current step."""
-        top, end = self.pct_start * self.total_steps - 1, self.total_steps - 1
-        ways = [(top, "first", "high"), (end, "high", "last")]
+    def _between(self, first: float, top: float, last: float) -> float:
+        rise, end = self.pct_start * self.total_steps - 1, self.total_steps - 1
+        ways = [(rise, first, top), (end, top, last)]
         if self.three_phase:
-            ways[1:] = [(2 * top, "high", "first"), (end, "first", "last")]
+            ways[1:] = [(2 * rise, top, first), (end, first, last)]
         begin = 0.0
         while len(ways) > 1 and self.last_epoch > ways[0][0]:
             begin = ways.pop(0)[0]
         stop, here, there = ways[0]
         done = min((self.last_epoch - begin) / (stop - begin), 1.0) if stop > begin else 1.0
         if self.anneal_strategy == "linear":
-            return at[here] + (at[there] - at[here]) * done
-        return at[there] + (at[here] - at[there]) / 2 * (1 + math.cos(math.pi * done))
+            return here + (there - here) * done
+        return _cosine(here, there, done)
 
 
 class LinearLR(_Factor):
@@ -876,8 +870,7 @@ class WarmupCosineLR(LRScheduler):
         if step < self.warmup_steps:
             return [base * (step + 1) / (self.warmup_steps + 1) for base in self.base_lrs]
         done = (step - self.warmup_steps) / (self.total_steps - self.warmup_steps)
-        height = (1 + math.cos(math.pi * min(done, 1.0))) / 2
-        return [self.eta_min + (base - self.eta_min) * height for base in self.base_lrs]
+        return [_cosine(base, self.eta_min, min(done, 1.0)) for base in self.base_lrs]
 
 
 class ReduceLROnPlateau(LRScheduler):

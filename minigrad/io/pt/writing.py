@@ -17,7 +17,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from minigrad.autograd.dtype_class import dtype
-from minigrad.io.pt.storages import DTYPES, STORAGES, UNTYPED
+from minigrad.io.pt.reading import DTYPES, STORAGES, UNTYPED
 from minigrad.io.pt.unpickler import ATOMS, LONGEST_KEY
 from minigrad.io.tree import Packer, said
 from minigrad.nn import Parameter
