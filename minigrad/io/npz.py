@@ -40,15 +40,15 @@ def read(file: IO[bytes]) -> tuple[dict[str, np.ndarray], str | None]:
     structure = None
     advice = "read it with np.load and write it with minigrad.save"
     with opened(file, "an npz file", advice) as archive:
-        for name in archive.members:
+        for name in archive.namelist():
             if not name.endswith(".npy") and name != STRUCTURE:
                 raise LoadError(f"{name} is not an array")
-        for name, member in archive.members.items():
-            if name == STRUCTURE:
-                structure = archive.read(name).decode()
+        for member in archive.infolist():
+            if member.filename == STRUCTURE:
+                structure = archive.read(member).decode()
             else:
-                with archive.archive.open(member) as content:
-                    name = name.removesuffix(".npy")
+                with archive.open(member) as content:
+                    name = member.filename.removesuffix(".npy")
                     arrays[name] = _array(content, member.file_size, name)
     return arrays, structure
 

@@ -18,6 +18,7 @@ import math
 import re
 import struct
 import sys
+import zipfile
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ import numpy as np
 
 from minigrad.autograd.call import leaf_of
 from minigrad.autograd.dtype_class import dtype
-from minigrad.io.archive import Archive, opened, size_of
+from minigrad.io.archive import fill, opened, size_of
 from minigrad.io.errors import LoadError
 from minigrad.io.pt.unpickler import Unpickler, key
 from minigrad.nn import Parameter
@@ -267,11 +268,11 @@ class Reader(Unpickler):
             tensor.requires_grad = True
 
 
-def _read_archive(archive: Archive, size: int) -> Any:
-    folder = next(iter(archive.members), "").partition("/")[0] + "/"
+def _read_archive(archive: zipfile.ZipFile, size: int) -> Any:
+    folder = next(iter(archive.namelist()), "").partition("/")[0] + "/"
     sizes = {
-        name.removeprefix(folder): member.file_size
-        for name, member in archive.members.items() if name.startswith(folder)
+        member.filename.removeprefix(folder): member.file_size
+        for member in archive.infolist() if member.filename.startswith(folder)
     }  # fmt: skip
     if "constants.pkl" in sizes:
         raise LoadError("it holds a program (torch.jit.save); save a state_dict()")
@@ -287,7 +288,8 @@ def _read_archive(archive: Archive, size: int) -> Any:
     reader = Reader(content, size, {k[5:]: n for k, n in sizes.items() if k.startswith("data/")})
     value = reader.load()
     for name, storage in reader.storages.items():
-        archive.read_into(f"{folder}data/{name}", storage.content)
+        with archive.open(f"{folder}data/{name}") as record:
+            fill(record, storage.content, name)
     reader.finish(byteorder)
     return value
 
