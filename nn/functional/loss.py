@@ -63,10 +63,9 @@ def mse_loss(
         >>> nn.functional.mse_loss(tensor([1.0, 2.0]), tensor([1.0, 4.0])).item()
         2.0
     """
-    name = "mse_loss"
-    reduction = reduction_of(name, size_average, reduce, reduction)
-    difference = input - broadcast_like(name, input, target)
-    return _over_weights(name, difference * difference, input, weight, reduction)
+    reduction = reduction_of("mse_loss", size_average, reduce, reduction)
+    difference = input - broadcast_like("mse_loss", input, target)
+    return _over_weights("mse_loss", difference * difference, input, weight, reduction)
 
 
 @framed
@@ -81,10 +80,9 @@ def l1_loss(
         >>> nn.functional.l1_loss(tensor([1.0, 2.0]), tensor([1.0, 4.0])).item()
         1.0
     """
-    name = "l1_loss"
-    reduction = reduction_of(name, size_average, reduce, reduction)
-    losses = ops.abs(input - broadcast_like(name, input, target))
-    return _over_weights(name, losses, input, weight, reduction)
+    reduction = reduction_of("l1_loss", size_average, reduce, reduction)
+    losses = ops.abs(input - broadcast_like("l1_loss", input, target))
+    return _over_weights("l1_loss", losses, input, weight, reduction)
 
 
 @framed
@@ -140,14 +138,12 @@ def smooth_l1_loss(
         >>> nn.functional.smooth_l1_loss(tensor([0.0]), tensor([3.0]), beta=2.0).item()
         2.0
     """
-    name = "smooth_l1_loss"
-    reduction = reduction_of(name, size_average, reduce, reduction, "beta")
-    check_number(name, "beta", beta, 0.0)
-    difference = input - broadcast_like(name, input, target)
-    if beta == 0:
-        return reduced(name, ops.abs(difference), reduction)
+    reduction = reduction_of("smooth_l1_loss", size_average, reduce, reduction, "beta")
+    check_number("smooth_l1_loss", "beta", beta, 0.0)
+    difference = input - broadcast_like("smooth_l1_loss", input, target)
     near = ops.clip(difference, -beta, beta)
-    return reduced(name, near * (difference - 0.5 * near) / beta, reduction)
+    losses = near * (difference - 0.5 * near) / beta if beta else ops.abs(difference)
+    return reduced("smooth_l1_loss", losses, reduction)
 
 
 def _over_weights(
@@ -306,7 +302,6 @@ def binary_cross_entropy(
         0.6931
     """
     name = "binary_cross_entropy"
-    reduction = reduction_of(name, size_average, reduce, reduction)
     y = like(name, input, target)
     values = np.asarray(array_of(input))
     low, high = values.min(initial=0.0), values.max(initial=1.0)
@@ -316,7 +311,8 @@ def binary_cross_entropy(
             f"binary_cross_entropy_with_logits"
         )
     losses = -(y * clamped_log(input) + (1.0 - y) * clamped_log(1.0 - input))
-    return reduced(name, losses if weight is None else losses * weight, reduction)
+    losses = losses if weight is None else losses * weight
+    return reduced(name, losses, reduction, size_average, reduce)
 
 
 @framed
@@ -337,11 +333,11 @@ def binary_cross_entropy_with_logits(
         1000.0
     """
     name = "binary_cross_entropy_with_logits"
-    reduction = reduction_of(name, size_average, reduce, reduction)
     y, x = like(name, input, target), floating(input)
     yes = y if pos_weight is None else y * pos_weight
     losses = (1.0 - y) * ops.softplus(x) + yes * ops.softplus(-x)
-    return reduced(name, losses if weight is None else losses * weight, reduction)
+    losses = losses if weight is None else losses * weight
+    return reduced(name, losses, reduction, size_average, reduce)
 
 
 @framed
@@ -454,8 +450,11 @@ def _check_probabilities(name: str, y: Tensor, remedy: str = "") -> None:
         raise value_error(f"{name}: the target must hold probabilities, got {low}{remedy}")
 
 
-def reduced(name: str, losses: Tensor, reduction: Reduction) -> Tensor:
+def reduced(
+    name: str, losses: Tensor, reduction: Reduction, size_average: Any = None, reduce: Any = None
+) -> Tensor:
     """Return the mean or the sum of the losses, or all of them."""
+    reduction = reduction_of(name, size_average, reduce, reduction)
     if reduction == "mean":
         return losses.mean()
     if reduction == "sum":
