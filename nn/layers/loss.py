@@ -127,7 +127,7 @@ class SmoothL1Loss(_ElementLoss):
 
 
 @layer_of(F.kl_div)
-class KLDivLoss(_ElementLoss):
+class KLDivLoss(_Loss):
     """The Kullback-Leibler divergence: see `functional.kl_div`.
 
     Example:
@@ -137,6 +137,8 @@ class KLDivLoss(_ElementLoss):
         0.6931
     """
 
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
     reduction: Reduction | Literal["batchmean"] = "mean"
     log_target: bool = False
 

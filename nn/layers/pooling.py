@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from minigrad.nn import functional as F
-from minigrad.nn.functional.convolution import Sizes
+from minigrad.nn.functional.windows import Sizes
 from minigrad.nn.layers.function_layer import FunctionLayer, UnaryLayer, layer_of
 from minigrad.support.checks import check_sizes
 from minigrad.tensors.tensor import Tensor
