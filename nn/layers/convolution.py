@@ -17,6 +17,7 @@ from minigrad.nn.functional.convolution import (
     convolved,
 )
 from minigrad.nn.functional.windows import Sizes, size_of_input, window_of
+from minigrad.nn.layers.function_layer import unusual
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
 from minigrad.ops._windows import Window
@@ -75,17 +76,11 @@ class _ConvNd(Module):
             init.uniform(self.bias, -bound, bound)
 
     def extra_repr(self) -> str:
-        parts = [
-            f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}",
-            f"stride={self.stride}",
-        ]
-        for name, usual in (("padding", 0), ("dilation", 1), ("output_padding", 0), ("groups", 1)):
-            value = getattr(self, name, usual)
-            if value not in (usual, (usual,) * self.axes):
-                parts.append(f"{name}={value}")
-        parts += ["bias=False"] * (self.bias is None)
-        parts += [f"padding_mode={self.padding_mode}"] * (self.padding_mode != "zeros")
-        return ", ".join(parts)
+        sizes = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}"
+        options = unusual(
+            self, padding=0, dilation=1, output_padding=0, groups=1, bias=True, padding_mode="zeros"
+        )
+        return ", ".join([sizes, f"stride={self.stride}", *options])
 
 
 class _Convolution(_ConvNd):

@@ -11,6 +11,7 @@ from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.functional.embeddings import BagMode, check_padding_idx
 from minigrad.nn.functional.positional import positions_of
+from minigrad.nn.layers.function_layer import unusual
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
 from minigrad.support.checks import check_size
@@ -98,13 +99,10 @@ class Embedding(Module):
         )  # fmt: skip
 
     def extra_repr(self) -> str:
-        shown = {"padding_idx": None, "max_norm": None, "norm_type": 2}
-        shown |= {"scale_grad_by_freq": False, "sparse": False}
-        return self._shown(shown)
-
-    def _shown(self, usual: dict[str, Any]) -> str:
-        """The sizes, and the options that are not the usual ones."""
-        options = [f"{n}={getattr(self, n)!r}" for n, v in usual.items() if getattr(self, n) != v]
+        options = unusual(
+            self, padding_idx=None, max_norm=None, norm_type=2, scale_grad_by_freq=False,
+            sparse=False,
+        )  # fmt: skip
         return ", ".join([f"{self.num_embeddings}, {self.embedding_dim}", *options])
 
 
@@ -162,7 +160,9 @@ class EmbeddingBag(Embedding):
         return layer
 
     def extra_repr(self) -> str:
-        return self._shown({"max_norm": None, "norm_type": 2, "mode": None, "padding_idx": None})
+        options = unusual(self, max_norm=None, norm_type=2)
+        options += [f"mode={self.mode!r}", *unusual(self, padding_idx=None)]
+        return ", ".join([f"{self.num_embeddings}, {self.embedding_dim}", *options])
 
 
 class SinusoidalPosEmbedding(Module):
