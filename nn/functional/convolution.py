@@ -139,9 +139,7 @@ def convolution_window(
     if padding == "valid":
         return window
     if any(step != 1 for step in window.stride):
-        raise value_error(
-            f'{owner}: padding="same" needs a stride of 1, got {window.stride}; give numbers'
-        )
+        raise value_error(f'{owner}: padding="same" needs a stride of 1, got {window.stride}')
     more = [span - 1 for span in window.spans]
     return window._replace(padding=tuple((total // 2, total - total // 2) for total in more))
 
@@ -206,10 +204,7 @@ def _transposed(
 
 
 def _check_weight(owner: str, axes: int, input: Tensor, weight: Tensor) -> None:
-    if weight.ndim != axes + 2:
-        raise value_error(
-            f"{owner}: the weight needs {axes + 2} axes, got shape {tuple(weight.shape)}"
-        )
+    refuse_shapes(weight.ndim != axes + 2, owner, f"a weight with {axes + 2} axes", weight)
     if input.dtype.kind == weight.dtype.kind == "b":
         raise type_error(f"{owner}: numbers expected, got an input and a weight of bools")
 

@@ -394,11 +394,8 @@ def like(
     found = target
     if not isinstance(target, Tensor):
         found = wrap(to_array(target, name=f"{name}: {second}"))
-    if found.shape != input.shape:
-        raise value_error(
-            f"{name}: {first} of shape {tuple(input.shape)}, but {second} of shape "
-            f"{tuple(found.shape)}"
-        )
+    wanted = f"{first} and {second} of one shape"
+    refuse_shapes(found.shape != input.shape, name, wanted, input, found)
     return found if input.dtype.kind == "f" else floating(found)
 
 

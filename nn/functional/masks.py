@@ -184,10 +184,8 @@ def _padding(mask: Tensor | np.ndarray, scores: tuple[int, ...]) -> Any:
             f"key_padding_mask: bool (True = padding) expected, got {padding.dtype.name}; convert "
             f"it with .astype(bool) if it has ones at padding, with mask < 0 if it has -inf there"
         )
-    refuse_shapes(
-        padding.shape != (scores[0], scores[-1]), "key_padding_mask",
-        f"shape (N, S) = {(scores[0], scores[-1])}", padding,
-    )  # fmt: skip
+    wanted = f"shape (N, S) = {(scores[0], scores[-1])}"
+    refuse_shapes(padding.shape != (scores[0], scores[-1]), "key_padding_mask", wanted, padding)
     return padding[:, None, None, :]
 
 
@@ -247,6 +245,5 @@ def _refuse_lengths(counts: Any, max_length: int) -> None:
     wrong = array[(array < 0) | (array > max_length)]
     if wrong.size:
         raise ValueError(
-            f"create_padding_mask: lengths from 0 to max_length ({max_length}) expected, "
-            f"got {wrong[0]}"
+            f"create_padding_mask: lengths of 0 to {max_length} expected, got {wrong[0]}"
         )

@@ -156,10 +156,9 @@ def cosine_embedding_loss(
     check_number(name, "margin", margin, -1.0, below=1.0 + 1e-9)
     like(name, input1, input2, "input1", "input2")
     y = np.asarray(target)
-    refuse_shapes(
-        input1.ndim not in (1, 2) or y.shape != input1.shape[:-1], name,
-        "inputs of shape (N, D) or (D,) with a target of shape (N,) or ()", input1, y,
-    )  # fmt: skip
+    wrong = input1.ndim not in (1, 2) or y.shape != input1.shape[:-1]
+    wanted = "inputs of shape (N, D) or (D,) with a target of shape (N,) or ()"
+    refuse_shapes(wrong, name, wanted, input1, y)
     if not np.isin(y, (-1, 1)).all():
         raise value_error(f"{name}: each target must be 1 or -1, got {y.tolist()}")
     # As in PyTorch, 1e-12 is added to the squares.
@@ -358,10 +357,9 @@ def multi_margin_loss(
         raise type_error(f"{name}: integers expected as classes, got {right.dtype.name}")
     check_choice(name, "p", p, (1, 2))
     one = input.ndim < 2 and right.shape in ((), (1,))
-    refuse_shapes(
-        not one and (input.ndim != 2 or right.shape != input.shape[:1]), name,
-        "an input of shape (N, C) or (C,) with a target of shape (N,) or ()", input, right,
-    )  # fmt: skip
+    wrong = not one and (input.ndim != 2 or right.shape != input.shape[:1])
+    wanted = "an input of shape (N, C) or (C,) with a target of shape (N,) or ()"
+    refuse_shapes(wrong, name, wanted, input, right)
     rows: Any = floating(input) if input.ndim == 2 else ops.reshape(floating(input), (1, -1))
     right, classes = ops.reshape(right, (-1, 1)), rows.shape[1]
     if (values_of(right) < 0).any() or (values_of(right) >= classes).any():

@@ -260,9 +260,7 @@ def _window(
     window = pooling_window(owner, axes, kernel_size, stride, padding, dilation)
     widths = tuple(width for width, _ in window.padding)
     if any(width > span // 2 for width, span in zip(widths, window.spans, strict=True)):
-        raise value_error(
-            f"{owner}: padding {widths} must be at most half of a window of {window.kernel}"
-        )
+        raise value_error(f"{owner}: padding {widths} must be at most half of {window.kernel}")
     return window
 
 

@@ -124,13 +124,10 @@ def fold(
     window = window_of("fold", 2, kernel_size, stride, padding, dilation)
     size = check_sizes("fold", "output_size", output_size, 2)
     places = _places("fold", window, size)  # (K·K', L)
-    if input.ndim not in (2, 3) or input.shape[-1] != places.shape[1] or (
-        input.shape[-2] % len(places)
-    ):  # fmt: skip
-        raise value_error(
-            f"fold: an input of shape (N, C·{len(places)}, {places.shape[1]}), one column for "
-            f"each window of {size}, expected, with or without N; got {tuple(input.shape)}"
-        )
+    wrong = input.ndim not in (2, 3) or input.shape[-1] != places.shape[1]
+    wrong = wrong or input.shape[-2] % len(places)
+    wanted = f"(N, C·{len(places)}, {places.shape[1]}), a column for each window of {size},"
+    refuse_shapes(wrong, "fold", wanted, input)
     *batch, rows, _ = input.shape
     shape = (*batch, rows // len(places))  # (N, C) or (C,)
     (top, bottom), (left, right) = window.padding
@@ -224,10 +221,9 @@ def _unpooled(
     padding: Sizes, output_size: Sequence[int] | None,
 ) -> Tensor:  # fmt: skip
     window = pooling_window(owner, axes, kernel_size, stride, padding)
-    refuse_shapes(
-        input.ndim not in (axes + 1, axes + 2) or np.shape(indices) != input.shape, owner,
-        f"an input with {axes + 1} or {axes + 2} axes and indices of its shape", input, indices,
-    )  # fmt: skip
+    wrong = input.ndim not in (axes + 1, axes + 2) or np.shape(indices) != input.shape
+    wanted = f"an input with {axes + 1} or {axes + 2} axes and indices of its shape"
+    refuse_shapes(wrong, owner, wanted, input, indices)
     *leading, sizes = *input.shape[:-axes], input.shape[-axes:]
     usual = size_of_input(window, sizes)
     target = usual if output_size is None else tuple(output_size)[-axes:]

@@ -286,10 +286,9 @@ class RotaryPosEmbedding(Module):
 
         The arguments are those of `functional.rotary_pos_embedding`.
         """
-        refuse_shapes(
-            self.embed_dim is not None and input.shape[-1:] != (self.embed_dim,),
-            "RotaryPosEmbedding", f"shape (..., L, {self.embed_dim})", input,
-        )  # fmt: skip
+        wrong = self.embed_dim is not None and input.shape[-1:] != (self.embed_dim,)
+        wanted = f"shape (..., L, {self.embed_dim})"
+        refuse_shapes(wrong, "RotaryPosEmbedding", wanted, input)
         if self.max_seq_len is not None and input.ndim > 1:
             positions_of(
                 "RotaryPosEmbedding", input.shape, position_ids, offset,

@@ -182,11 +182,9 @@ class _NormBase(_Normalization):
     def _check_layout(self, input: Tensor) -> None:
         axes = {layout.count(",") + 1: layout for layout in self.layouts}
         layout = axes.get(input.ndim, "")
-        refuse_shapes(
-            not layout or input.shape[layout.startswith("(N")] != self.num_features,
-            type(self).__name__,
-            f"an input of shape {' or '.join(self.layouts)} with C = {self.num_features}", input,
-        )  # fmt: skip
+        wrong = not layout or input.shape[layout.startswith("(N")] != self.num_features
+        wanted = f"an input of shape {' or '.join(self.layouts)} with C = {self.num_features}"
+        refuse_shapes(wrong, type(self).__name__, wanted, input)
 
 
 class _BatchNorm(_NormBase):

@@ -58,9 +58,8 @@ class _Recurrence(Module):
         if hx is None or len(self.states) == 1:
             return () if hx is None else (hx,)
         if not isinstance(hx, (tuple, list)) or len(hx) != 2:
-            raise value_error(
-                f"{type(self).__name__}: the state is a pair (h_0, c_0), got {type(hx).__name__}"
-            )
+            owner, came = type(self).__name__, type(hx).__name__
+            raise value_error(f"{owner}: the state is a pair (h_0, c_0), got {came}")
         return tuple(hx)
 
     def _returned(self, states: list[Tensor]) -> Any:
@@ -142,10 +141,7 @@ class RNNBase(_Recurrence, Generic[H]):
         self.num_layers = check_size(owner, "num_layers", num_layers)
         self.proj_size = check_size(owner, "proj_size", proj_size, 0)
         if proj_size and (len(self.states) == 1 or proj_size >= hidden_size):
-            raise ValueError(
-                f"{owner}: proj_size is a size of LSTM below its hidden_size ({hidden_size}), "
-                f"got {proj_size}"
-            )
+            raise ValueError(f"{owner}: proj_size is for LSTM, below hidden_size, got {proj_size}")
         self._out_size = proj_size or hidden_size
         self.bias = check_flag(owner, "bias", bias)
         self.batch_first = batch_first
@@ -205,10 +201,9 @@ class RNNBase(_Recurrence, Generic[H]):
             return self._read_packed(input, given)
         owner, single = type(self).__name__, input.ndim == 2
         axes = "(N, L, I)" if self.batch_first else "(L, N, I)"
-        refuse_shapes(
-            input.ndim not in (2, 3) or input.shape[-1] != self.input_size, owner,
-            f"an input of shape {axes} or (L, I) with I = {self.input_size}", input,
-        )  # fmt: skip
+        wrong = input.ndim not in (2, 3) or input.shape[-1] != self.input_size
+        wanted = f"an input of shape {axes} or (L, I) with I = {self.input_size}"
+        refuse_shapes(wrong, owner, wanted, input)
         x = input[:, None] if single else input.swapaxes(0, 1) if self.batch_first else input
         if not x.shape[0]:
             raise value_error(f"{owner}: a sequence without steps, of {tuple(input.shape)}")
@@ -224,10 +219,9 @@ class RNNBase(_Recurrence, Generic[H]):
     ) -> tuple[PackedSequence, list[Tensor]]:
         """As `_read`. Sequences are padded; what lies behind the end of one reaches no output."""
         data = packed.data
-        refuse_shapes(
-            data.ndim != 2 or data.shape[1] != self.input_size, type(self).__name__,
-            f"packed data of shape (elements, I) with I = {self.input_size}", data,
-        )  # fmt: skip
+        wrong = data.ndim != 2 or data.shape[1] != self.input_size
+        wanted = f"packed data of shape (elements, I) with I = {self.input_size}"
+        refuse_shapes(wrong, type(self).__name__, wanted, data)
         packing = packing_of(packed)
         end_of = (packing.lengths - 1, np.arange(packing.shape[1]))
         states = self._first(packing.shape[1], data.dtype, given, False)
@@ -404,12 +398,9 @@ class RNNCellBase(_Recurrence, Generic[H]):
     def _step(self, input: Tensor, given: tuple[Any, ...]) -> list[Tensor]:
         """Return the states after the step, each of shape (N, H), or (H,) without a batch."""
         owner = type(self).__name__
-        if input.ndim not in (1, 2) or input.shape[-1] != self.input_size:
-            raise value_error(
-                f"{owner}: an input of shape (N, I) or (I,) with I = {self.input_size} "
-                f"expected, got {tuple(input.shape)}; nn.{owner.removesuffix('Cell')} reads "
-                "sequences"
-            )
+        wrong = input.ndim not in (1, 2) or input.shape[-1] != self.input_size
+        wanted = f"one step (N, I) or (I,) with I = {self.input_size} (see nn.{owner[:-4]})"
+        refuse_shapes(wrong, owner, wanted, input)
         expected = (*input.shape[:-1], self.hidden_size)
         for name, state in zip(self.states, given, strict=bool(given)):
             refuse_shapes(state.shape != expected, owner, f"{name} of shape {expected}", state)
