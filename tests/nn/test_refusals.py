@@ -45,8 +45,8 @@ REFUSALS: dict[str, str] = {
     "nn.Unflatten(1, (-1, -1))(ones(2, 6))": "only specify one unknown",
     "nn.Unflatten(1, (4, -1))(ones(2, 6))": "got float32 (2, 6)",
     "nn.Unflatten(1, (0, -1))(ones(2, 6))": "got float32 (2, 6)",
-    "nn.Unflatten(2, (2, 3))(ones(2, 6))": "unflatten: axis 2 is out of bounds",
-    "nn.Unflatten(-3, (2, 3))(ones(2, 6))": "unflatten: axis -3 is out of bounds",
+    "nn.Unflatten(2, (2, 3))(ones(2, 6))": "unflatten ... axis 2 is out of bounds",
+    "nn.Unflatten(-3, (2, 3))(ones(2, 6))": "unflatten ... axis -3 is out of bounds",
     # normalization
     "nn.LayerNorm(3)(ones(2, 4))": "(3,) ... (2, 4)",
     "F.layer_norm(ones(3), (2, 3))": "(2, 3) ... (3,)",
