@@ -14,18 +14,10 @@ from minigrad.autograd.dtypes import to_array
 from minigrad.autograd.errors import refuse_shapes, type_error, value_error
 from minigrad.autograd.mode import located, state
 from minigrad.nn.functional.framing import framed
+from minigrad.ops import loss as of_classes
 from minigrad.ops._numerics import array_of, values_of
 from minigrad.ops.casting import floating
 from minigrad.ops.exponentials import clamped_log
-from minigrad.ops.loss import (
-    check_classes,
-    check_target,
-    class_rows,
-    number,
-    of_log_probabilities,
-    row_weights,
-    weighted,
-)
 from minigrad.support.checks import check_choice, check_number, check_probability
 from minigrad.tensors.creation import asarray
 from minigrad.tensors.tensor import Tensor
@@ -256,22 +248,23 @@ def nll_loss(
         1.5
     """
     reduction = reduction_of("nll_loss", size_average, reduce, reduction)
+    reduction = "none" if reduction is None else reduction
     input, target = (asarray(x) for x in (input, target))
     try:
-        check_target(input._data, target._data, weight, reduction or "none", ignore_index, 0.0)
+        of_classes.check_target(input._data, target._data, weight, reduction, ignore_index, 0.0)
     except (IndexError, TypeError, ValueError) as error:
         raise type(error)(located(f"nll_loss: {error}")) from None
-    rows = class_rows(input)  # (M, C)
+    rows = of_classes.class_rows(input)  # (M, C)
     if state.get().observers:  # who are told of ops, and not of what NumPy computes
-        check_classes(target, rows.shape[1], ignore_index)
-        return of_log_probabilities(rows, target, weight, reduction or "none", ignore_index)
+        of_classes.check_classes(target, rows.shape[1], ignore_index)
+        return of_classes.of_log_probabilities(rows, target, weight, reduction, ignore_index)
     target = target._data
-    index, counts, kept = row_weights(target, weight, ignore_index, rows.dtype)
+    index, counts, kept = of_classes.row_weights(target, weight, ignore_index, rows.dtype)
     likelihood = rows[np.arange(len(rows)), index]  # (M,)
-    losses = -weighted(likelihood, counts, kept, reduction == "mean")
+    losses = -of_classes.weighted(likelihood, counts, kept, reduction == "mean")
     if reduction == "mean":
         with np.errstate(invalid="ignore"):  # the mean over no target is NaN
-            return losses.sum() / number(counts, rows)
+            return losses.sum() / of_classes.number(counts, rows)
     return losses.sum() if reduction == "sum" else losses.reshape(target.shape)
 
 

@@ -36,13 +36,18 @@ def window_of(
     )
 
 
+def stride_of(stride: Sizes | None, kernel_size: Sizes) -> Sizes:
+    """The stride; without one, also an empty one as in PyTorch, the size of the window."""
+    empty = isinstance(stride, Sequence) and not stride
+    return kernel_size if stride is None or empty else stride
+
+
 def pooling_window(
     owner: str, axes: int, kernel_size: Sizes, stride: Sizes | None, padding: Sizes,
     dilation: Sizes = 1,
 ) -> Window:  # fmt: skip
-    """A window whose stride is by default its size; an empty stride is none, as in PyTorch."""
-    if stride is None or (isinstance(stride, (tuple, list)) and not stride):
-        stride = kernel_size
+    """A window whose stride is by default its size."""
+    stride = stride_of(stride, kernel_size)
     return window_of(owner, axes, kernel_size, stride, padding, dilation)
 
 

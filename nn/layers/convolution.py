@@ -21,13 +21,8 @@ from minigrad.nn.layers.function_layer import unusual
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
 from minigrad.ops._windows import Window
-from minigrad.support.checks import (
-    check_choice,
-    check_divisible,
-    check_flag,
-    check_size,
-    check_sizes,
-)
+from minigrad.support import checks
+from minigrad.support.checks import check_flag, check_size
 from minigrad.tensors.creation import empty
 from minigrad.tensors.tensor import Tensor
 
@@ -55,10 +50,10 @@ class _ConvNd(Module):
         self.kernel_size, self.stride, pairs, self.dilation = window
         self.padding = padding if isinstance(padding, str) else tuple(n for n, _ in pairs)
         self.groups = check_size(owner, "groups", groups)
-        check_divisible(owner, in_channels=in_channels, groups=groups)
-        check_divisible(owner, out_channels=out_channels, groups=groups)
+        checks.check_divisible(owner, in_channels=in_channels, groups=groups)
+        checks.check_divisible(owner, out_channels=out_channels, groups=groups)
         modes = ["zeros"] if self.transposed else ["zeros", *MODES]
-        check_choice(owner, "padding_mode", padding_mode, modes)
+        checks.check_choice(owner, "padding_mode", padding_mode, modes)
         self.padding_mode = padding_mode
         first, second = out_channels, in_channels
         if self.transposed:
@@ -164,7 +159,7 @@ class _ConvTransposeNd(_ConvNd):
             padding_mode, device, dtype,
         )  # fmt: skip
         owner = type(self).__name__
-        self.output_padding = check_sizes(
+        self.output_padding = checks.check_sizes(
             owner, "output_padding", output_padding, self.axes, least=0
         )
 

@@ -267,18 +267,13 @@ class RNNBase(_Recurrence, Generic[H]):
             expected = (shape[0], shape[2]) if single else shape
             if not hasattr(state, "shape"):
                 raise type_error(f"{owner}: {name}_0 must be a Tensor, got {type(state).__name__}")
-            refuse_shapes(
-                state.shape != expected, owner,
-                f"{name}_0 of shape {expected} (layers times directions first, also where the "
-                f"input is batch first)", state,
-            )  # fmt: skip
+            wanted = f"{name}_0 of shape {expected} (layers times directions first, even with batch_first)"
+            refuse_shapes(state.shape != expected, owner, wanted, state)
         return [state[:, None] if single else state for state in given]
 
     def extra_repr(self) -> str:
-        options = unusual(
-            self, proj_size=0, num_layers=1, bias=True, batch_first=False, dropout=0.0,
-            bidirectional=False,
-        )  # fmt: skip
+        options = unusual(self, proj_size=0, num_layers=1, bias=True, batch_first=False)
+        options += unusual(self, dropout=0.0, bidirectional=False)
         return ", ".join([f"{self.input_size}, {self.hidden_size}", *options])
 
 
