@@ -10,8 +10,8 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.errors import type_error, value_error
-from minigrad.nn.functional.convolution import Sizes, over_a_batch
 from minigrad.nn.functional.framing import framed
+from minigrad.nn.functional.windows import Sizes, over_a_batch, pooling_window
 from minigrad.ops._numerics import widened
 from minigrad.ops._windows import Window
 from minigrad.ops.casting import floating
@@ -36,11 +36,6 @@ def max_pool1d(
     input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
     dilation: Sizes = 1, ceil_mode: bool = False, *, return_indices: Literal[True],
 ) -> ValuesAndIndices: ...  # fmt: skip
-@overload
-def max_pool1d(
-    input: Tensor, kernel_size: Sizes, stride: Sizes | None, padding: Sizes, dilation: Sizes,
-    ceil_mode: bool, return_indices: Literal[True],
-) -> ValuesAndIndices: ...  # fmt: skip
 @framed
 def max_pool1d(
     input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
@@ -55,8 +50,9 @@ def max_pool1d(
         >>> nn.functional.max_pool1d(tensor([[[1.0, 3.0, 2.0, 0.0]]]), 2).tolist()
         [[[3.0, 2.0]]]
     """
-    window = _window("max_pool1d", 1, kernel_size, stride, padding, dilation)
-    return _max(1, input, window, ceil_mode, return_indices)
+    owner = "max_pool1d"
+    window = _window(owner, 1, kernel_size, stride, padding, dilation)
+    return _max(owner, input, window, ceil_mode, return_indices)
 
 
 @overload
@@ -68,11 +64,6 @@ def max_pool2d(
 def max_pool2d(
     input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
     dilation: Sizes = 1, ceil_mode: bool = False, *, return_indices: Literal[True],
-) -> ValuesAndIndices: ...  # fmt: skip
-@overload
-def max_pool2d(
-    input: Tensor, kernel_size: Sizes, stride: Sizes | None, padding: Sizes, dilation: Sizes,
-    ceil_mode: bool, return_indices: Literal[True],
 ) -> ValuesAndIndices: ...  # fmt: skip
 @framed
 def max_pool2d(
@@ -104,8 +95,9 @@ def max_pool2d(
         >>> nn.functional.max_pool2d(tensor([[[[1.0, 3.0], [2.0, 0.0]]]]), 2).tolist()
         [[[[3.0]]]]
     """
-    window = _window("max_pool2d", 2, kernel_size, stride, padding, dilation)
-    return _max(2, input, window, ceil_mode, return_indices)
+    owner = "max_pool2d"
+    window = _window(owner, 2, kernel_size, stride, padding, dilation)
+    return _max(owner, input, window, ceil_mode, return_indices)
 
 
 @framed
@@ -122,7 +114,7 @@ def avg_pool1d(
         >>> nn.functional.avg_pool1d(tensor([[[1.0, 3.0, 2.0, 0.0]]]), 2).tolist()
         [[[2.0, 1.0]]]
     """
-    window = _window("avg_pool1d", 1, kernel_size, stride, padding, 1)
+    window = _window("avg_pool1d", 1, kernel_size, stride, padding)
     return _average("avg_pool1d", input, window, ceil_mode, count_include_pad)
 
 
@@ -155,7 +147,7 @@ def avg_pool2d(
         >>> nn.functional.avg_pool2d(tensor([[[[1.0, 3.0], [2.0, 0.0]]]]), 2).tolist()
         [[[[1.5]]]]
     """
-    window = _window("avg_pool2d", 2, kernel_size, stride, padding, 1)
+    window = _window("avg_pool2d", 2, kernel_size, stride, padding)
     return _average("avg_pool2d", input, window, ceil_mode, count_include_pad, divisor_override)
 
 
@@ -262,40 +254,37 @@ def adaptive_max_pool2d(
 
 
 def _window(
-    owner: str, axes: int, kernel_size: Sizes, stride: Sizes | None, padding: Sizes, dilation: Sizes
-) -> Window:
-    """Return the window, with the same padding before and after each axis."""
-    kernel = check_sizes(owner, "kernel_size", kernel_size, axes)
-    own = stride is None or (isinstance(stride, (tuple, list)) and not stride)  # as in PyTorch
-    strides = kernel if own else check_sizes(owner, "stride", stride, axes)
-    widths = check_sizes(owner, "padding", padding, axes, least=0)
-    gaps = check_sizes(owner, "dilation", dilation, axes)
-    window = Window(kernel, strides, tuple((width, width) for width in widths), gaps)
+    owner: str, axes: int, kernel_size: Sizes, stride: Sizes | None, padding: Sizes,
+    dilation: Sizes = 1,
+) -> Window:  # fmt: skip
+    window = pooling_window(owner, axes, kernel_size, stride, padding, dilation)
+    widths = tuple(width for width, _ in window.padding)
     if any(width > span // 2 for width, span in zip(widths, window.spans, strict=True)):
-        raise value_error(f"{owner}: padding {widths} must be at most half of a window of {kernel}")
+        raise value_error(f"{owner}: padding {widths} must be at most half of {window.kernel}")
     return window
 
 
-def _rounded_up(sizes: tuple[int, ...], window: Window) -> Window:
-    """The window with a longer padding after each axis, for `ceil_mode`."""
-    pairs = []
-    axes = zip(sizes, window.padding, window.stride, window.spans, strict=True)
-    for size, (width, _), stride, span in axes:
-        more = 0
-        if size + 2 * width >= span:
-            count = -(-(size + 2 * width - span) // stride) + 1
-            # No window starts in the padding after the input.
-            count -= (count - 1) * stride >= size + width
-            more = max(0, (count - 1) * stride + span - size - 2 * width)
-        pairs.append((width, width + more))
+def _fitted(window: Window, sizes: Sequence[int], ceil_mode: bool) -> Window:
+    """The window; for `ceil_mode` with more padding at the end, for last partial windows."""
+    pairs = list(window.padding)
+    for axis, (size, span, stride) in enumerate(
+        zip(sizes, window.spans, window.stride, strict=True)
+    ):
+        width, _ = pairs[axis]
+        rest = size + 2 * width - span  # what lies behind the first window
+        if ceil_mode and rest >= 0:
+            others = -(-rest // stride)
+            others -= others * stride >= size + width  # none starts in the padding at the end
+            pairs[axis] = (width, width + max(0, others * stride - rest))
     return window._replace(padding=tuple(pairs))
 
 
-def _max(axes: int, input: Tensor, window: Window, ceil_mode: bool, return_indices: bool) -> Any:
+def _max(owner: str, input: Tensor, window: Window, ceil_mode: bool, return_indices: bool) -> Any:
     def pooled(op: Any) -> Tensor:
-        return over_a_batch(f"max_pool{axes}d", axes, input, lambda x: op(
-            x, _rounded_up(x.shape[2:], window) if ceil_mode else window
-        ))  # fmt: skip
+        return over_a_batch(
+            owner, len(window.kernel), input,
+            lambda x: op(x, _fitted(window, x.shape[2:], ceil_mode)),
+        )  # fmt: skip
 
     values = pooled(ops.max_pool)
     return ValuesAndIndices(values, pooled(ops.max_pool_places)) if return_indices else values
@@ -308,8 +297,8 @@ def _norms(
     owner = f"lp_pool{axes}d"
     check_number(owner, "norm_type", norm_type, above=0.0)
     powers = floating(input) ** norm_type
-    window = _window(owner, axes, kernel_size, stride, 0, 1)
-    means, count = _average(owner, powers, window, ceil_mode, True), math.prod(window.kernel)
+    window = _window(owner, axes, kernel_size, stride, 0)
+    means, count = _average(owner, powers, window, ceil_mode, True), math.prod(window[0])
     return (ops.sign(means) * ops.relu(ops.abs(means)) * count) ** (1.0 / norm_type)
 
 
@@ -326,22 +315,18 @@ def _average(
         check_size(owner, "divisor_override", divisor)
 
     def pooled(x: Tensor) -> Tensor:
-        own = _rounded_up(x.shape[2:], window) if ceil_mode else window
-        sums = ops.sum_pool(widened(x), own)
+        sums = ops.sum_pool(widened(x), _fitted(window, x.shape[2:], ceil_mode))
         if divisor is not None:
             return _means(sums, divisor, x)
-        if not any(map(any, own.padding)):
+        if not ceil_mode and not any(map(any, window.padding)):
             return _means(sums, math.prod(window.kernel), x)
         counts = np.ones((), int)
         for size, count, reach, step, (width, _) in zip(
             x.shape[2:], sums.shape[2:], window.kernel, window.stride, window.padding, strict=True
         ):
+            border = width if count_include_pad else 0
             starts = np.arange(count) * step - width
-            ends = starts + reach
-            if count_include_pad:
-                inside = np.minimum(ends, size + width) - starts
-            else:
-                inside = np.minimum(ends, size) - np.maximum(starts, 0)
+            inside = np.minimum(starts + reach, size + border) - np.maximum(starts, -border)
             counts = counts[..., None] * inside
         return _means(sums, counts, x)
 
@@ -360,21 +345,16 @@ def _adaptive(
     pooled: Callable[[Tensor, tuple[int, ...]], Tensor],
 ) -> Tensor:  # fmt: skip
     owner = f"adaptive_{kind}_pool{axes}d"
-    given = tuple(output_size) if isinstance(output_size, Sequence) else (output_size,) * axes
-    if len(given) != axes:
-        raise value_error(
-            f"{owner}: output_size must be an int or {axes} of them, got {output_size!r}"
-        )
-    given = tuple(n if n is None else check_size(owner, "output_size", n) for n in given)
+    given = output_size if isinstance(output_size, Sequence) else (output_size,) * axes
+    check_sizes(owner, "output_size", tuple(1 if n is None else n for n in given), axes)
 
     def over(x: Tensor) -> Tensor:
         sizes = x.shape[2:]
         if 0 in sizes:
             raise value_error(f"{owner}: nothing to pool in an input of shape {tuple(x.shape)}")
-        counts = tuple(
-            size if count is None else count for size, count in zip(sizes, given, strict=True)
+        return pooled(
+            x, tuple(size if n is None else n for n, size in zip(given, sizes, strict=True))
         )
-        return pooled(x, counts)
 
     return over_a_batch(owner, axes, input, over)
 
@@ -425,14 +405,8 @@ def _places_of_largest(x: Tensor, counts: tuple[int, ...]) -> Tensor:
     sizes = x.shape[2:]
     x, kernel, sources = _equal_parts(x, counts)
     rest = ops.max_pool_places(x, _beside(kernel))
-    places: Any = 0
-    step = 1
-    for size, source in zip(reversed(sizes), reversed(sources), strict=True):
-        along = ops.remainder(rest, len(source))
-        rest = ops.floor_divide(rest, len(source))
-        places = places + ops.take(source, along) * step
-        step *= size
-    return places
+    origin = np.arange(math.prod(sizes)).reshape(sizes)[np.ix_(*sources)]
+    return ops.take(origin.ravel(), rest)
 
 
 def _equal_parts(
