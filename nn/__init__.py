@@ -33,9 +33,8 @@ from minigrad.nn.module.containers import *
 from minigrad.nn.module.parameter import *
 from minigrad.nn.source_documents.attention import *
 from minigrad.nn.source_documents.blocks import *
-from minigrad.nn.transformers.decoder import *
-from minigrad.nn.transformers.encoder import *
-from minigrad.nn.transformers.transformer import *
+from minigrad.nn.transformers.layers import *
+from minigrad.nn.transformers.stacks import *
 from minigrad.support import near_names
 
 if not TYPE_CHECKING:  # type checkers follow the imports above
