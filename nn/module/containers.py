@@ -102,7 +102,8 @@ class _Sequence(_Entries, MutableSequence[T]):
         self._become(self._named())
 
     def __iter__(self) -> Iterator[T]:
-        return iter([*map(self.__dict__.__getitem__, self._names())])
+        own, wanted = self.__dict__, self._kind
+        return iter([own[name] for name, kind in self._registered.items() if kind == wanted])
 
     def __contains__(self, value: object) -> bool:
         return any(entry is value for entry in self)
