@@ -11,7 +11,7 @@ import itertools
 import operator
 import sys
 from collections import ChainMap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -19,17 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minigrad.viz.formula.sources import defined
-from minigrad.viz.formula.terms import (
-    Call,
-    Choice,
-    Constant,
-    Term,
-    Variable,
-    evaluate,
-    row,
-    same,
-    walk,
-)
+from minigrad.viz.formula.terms import Call, Choice, Constant, Term, Variable, row
 
 if TYPE_CHECKING:
     from minigrad.viz.formula.reader import Reader
@@ -120,7 +110,7 @@ class Body:
             one, other = after_then.get(name), self.local.get(name)
             if one is None or other is None:
                 self.local.pop(name, None)  # assigned in one branch only
-            elif not same(one, other):
+            elif not one.same(other):
                 self.assign(ast.Name(name), Choice(test, one, other))
         return None
 
@@ -151,24 +141,8 @@ class Body:
                 return Constant(value)
             case ast.Name(id=name):
                 return self.local[name] if name in self.local else self.global_(name)
-            case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
-                return Call(OPERATORS[type(op)], (self.term(left), self.term(right)))
-            case ast.UnaryOp(op=op, operand=operand):
-                term = self.term(operand)
-                match op, term:
-                    case ast.USub(), Constant(value, "") if type(value) in (int, float):
-                        return Constant(-value)
-                return Call(OPERATORS[type(op)], (term,))
-            case ast.Compare(left=left, ops=ops, comparators=others) if all(
-                type(op) in OPERATORS for op in ops
-            ):
-                terms = [self.term(node) for node in (left, *others)]
-                pairs = zip(ops, itertools.pairwise(terms), strict=True)
-                return self.conditions(
-                    True, [Call(OPERATORS[type(op)], pair) for op, pair in pairs]
-                )
-            case ast.BoolOp(op=op, values=values):
-                return self.conditions(isinstance(op, ast.And), [self.term(v) for v in values])
+            case ast.BinOp() | ast.UnaryOp() | ast.Compare() | ast.BoolOp():
+                return self.operation(node)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 return Choice(self.term(test), self.term(body), self.term(orelse))
             case ast.Tuple(elts=items) | ast.List(elts=items):
@@ -187,6 +161,25 @@ class Body:
                 return self.call(func, self.terms(args), named)
         raise Unreadable
 
+    def operation(self, node: ast.expr) -> Term:
+        """The term of an expression with an operator."""
+        match node:
+            case ast.BinOp(left=left, op=op, right=right):
+                return Call(_operator(op), (self.term(left), self.term(right)))
+            case ast.UnaryOp(op=op, operand=operand):
+                term = self.term(operand)
+                match op, term:
+                    case ast.USub(), Constant(value, "") if type(value) in (int, float):
+                        return Constant(-value)
+                return Call(_operator(op), (term,))
+            case ast.Compare(left=left, ops=ops, comparators=others):
+                pairs = itertools.pairwise([self.term(one) for one in (left, *others)])
+                compared = [Call(_operator(op), pair) for op, pair in zip(ops, pairs, strict=True)]
+                return self.conditions(True, compared)
+            case ast.BoolOp(op=op, values=values):
+                return self.conditions(isinstance(op, ast.And), [self.term(v) for v in values])
+        raise Unreadable
+
     def terms(self, nodes: list[ast.expr]) -> tuple[Term, ...]:
         """The terms of a list; a starred tuple gives its items."""
         found: list[Term] = []
@@ -201,7 +194,7 @@ class Body:
         return tuple(found)
 
     @staticmethod
-    def conditions(all_of: bool, terms: list[Term]) -> Term:
+    def conditions(all_of: bool, terms: Sequence[Term]) -> Term:
         """``and`` or ``or``: the last term, unless one before it decides."""
         found = terms[-1]
         for term in reversed(terms[:-1]):
@@ -232,7 +225,7 @@ class Body:
             expression = defined(module, name)
             if expression is not None:
                 term = Body(self.reader, {}, self.scope).term(expression)
-                if _is_arithmetic(term) and evaluate(term, {}) == value:
+                if _is_arithmetic(term) and term.evaluate({}) == value:
                     return term
             return Constant(value, _symbol(name, value))
         plain = value is None or callable(value) or isinstance(value, PLAIN)
@@ -282,12 +275,19 @@ class Body:
         return self.reader.call(function.value, args, keywords, inside)
 
 
+def _operator(op: ast.AST) -> Callable[..., Any]:
+    """The function of an operator."""
+    if type(op) not in OPERATORS:
+        raise Unreadable
+    return OPERATORS[type(op)]
+
+
 def _is_arithmetic(term: Term) -> bool:
     """Whether a term is made of numbers and functions of `math` and `operator` only."""
     return not isinstance(term, Variable) and all(
         not isinstance(part, Call)
         or getattr(part.function, "__module__", "") in ("math", "_operator")
-        for part in walk(term)
+        for part in term.walk()
     )
 
 

@@ -24,14 +24,7 @@ from minigrad.viz.formula.definitions import Definition, Reading, tidied
 from minigrad.viz.formula.parser import Body, Keywords, Unreadable
 from minigrad.viz.formula.signs import NAMES, SIGNS
 from minigrad.viz.formula.sources import Source, source
-from minigrad.viz.formula.terms import (
-    Call,
-    Constant,
-    Term,
-    Variable,
-    row,
-    same,
-)
+from minigrad.viz.formula.terms import Call, Constant, Term, Variable, row
 
 TRANSPARENT = (np.asarray, float)
 """Functions that return their first argument."""
@@ -152,7 +145,7 @@ class Reader:
         taken = {name for one in self.definitions for name in one} | self.parameters
         while taken & {*names}:
             known = self.definitions.get(names)
-            if known is not None and same(known.term, term):
+            if known is not None and known.term.same(term):
                 return names
             names = tuple(f"{name}′" for name in names)
         self.definitions[names] = Definition(names, term, comment)

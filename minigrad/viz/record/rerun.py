@@ -227,6 +227,7 @@ def given_to(
         value = values.get(name)
         if op.variadic and name == op.params[0] and value is not None:
             values[f"{name}_shape"] = tuple(one.shape for one in value)
+            values |= {f"{name}[{i}]": one for i, one in enumerate(value)}
         elif isinstance(value, np.ndarray):
             values[f"{name}_shape"] = value.shape
     return Given(values)

@@ -38,9 +38,8 @@ from minigrad.viz.record.rerun import (
     given_to,
     precision,
 )
-from minigrad.viz.record.selection import Choice
+from minigrad.viz.record.selection import Choice, limited
 from minigrad.viz.record.steps import Part, Step, norm, number_arrivals, summary
-from minigrad.viz.record.values import limited
 
 Sent = list[tuple[Entry, Part]]
 """The parts of a step, with the entries that they belong to."""
