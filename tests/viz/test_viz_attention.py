@@ -18,10 +18,9 @@ import minigrad
 from minigrad import Tensor, nn, ops, viz
 from minigrad.nn import functional as F
 from minigrad.ops.random_masks import dropout_factor
-from minigrad.viz import Cells, Graph, Heatmap
-from minigrad.viz.drawing.colour_scale import diverging, png, sequential
+from minigrad.viz import Graph, Heatmap
+from minigrad.viz.drawing.colour_scale import LEVELS, diverging, png, sequential, to_levels
 from minigrad.viz.drawing.heatmap import figure
-from minigrad.viz.record.heatmap import LEVELS, to_levels
 
 
 def qkv(*shape: int) -> list[Tensor]:
@@ -157,15 +156,6 @@ class TestFinding:
     def test_json_both_ways(self) -> None:
         graph, _ = fused(*qkv(1, 2, 3, 4), causal=True)
         assert Graph.from_json(graph.to_json()).heatmaps == graph.heatmaps != ()
-
-
-def test_cells_lose_half_a_step_at_most() -> None:
-    """Also those that are all alike, or not finite."""
-    array, alike = np.random.default_rng(0).standard_normal((4, 5)), np.full(3, 2.5)
-    np.testing.assert_array_equal(Cells.of(alike).array((3,)), alike)
-    np.testing.assert_array_equal(Cells.of(np.array([np.nan, np.inf])).array((2,)), [np.nan] * 2)
-    found, room = Cells.of(array).array((4, 5)), np.ptp(array) / 508 * 1.001
-    np.testing.assert_allclose(found, array, rtol=0, atol=room)
 
 
 def lightness(colour: tuple[int, int, int]) -> float:

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from minigrad.viz.drawing.colour_scale import BROKEN, Colour, dark, diverging, png, sequential
+from minigrad.viz.drawing.colour_scale import LEVELS, Colour, byte_colours, dark, png, to_levels
 from minigrad.viz.drawing.elements import escape, picture, text
 from minigrad.viz.drawing.style import FONT, sheet
 from minigrad.viz.layout.labels import LEADING, shorten, text_width
-from minigrad.viz.record.heatmap import LEVELS, Heatmap, to_levels
+from minigrad.viz.record.heatmap import Heatmap
 
 NUMBERED, NUMBER_CELL = 12, 34
 """Up to so many rows and columns the numbers are in the cells; and the side of such a cell."""
@@ -71,7 +71,7 @@ def draw(panels: Sequence[Panel], label: str, signed: bool = False, across: int 
     """
     every = np.concatenate([panel.values.ravel() for panel in panels])
     high = float(np.abs(every).max(where=np.isfinite(every), initial=0.0))
-    scale = diverging(LEVELS + 1) if signed else sequential(LEVELS + 1)
+    scale = byte_colours(signed)
     ends = -high if signed else 0.0, high
     parts, width, y = [hatching()], 220, EDGE
     for panel in panels:
@@ -165,7 +165,7 @@ def cells(
         yield f'<path class="masked" fill="url(#{HATCH})" d="{runs}"/>'
     if max(rows, columns) <= NUMBERED:
         for row, column in np.argwhere(~masked):
-            ink = "#FFFFFF" if dark((*scale, BROKEN)[levels[row, column]]) else "#24292F"
+            ink = "#FFFFFF" if dark(scale[levels[row, column]]) else "#24292F"
             x, y = (column + 0.5) * side, (row + 0.5) * side + 4
             number = figure(float(values[row, column]))
             yield f'<text style="fill:{ink}" x="{x:.5g}" y="{y:.5g}">{number}</text>'
@@ -187,7 +187,7 @@ def _legend(ends: tuple[float, float], scale: Sequence[Colour], masked: bool) ->
 
 def image(size: str, levels: np.ndarray, scale: Sequence[Colour]) -> str:
     """A grid as a picture of one pixel for each cell."""
-    address = png(levels, (*scale, BROKEN))
+    address = png(levels, scale)
     return f'<image {size} preserveAspectRatio="none" href="{address}"/>'
 
 

@@ -10,12 +10,11 @@ import numpy as np
 
 from minigrad.debugging.memory import readable
 from minigrad.viz.drawing import curves
-from minigrad.viz.drawing.colour_scale import sequential
+from minigrad.viz.drawing.colour_scale import byte_colours, to_levels
 from minigrad.viz.drawing.elements import escape
 from minigrad.viz.drawing.heatmap import image
 from minigrad.viz.page.explorer import Page, written
 from minigrad.viz.page.html import colours, static
-from minigrad.viz.record.heatmap import LEVELS, to_levels
 
 if TYPE_CHECKING:
     from minigrad.debugging import Profile, Statistics
@@ -125,7 +124,7 @@ def _histograms(name: str, steps: Mapping[int, Numbers]) -> str:
         low, high = low - max(abs(low), 1e-9), high + max(abs(high), 1e-9)
     rows = np.array([n.binned(low, high) / max(n.count, 1) for n in every])
     levels = to_levels(rows, 0.0, float(rows.max()))
-    drawn = image('width="100" height="100"', levels, sequential(LEVELS + 1))
+    drawn = image('width="100" height="100"', levels, byte_colours())
     if low < 0 < high:
         drawn += f'<path class="mark" d="M{100 * low / (low - high):.2f} 0V100"/>'
     said = ", ".join(

@@ -13,8 +13,9 @@ import numpy as np
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import Primitive, registry
 from minigrad.viz.record.entries import Entry
-from minigrad.viz.record.heatmap import Cells, Heatmap
+from minigrad.viz.record.heatmap import Heatmap
 from minigrad.viz.record.model import Diagram
+from minigrad.viz.record.steps import summary
 
 HEADS = 16
 """The most heads that are kept."""
@@ -121,12 +122,12 @@ class Weights:
         places = {node.id: paths.get(node.group or "", "") for node in diagram.nodes}
         found = []
         for entry, seen in self.found(entries):
-            node, (heads, queries, keys) = ids[entry], seen.weights.shape
+            node, (heads, queries, keys), came = ids[entry], seen.weights.shape, seen.gradients
             mask = b64encode(np.packbits(seen.masked).tobytes()).decode("ascii")
             found.append(Heatmap(
-                node, places[node], (heads, queries, keys), seen.whole, Cells.of(seen.weights),
-                mask if seen.masked.any() else "",
-                None if seen.gradients is None else Cells.of(seen.gradients),
+                node, places[node], (heads, queries, keys), seen.whole,
+                summary(seen.weights, whole=True), mask if seen.masked.any() else "",
+                None if came is None else summary(came, whole=True),
             ))  # fmt: skip
         return tuple(found)
 

@@ -1,59 +1,11 @@
-"""Attention weights as data: for each head, how much each query takes of each key, in 8 bits."""
+"""Attention weights as data: for each head, how much each query takes of each key."""
 
-from base64 import b64decode, b64encode
+from base64 import b64decode
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 
-LEVELS = 254
-"""The byte of the highest value; the next byte means a number that is not finite."""
-
-
-def to_levels(array: np.ndarray, low: float, high: float) -> np.ndarray:
-    """Round numbers between `low` and `high` to bytes; byte 255 means not finite."""
-    finite = np.isfinite(array)
-    steps = (np.where(finite, array, low).astype(np.float64) - low) / ((high - low) or 1.0) * LEVELS
-    return np.where(finite, np.rint(steps), LEVELS + 1).astype(np.uint8)
-
-
-@dataclass(frozen=True, slots=True)
-class Cells:
-    """Numbers in 8 bits each.
-
-    Attributes:
-        low: The least of them, which is byte 0.
-        high: The greatest, which is byte 254; byte 255 means not finite.
-        data: The bytes in base64, row by row.
-
-    Example:
-        >>> import numpy as np
-        >>> from minigrad.viz.record.heatmap import Cells
-        >>> cells = Cells.of(np.array([0.0, 0.5, 1.0, np.nan]))
-        >>> cells.data, cells.array((4,)).tolist()
-        ('AH/+/w==', [0.0, 0.5, 1.0, nan])
-    """
-
-    low: float
-    high: float
-    data: str
-
-    @classmethod
-    def of(cls, array: np.ndarray) -> Self:
-        """Round an array of any shape to 8 bits."""
-        finite = array[np.isfinite(array)]
-        low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
-        return cls(low, high, b64encode(to_levels(array, low, high).tobytes()).decode("ascii"))
-
-    def levels(self, shape: tuple[int, ...]) -> np.ndarray:
-        """Return the bytes as an array of a shape."""
-        return np.frombuffer(b64decode(self.data), np.uint8).reshape(shape)
-
-    def array(self, shape: tuple[int, ...]) -> np.ndarray:
-        """Return the numbers as a float64 array of a shape, NaN where a number is not finite."""
-        levels = self.levels(shape)
-        values = self.low + levels * ((self.high - self.low) / LEVELS)
-        return np.where(levels > LEVELS, np.nan, values)
+from minigrad.viz.record.steps import Summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +37,16 @@ class Heatmap:
     name: str
     shape: tuple[int, int, int]
     whole: tuple[int, int, int]
-    weights: Cells
+    weights: Summary
     mask: str = ""
-    gradients: Cells | None = None
+    gradients: Summary | None = None
 
     def values(self) -> np.ndarray:
-        """Return the weights, (heads, queries, keys), exact to 1/254 of their range."""
-        return self.weights.array(self.shape)
+        """Return the weights, an array (heads, queries, keys)."""
+        return self.weights.array()
 
     def gradient_values(self) -> np.ndarray:
-        """Return the gradients of the weights, exact to 1/254 of their range.
+        """Return the gradients of the weights.
 
         Returns:
             An array (heads, queries, keys).
@@ -107,7 +59,7 @@ class Heatmap:
                 "heatmap: there are no gradients; call loss.backward() within the block of "
                 "viz.trace()"
             )
-        return self.gradients.array(self.shape)
+        return self.gradients.array()
 
     def masked(self) -> np.ndarray:
         """Tell which cells were masked, bools (heads, queries, keys)."""

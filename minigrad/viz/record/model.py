@@ -19,7 +19,7 @@ from minigrad.viz.record.steps import Step, Summary
 
 Kind = Literal["op", "parameter", "buffer", "input", "constant", "output", "module"]
 
-FORMAT = 3
+FORMAT = 4
 """Changes when old JSON can no longer be read."""
 
 UNWRITTEN = ("primitive", "given")
