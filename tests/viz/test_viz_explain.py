@@ -21,8 +21,8 @@ from minigrad.autograd.primitives import registry
 from minigrad.nn import functional as F
 from minigrad.viz import formulas
 from minigrad.viz.explanation.explanations import explain_broadcast, explain_saved, source_lines
+from minigrad.viz.explanation.gradients import missing_gradients
 from minigrad.viz.explanation.matrix_products import Term, product
-from minigrad.viz.explanation.missing_gradients import missing_gradients
 from minigrad.viz.explanation.report import planned
 from minigrad.viz.formula import notation as n
 from minigrad.viz.formula.printers import latex, prose

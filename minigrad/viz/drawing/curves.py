@@ -5,17 +5,15 @@ A chart is as wide as a phone, so that its texts keep their size everywhere.
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from minigrad.debugging.training_statistics import Statistics
 from minigrad.viz.drawing.elements import escape, picture, text
 from minigrad.viz.drawing.style import FONT, sheet
 from minigrad.viz.layout.labels import shorten, text_width
 from minigrad.viz.record.writing import number_text
-
-if TYPE_CHECKING:
-    from minigrad.debugging import Statistics
 
 Curves = Mapping[str, Mapping[Any, float]]
 """By the name of a line, its values by step, or by time."""
@@ -66,7 +64,7 @@ STYLE = sheet(
 )
 
 
-def shown(statistics: "Statistics") -> dict[str, str]:
+def shown(statistics: Statistics) -> dict[str, str]:
     """The charts of a few layers: as HTML side by side as there is room, as an SVG in a column."""
     charts = [*draw(statistics, whole=False)]
     row = f'<div style="display:flex;flex-wrap:wrap">{"".join(charts)}</div>'
@@ -82,7 +80,7 @@ def column(charts: Sequence[str]) -> str:
     return picture("minigrad-curves", "The curves of a training", size, STYLE, [placed])
 
 
-def draw(statistics: "Statistics", whole: bool) -> Iterator[str]:
+def draw(statistics: Statistics, whole: bool) -> Iterator[str]:
     """A chart for each kind of curve: of the whole model as many as it needs, or of few layers."""
     for kind, title in TITLES.items():
         curves = _of_kind(statistics, kind)
@@ -99,7 +97,7 @@ def draw(statistics: "Statistics", whole: bool) -> Iterator[str]:
             yield chart(title, some, axis, named=kind not in ("loss", "learning rate"))
 
 
-def _of_kind(statistics: "Statistics", kind: str) -> Curves:
+def _of_kind(statistics: Statistics, kind: str) -> Curves:
     """The curves of a kind: updates as shares of their weights, and only where units died."""
     curves: Curves = statistics.curves.get(kind, {})
     if kind == "updates":

@@ -1,25 +1,20 @@
 """Pages of charts: the memory of a step over its time; curves and histograms of a training."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from minigrad.debugging.memory import readable
+from minigrad.debugging.profiler import Profile
+from minigrad.debugging.tables import By
+from minigrad.debugging.training_statistics import Numbers, Statistics
 from minigrad.viz.drawing import curves
 from minigrad.viz.drawing.colour_scale import byte_colours, to_levels
 from minigrad.viz.drawing.elements import escape
 from minigrad.viz.drawing.heatmap import image
 from minigrad.viz.page.explorer import Page, written
 from minigrad.viz.page.html import colours, static
-
-if TYPE_CHECKING:
-    from minigrad.debugging import Profile, Statistics
-    from minigrad.debugging.tables import By
-    from minigrad.debugging.training_statistics import Numbers
 
 POINTS = 300
 """Of time, in a chart of the memory."""
@@ -54,8 +49,6 @@ def charts(record: Profile | Statistics, path: str | os.PathLike[str] | None = N
         >>> viz.charts(profile).path.name
         'Profile.html'
     """
-    from minigrad.debugging import Profile, Statistics
-
     if not isinstance(record, Profile | Statistics):
         raise TypeError(f"charts: a Profile or Statistics expected, got {type(record).__name__}")
     title = type(record).__name__
@@ -64,8 +57,6 @@ def charts(record: Profile | Statistics, path: str | os.PathLike[str] | None = N
 
 def inline(record: Profile | Statistics) -> str:
     """The charts as a part of another page: their style sheet reaches nothing else."""
-    from minigrad.debugging import Profile
-
     body = _profile(record) if isinstance(record, Profile) else _statistics(record)
     style = colours(".minigrad-charts") + static("charts.css")
     style += curves.STYLE.replace("@media", "@media screen and")

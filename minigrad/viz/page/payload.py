@@ -18,8 +18,7 @@ from minigrad.viz.explanation.explanations import (
     source_lines,
     step_notes,
 )
-from minigrad.viz.explanation.held import held
-from minigrad.viz.explanation.missing_gradients import missing_gradients
+from minigrad.viz.explanation.gradients import held, missing_gradients
 from minigrad.viz.formula import Formula, formula_of
 from minigrad.viz.layout import skeleton
 from minigrad.viz.page.terms import written_arguments, written_forward, written_rule
