@@ -465,7 +465,7 @@ def test_numbers_are_those_of_the_step_whatever_changes_later() -> None:
         x.data[...] = 100.0
     given = trace.graph().steps[1].given
     assert given is not None
-    np.testing.assert_array_equal(given.values["b"], [2.0, 5.0])
+    np.testing.assert_array_equal(given["b"], [2.0, 5.0])
 
 
 def test_large_arrays_are_not_kept() -> None:

@@ -1,7 +1,7 @@
 """The attention of a model: its weights as arrays, and a picture of them."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from os import PathLike
 from pathlib import Path
@@ -31,7 +31,7 @@ SOUGHT = (
 )
 
 
-class AttentionMaps(Mapping[str, AttentionMap]):
+class AttentionMaps(dict[str, AttentionMap]):
     """The attention that ran in a model: an `AttentionMap` for each path, in the order of the run.
 
     Where several ran in one module, because it was called again or has two, their paths end with
@@ -56,17 +56,8 @@ class AttentionMaps(Mapping[str, AttentionMap]):
     def __init__(
         self, name: str, maps: Sequence[AttentionMap], sample: int, heads: Sequence[int] | None
     ) -> None:
+        super().__init__({one.path: one for one in maps})
         self.name, self.sample, self.heads = name, sample, heads
-        self._maps = {one.path: one for one in maps}
-
-    def __getitem__(self, path: str) -> AttentionMap:
-        return self._maps[path]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._maps)
-
-    def __len__(self) -> int:
-        return len(self._maps)
 
     def to_svg(self) -> str:
         """Draw a row for each layer and a grid for each head, readable in light and in dark.
@@ -166,11 +157,8 @@ def attention(
     if not callable(model) or isinstance(model, Tensor):
         got = type(model).__name__
         raise TypeError(f"attention: expected a Module or a function and its inputs, got {got}")
-    for what, chosen in (("layers", layers), ("heads", heads)):
-        if chosen is not None and not len(chosen):
-            raise ValueError(f"attention: {what} is empty; None means all")
     call, given = with_inputs("attention", model, inputs, named, lambda value: value)
-    traced = Trace(heatmap=None, opened=[attention_op.op])
+    traced = Trace(opened=[attention_op.op], limit=None)
     with state_kept(model), no_grad(), traced:
         call()
     seen = [

@@ -4,6 +4,7 @@ import math
 import struct
 import zlib
 from base64 import b64encode
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
@@ -81,7 +82,7 @@ def to_levels(array: np.ndarray, low: float, high: float) -> np.ndarray:
     return np.where(finite, np.rint(steps), LEVELS + 1).astype(np.uint8)
 
 
-def png(levels: np.ndarray, scale: tuple[Colour, ...]) -> str:
+def png(levels: np.ndarray, scale: Sequence[Colour]) -> str:
     """Write bytes (rows, columns), positions in a scale, as the ``data:`` address of a picture.
 
     Source: PNG, third edition, https://www.w3.org/TR/png-3/; colour type 3.

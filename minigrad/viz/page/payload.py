@@ -108,7 +108,7 @@ def _described(
 
     def described(step: Step) -> dict[str, Any]:
         op, known, parts = boxes[step.node].primitive, step.given is not None, []
-        values = step.given.values if step.given is not None else {}
+        values = step.given or {}
         for part in step.parts:
             formula = formula_of(op, part.name, values)
             answers = step_notes(step, part, into[step.node])

@@ -16,6 +16,7 @@ from minigrad.viz.record.entries import Entry
 from minigrad.viz.record.heatmap import Heatmap
 from minigrad.viz.record.model import Diagram
 from minigrad.viz.record.steps import summary
+from minigrad.viz.record.writing import shape_text
 
 HEADS = 16
 """The most heads that are kept."""
@@ -48,7 +49,7 @@ class AttentionMap:
         >>> from minigrad import nn, randn, viz
         >>> model = nn.TransformerEncoderLayer(8, 2, 16)
         >>> viz.attention(model, randn(5, 3, 8))["self_attn"]
-        AttentionMap('self_attn', 5 samples, 2 heads, 3 queries, 3 keys)
+        AttentionMap('self_attn', 5×2×3×3)
     """
 
     path: str
@@ -58,11 +59,7 @@ class AttentionMap:
     keys: tuple[str, ...]
 
     def __repr__(self) -> str:
-        names = ("sample", "head", "quer", "key")
-        ends = (("", "s"), ("", "s"), ("y", "ies"), ("", "s"))
-        counts = zip(self.weights.shape, names, ends, strict=True)
-        sizes = ", ".join(f"{size} {name}{end[size != 1]}" for size, name, end in counts)
-        return f"AttentionMap({self.path!r}, {sizes})"
+        return f"AttentionMap({self.path!r}, {shape_text(self.weights.shape)})"
 
 
 @dataclass(eq=False)
@@ -88,7 +85,7 @@ class Weights:
     def ran(self, entry: Entry, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
         """Keep the weights of a softmax."""
         array = result._data
-        if op is not registry["softmax"] or self.limit == 0 or array.ndim < 2 or not array.size:
+        if op is not registry["softmax"] or array.ndim < 2 or not array.size:
             return
         if arguments[op.params.index("axis")] not in (-1, array.ndim - 1):
             return

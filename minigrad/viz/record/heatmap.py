@@ -15,7 +15,7 @@ class Heatmap:
     Attributes:
         node: The id of the softmax that made them.
         name: The path of the module that it ran in.
-        shape: How many heads, queries and keys there are here, at most 16 and `heatmap` each.
+        shape: How many heads, queries and keys there are here, at most 16 and 32 each.
         whole: How many there were in all.
         weights: The weights (heads, queries, keys); rows sum to 1.
         mask: Which of the cells were masked, a bit each, in base64; empty if none was.

@@ -201,6 +201,11 @@ class Group:
         return not self.module
 
     @property
+    def title(self) -> str:
+        """What a tooltip says of it: its path and class, or the function and where it ran."""
+        return self.place if self.function else f"{self.path or 'the whole'}: {self.module}"
+
+    @property
     def place(self) -> str:
         """Where an op in it is: the path of its module, after the function if it is in one."""
         if not self.function:

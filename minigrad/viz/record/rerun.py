@@ -17,7 +17,7 @@ from minigrad.autograd.node import Edge, Node, Variable
 from minigrad.autograd.primitives import Primitive
 from minigrad.debugging.memory import arrays
 from minigrad.tensors.creation import tensor
-from minigrad.viz.record.steps import Given, norm
+from minigrad.viz.record.steps import norm
 
 LARGEST = 100_000
 """The most elements of an array of which differences are taken, and that are kept of a step."""
@@ -211,7 +211,7 @@ def given_to(
     call: Call | None,
     cotangent: Any,
     sent: Mapping[str, np.ndarray],
-) -> Given | None:
+) -> dict[str, Any] | None:
     """Copy what a node's rule could read; None if that cannot be used again."""
     op, plan = node.plan.op, node.plan
     values = {"g": cotangent}
@@ -230,7 +230,7 @@ def given_to(
             values |= {f"{name}[{i}]": one for i, one in enumerate(value)}
         elif isinstance(value, np.ndarray):
             values[f"{name}_shape"] = value.shape
-    return Given(values)
+    return values
 
 
 def _writes(values: Mapping[str, Any]) -> bool:
