@@ -59,7 +59,6 @@ class Panel(NamedTuple):
     title: str
     rows: Sequence[str]  # the names of the queries
     columns: Sequence[str]  # the names of the keys
-    heads: Sequence[int]  # the number of each grid
     values: np.ndarray  # (heads, rows, columns)
     masked: np.ndarray  # the same, bools
 
@@ -96,7 +95,7 @@ def draw_heatmap(heatmap: Heatmap, gradients: bool = False, across: int = 4) -> 
     title = f"{heatmap.name}: {title}" if heatmap.name else title
     values = heatmap.gradient_values() if gradients else heatmap.values()
     names = [*map(str, range(max(queries, keys)))]
-    panel = Panel(title, names[:queries], names[:keys], range(heads), values, heatmap.masked())
+    panel = Panel(title, names[:queries], names[:keys], values, heatmap.masked())
     return draw([panel], title, gradients, across)
 
 
@@ -116,8 +115,8 @@ def _panel(
     step = left + max(round(side * keys), math.ceil(right)) + GAP
     drop = above - TITLE + round(side * queries) + GAP
     lines = [text(0, 14, panel.title, "title start")]
-    for place, head in enumerate(panel.heads):
-        x, y = left + place % across * step, above + place // across * drop
+    for head, (values, masked) in enumerate(zip(panel.values, panel.masked, strict=True)):
+        x, y = left + head % across * step, above + head // across * drop
         name = escape(f"{panel.title} · head {head}")
         lines.append(f'<g class="cells" role="img" aria-label="{name}" '
                      f'transform="translate({x} {y})">')  # fmt: skip
@@ -129,9 +128,8 @@ def _panel(
             else:
                 lines.append(text(x, -6, column, "name"))
         lines += [text(-6, y + 4, row, "name end") for row, y, _ in rows]
-        values, masked = panel.values[place], panel.masked[place]
         lines += [*cells(values, to_levels(values, *ends), masked, side, scale), "</g>"]
-    grids = len(panel.heads)
+    grids = len(panel.values)
     width = max(min(grids, across) * step, text_width(panel.title, "bold") * 14 // 12 + 1)
     return width, TITLE + -(-grids // across) * drop, lines
 
