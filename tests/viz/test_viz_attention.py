@@ -46,7 +46,7 @@ class TestCellsOfWeights:
         q, k, v = qkv(3, 2, 5, 4)
         heatmap = only(fused(q, k, v)[0])
         expected = ops.attention_weights(q, k).numpy()[0]
-        assert heatmap.shape == heatmap.whole == (2, 5, 5)
+        assert heatmap.values().shape == heatmap.whole == (2, 5, 5)
         step = (heatmap.weights.high - heatmap.weights.low) / 254
         np.testing.assert_allclose(heatmap.values(), expected, rtol=0, atol=step / 2 * 1.001)
         np.testing.assert_allclose(heatmap.values().sum(-1), 1, rtol=0, atol=5 * step / 2)
@@ -74,7 +74,7 @@ class TestCellsOfWeights:
     def test_only_a_corner_of_large_ones_is_kept(self) -> None:
         q, k, v = (minigrad.randn(1, 20, n, 2) for n in (40, 50, 50))
         heatmap = only(watched(lambda: ops.attention(q, k, v), viz.trace(open=["attention"])))
-        assert (heatmap.shape, heatmap.whole) == ((16, 32, 32), (20, 40, 50))
+        assert (heatmap.values().shape, heatmap.whole) == ((16, 32, 32), (20, 40, 50))
         expected = ops.attention_weights(q, k).numpy()[0, :16, :32, :32]
         np.testing.assert_allclose(heatmap.values(), expected, atol=1e-6)
 
@@ -106,7 +106,7 @@ class TestGradients:
         graph, factor = fused(q, k, v)
         expected = np.einsum("nld,nsd->ls", factor, v.numpy())
         heatmap = only(graph)
-        assert heatmap.shape == (1, 3, 3)
+        assert heatmap.values().shape == (1, 3, 3)
         room = np.ptp(expected) / 254
         np.testing.assert_allclose(heatmap.gradient_values()[0], expected, atol=room)
 

@@ -160,17 +160,14 @@ def chart(title: str, curves: Curves, axis: Axis, unit: str = "step", named: boo
     right = WIDTH - 6 - max((text_width(name, "name") for name in names.values()), default=0)
     steps = [step for curve in curves.values() for step in curve]
     first, last = min(steps), max(steps)
+
+    def x(step: float) -> float:
+        return LEFT + (step - first) / max(last - first, 1e-9) * (right - LEFT)
+
     drawn, ends, said = [*_ticks(axis, right)], {}, []
     for i, (name, curve) in enumerate(curves.items()):
-        places = {
-            step: LEFT + (step - first) / max(last - first, 1e-9) * (right - LEFT) for step in curve
-        }
-        path, ends[name] = _line(curve, places, axis)
-        drawn.append(f'<path class="line l{i}" d="{path}"/>')
-        broken = [step for step, value in curve.items() if not math.isfinite(value)]
-        drawn += [text(places[step] - 4, TOP + 4, "✕", "bad") for step in broken]
-        if broken:
-            drawn.append(text(LEFT + 58, HEIGHT - 4, "✕ NaN, inf", "bad"))
+        path, ends[name] = _line(curve, x, axis)
+        drawn += [f'<path class="line l{i}" d="{path}"/>', *_broken(curve, x)]
         said.append(f"{name} {axis.write(curve[min(curve)])} to {axis.write(curve[max(curve)])}")
     numbers = {name: i for i, name in enumerate(curves)}
     for name, y in _apart({name: ends[name] for name in names}).items():
@@ -192,13 +189,23 @@ def _ticks(axis: Axis, right: float) -> Iterator[str]:
         yield text(LEFT - 5, y + 4, axis.write(tick), "axis end")
 
 
-def _line(curve: Mapping[Any, float], places: Mapping[Any, float], axis: Axis) -> tuple[str, float]:
+def _broken(curve: Mapping[Any, float], x: Callable[[float], float]) -> list[str]:
+    """Marks where a line has gaps."""
+    marks = [
+        text(x(step) - 4, TOP + 4, "✕", "bad")
+        for step, value in curve.items()
+        if not math.isfinite(value)
+    ]
+    return [*marks, *[text(LEFT + 58, HEIGHT - 4, "✕ NaN, inf", "bad")] * bool(marks)]
+
+
+def _line(curve: Mapping[Any, float], x: Callable[[float], float], axis: Axis) -> tuple[str, float]:
     """The path of a line, with gaps at what is not finite; and the height at which it ends."""
     path, pen, end = "", "M", float(TOP)
     for step, value in curve.items():
         if math.isfinite(value):
             end = axis.y(value)
-            path += f"{pen}{places[step]:.1f} {end:.1f}" + "h0" * (pen == "M")
+            path += f"{pen}{x(step):.1f} {end:.1f}" + "h0" * (pen == "M")
             pen = "L"
         else:
             pen = "M"

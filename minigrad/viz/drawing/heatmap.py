@@ -85,7 +85,7 @@ def draw(panels: Sequence[Panel], label: str, signed: bool = False, across: int 
 
 def draw_heatmap(heatmap: Heatmap, gradients: bool = False, across: int = 4) -> str:
     """Draw the heatmap of a trace; see `Heatmap.to_svg`."""
-    (heads, queries, keys), whole = heatmap.shape, heatmap.whole
+    (heads, queries, keys), whole = heatmap.weights.shape, heatmap.whole
     what = "gradient of the weights" if gradients else "weights"
     title = f"{what}, {whole[1]} queries by {whole[2]} keys"
     if whole[1:] != (queries, keys):

@@ -19,14 +19,6 @@ from minigrad.viz.page.html import colours, static
 POINTS = 300
 """Of time, in a chart of the memory."""
 
-PAGE = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy"
-content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
-<title>{0}</title></head><body style="margin:0"><main>{1}</main></body></html>
-"""
-
 
 def charts(record: Profile | Statistics, path: str | os.PathLike[str] | None = None) -> Page:
     """Write a page: memory and tables of a profile, or curves and histograms of a training.
@@ -52,7 +44,7 @@ def charts(record: Profile | Statistics, path: str | os.PathLike[str] | None = N
     if not isinstance(record, Profile | Statistics):
         raise TypeError(f"charts: a Profile or Statistics expected, got {type(record).__name__}")
     title = type(record).__name__
-    return written(PAGE.format(title, inline(record)), title, path)
+    return written(static("charts.html").format(title, inline(record)), title, path)
 
 
 def inline(record: Profile | Statistics) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -119,13 +118,9 @@ class Weights:
         places = {node.id: paths.get(node.group or "", "") for node in diagram.nodes}
         found = []
         for entry, seen in self.found(entries):
-            node, (heads, queries, keys), came = ids[entry], seen.weights.shape, seen.gradients
-            mask = b64encode(np.packbits(seen.masked).tobytes()).decode("ascii")
-            found.append(Heatmap(
-                node, places[node], (heads, queries, keys), seen.whole,
-                summary(seen.weights, whole=True), mask if seen.masked.any() else "",
-                None if came is None else summary(came, whole=True),
-            ))  # fmt: skip
+            kept = [seen.weights, seen.masked, seen.gradients]
+            arrays = (None if one is None else summary(one, whole=True) for one in kept)
+            found.append(Heatmap(ids[entry], places[ids[entry]], seen.whole, *arrays))
         return tuple(found)
 
     def _corner(self, array: np.ndarray) -> np.ndarray:

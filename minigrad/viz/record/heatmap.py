@@ -1,6 +1,5 @@
 """Attention weights as data: for each head, how much each query takes of each key."""
 
-from base64 import b64decode
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,10 +14,9 @@ class Heatmap:
     Attributes:
         node: The id of the softmax that made them.
         name: The path of the module that it ran in.
-        shape: How many heads, queries and keys there are here, at most 16 and 32 each.
-        whole: How many there were in all.
-        weights: The weights (heads, queries, keys); rows sum to 1.
-        mask: Which of the cells were masked, a bit each, in base64; empty if none was.
+        whole: How many heads, queries and keys there were in all.
+        weights: The weights (heads, queries, keys), at most 16, 32 and 32; rows sum to 1.
+        mask: Which of them were masked.
         gradients: The gradient of the loss with respect to the weights; None without a traced
             backward pass.
 
@@ -29,16 +27,15 @@ class Heatmap:
         >>> with viz.trace(open=["attention"]) as traced:
         ...     attention(x, x, x, is_causal=True).sum().backward()
         >>> [heatmap] = traced.graph().heatmaps
-        >>> heatmap.shape, heatmap.masked()[0].tolist()[0]
+        >>> heatmap.values().shape, heatmap.masked()[0].tolist()[0]
         ((2, 3, 3), [False, True, True])
     """
 
     node: str
     name: str
-    shape: tuple[int, int, int]
     whole: tuple[int, int, int]
     weights: Summary
-    mask: str = ""
+    mask: Summary
     gradients: Summary | None = None
 
     def values(self) -> np.ndarray:
@@ -63,11 +60,7 @@ class Heatmap:
 
     def masked(self) -> np.ndarray:
         """Tell which cells were masked, bools (heads, queries, keys)."""
-        if self.mask == "":
-            return np.zeros(self.shape, dtype=bool)
-        bits = np.frombuffer(b64decode(self.mask), np.uint8)
-        size = int(np.prod(self.shape))
-        return np.unpackbits(bits, count=size).astype(bool).reshape(self.shape)
+        return self.mask.array()
 
     def to_svg(self, *, gradients: bool = False) -> str:
         """Draw a grid for each head: a query a row, a key a column.
