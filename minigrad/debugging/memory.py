@@ -1,5 +1,6 @@
 """The memory that a graph keeps alive until its backward pass, by op."""
 
+import math
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -97,14 +98,16 @@ def graph_memory(*outputs: Any) -> GraphMemory:
     return GraphMemory(tuple(sorted(ops, key=lambda op: (-op[2], op[0]))), leaf_nbytes)
 
 
-def nodes_behind(*sources: Any, known: Container[Any] = ()) -> dict[Node | Leaf, None]:
+def nodes_behind(
+    *sources: Any, known: Container[Any] = (), most: float = math.inf
+) -> dict[Node | Leaf, None]:
     """All nodes and leaves behind some edges, those first that are reached first.
 
-    It does not go on at those that are `known`.
+    It does not go on at those that are `known`, nor when there are more than `most`.
     """
     seen: dict[Node | Leaf, None] = {}
     stack = [node_of(source) for source in sources if source is not None]
-    while stack:
+    while stack and len(seen) <= most:
         node = stack.pop()
         if node not in seen and node not in known:
             seen[node] = None

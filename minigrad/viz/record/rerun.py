@@ -18,7 +18,7 @@ from minigrad.autograd.primitives import Primitive
 from minigrad.debugging.memory import arrays
 from minigrad.support.tree import mapped
 from minigrad.tensors.creation import tensor
-from minigrad.viz.record.steps import Given, norm
+from minigrad.viz.record.steps import norm
 
 LARGEST = 100_000
 """The most elements of an array of which differences are taken, and that are kept of a step."""
@@ -212,7 +212,7 @@ def given_to(
     call: Call | None,
     cotangent: Any,
     sent: Mapping[str, np.ndarray],
-) -> Given | None:
+) -> dict[str, Any] | None:
     """Copy what a node's rule could read; None if that cannot be used again."""
     op, plan = node.plan.op, node.plan
     values = {"g": cotangent}
@@ -228,9 +228,10 @@ def given_to(
         value = values.get(name)
         if op.variadic and name == op.params[0] and value is not None:
             values[f"{name}_shape"] = tuple(one.shape for one in value)
+            values |= {f"{name}[{i}]": one for i, one in enumerate(value)}
         elif isinstance(value, np.ndarray):
             values[f"{name}_shape"] = value.shape
-    return Given(values)
+    return values
 
 
 def _writes(values: Mapping[str, Any]) -> bool:
