@@ -15,24 +15,6 @@ from minigrad import linalg as linalg
 from minigrad import ops as ops
 from minigrad import random as random
 from minigrad.autograd import dtype_class as _dtypes
-from minigrad.ops.activation import gelu as gelu
-from minigrad.ops.activation import silu as silu
-from minigrad.ops.activation import softplus as softplus
-from minigrad.ops.casting import astype as astype
-from minigrad.ops.elementwise import cbrt as cbrt
-from minigrad.ops.elementwise import power as power
-from minigrad.ops.exponentials import entr as entr
-from minigrad.ops.exponentials import xlog1py as xlog1py
-from minigrad.ops.gathering import take_along_axis as take_along_axis
-from minigrad.ops.joining import array_split as array_split
-from minigrad.ops.logic import invert as invert
-from minigrad.ops.logic import left_shift as left_shift
-from minigrad.ops.logic import right_shift as right_shift
-from minigrad.ops.products import vecdot as vecdot
-from minigrad.ops.rearranging import pad as pad
-from minigrad.ops.searching import flatnonzero as flatnonzero
-from minigrad.ops.shapes import broadcast_arrays as broadcast_arrays
-from minigrad.ops.shapes import expand_dims as expand_dims
 from minigrad.support.lazy_names import lazy_names as _lazy_names
 from minigrad.support.memory import *
 from minigrad.tensors.lucid2 import *

@@ -31,14 +31,10 @@ from minigrad.nn.layers.resampling import *
 from minigrad.nn.module.base import *
 from minigrad.nn.module.containers import *
 from minigrad.nn.module.parameter import *
-from minigrad.nn.source_documents.additive_attention import *
-from minigrad.nn.source_documents.causal_self_attention import *
-from minigrad.nn.source_documents.dot_product_attention import *
-from minigrad.nn.source_documents.encoder_block import *
-from minigrad.nn.source_documents.transformer_block import *
-from minigrad.nn.transformers.decoder import *
-from minigrad.nn.transformers.encoder import *
-from minigrad.nn.transformers.transformer import *
+from minigrad.nn.source_documents.attention import *
+from minigrad.nn.source_documents.blocks import *
+from minigrad.nn.transformers.layers import *
+from minigrad.nn.transformers.stacks import *
 from minigrad.support.lazy_names import lazy_names
 
 if not TYPE_CHECKING:  # type checkers follow the imports above

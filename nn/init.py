@@ -112,10 +112,8 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
         [[[0.0, 1.0, 0.0], [0.0, 0.0, 0.0]], [[0.0, 0.0, 0.0], [0.0, 1.0, 0.0]]]
     """
     groups = check_size("dirac_", "groups", groups)
-    refuse_shapes(
-        not 3 <= tensor.ndim <= 5 or tensor.shape[0] % groups, "dirac_",
-        f"the weight of a convolution, whose channels groups={groups} divides,", tensor,
-    )  # fmt: skip
+    wanted = f"the weight of a convolution, whose channels groups={groups} divides,"
+    refuse_shapes(not 3 <= tensor.ndim <= 5 or tensor.shape[0] % groups, "dirac_", wanted, tensor)
     values = np.zeros(tensor.shape)
     own = tensor.shape[0] // groups
     middle: Any = (..., *(n // 2 for n in tensor.shape[2:]))

@@ -24,11 +24,11 @@ from minigrad.support.lazy_names import lazy_names as _lazy_names
 # Names that are built on the engine are in other folders. Users find them here all the same.
 _LATER = {
     "checking": "GradientError NotDifferentiableError gradcheck gradgradcheck",
-    "debugging": "GraphMemory OpMemory detect_anomaly graph_memory why_no_grad",
+    "debugging": "GraphMemory detect_anomaly graph_memory why_no_grad",
     "debugging.anomaly": "set_detect_anomaly",
     "debugging.grad_fn": "GradFn",
     "debugging.saved_tensors": "saved_tensors_hooks",
-    "tensors.variable": "Variable",
+    "tensors.kinds": "Variable",
     "transforms.checkpointing": "checkpoint checkpoint_sequential",
     "transforms.custom_function": "Function once_differentiable",
 }
@@ -36,11 +36,11 @@ _LATER = {
 if _typing.TYPE_CHECKING:
     from minigrad.autograd import functional, graph
     from minigrad.checking import GradientError, NotDifferentiableError, gradcheck, gradgradcheck
-    from minigrad.debugging import GraphMemory, OpMemory, detect_anomaly, graph_memory, why_no_grad
+    from minigrad.debugging import GraphMemory, detect_anomaly, graph_memory, why_no_grad
     from minigrad.debugging.anomaly import set_detect_anomaly
     from minigrad.debugging.grad_fn import GradFn
     from minigrad.debugging.saved_tensors import saved_tensors_hooks
-    from minigrad.tensors.variable import Variable
+    from minigrad.tensors.kinds import Variable
     from minigrad.transforms.checkpointing import checkpoint, checkpoint_sequential
     from minigrad.transforms.custom_function import Function, once_differentiable
 else:
@@ -49,7 +49,7 @@ else:
 
 __all__ = [
     "Function", "GradFn", "GradientError", "GraphMemory", "Leaf", "Node", "NotDifferentiableError",
-    "Observer", "OpMemory", "Output", "Primitive", "Removable", "Update", "Variable", "backward",
+    "Observer", "Output", "Primitive", "Removable", "Update", "Variable", "backward",
     "checkpoint", "checkpoint_sequential", "detect_anomaly", "enable_grad", "functional",
     "get_default_dtype", "grad", "gradcheck", "gradgradcheck", "graph", "graph_memory",
     "inference_mode", "is_grad_enabled", "no_grad", "once_differentiable", "primitive",

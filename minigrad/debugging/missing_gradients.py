@@ -57,11 +57,6 @@ under no_grad, from detached tensors, or by an op without a derivative...'
         return f"{_name(parameter)} does not require grad: it is frozen, see requires_grad_(True)"
     if isinstance(loss, Variable):
         return _from_the_graph(parameter, loss)
-    if not callable(loss):
-        raise TypeError(
-            f"why_no_grad: a loss or a function that computes it expected, got "
-            f"{type(loss).__name__}"
-        )
     trace = Trace(lines=True)
     trace.value(parameter)
     with trace:

@@ -5,10 +5,9 @@ Everything but `sample` is differentiable, also the samples of `rsample`.
 
 from minigrad.distributions.categorical import Bernoulli, Categorical
 from minigrad.distributions.distribution import Distribution, kl_divergence
-from minigrad.distributions.exponential import Exponential, Laplace
-from minigrad.distributions.gamma import Beta, Dirichlet, Gamma
+from minigrad.distributions.gamma import Beta, Dirichlet, Exponential, Gamma
 from minigrad.distributions.multivariate_normal import MultivariateNormal
-from minigrad.distributions.normal import Normal
+from minigrad.distributions.normal import Laplace, Normal
 
 __all__ = [
     "Bernoulli", "Beta", "Categorical", "Dirichlet", "Distribution", "Exponential", "Gamma",

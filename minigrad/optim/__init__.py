@@ -6,9 +6,8 @@ from minigrad.optim import lr_scheduler
 from minigrad.optim.adagrad import Adadelta, Adagrad, RMSprop, Rprop
 from minigrad.optim.adam import Adam, Adamax, AdamW, NAdam, RAdam, SparseAdam
 from minigrad.optim.lbfgs import LBFGS
-from minigrad.optim.muon import Muon
 from minigrad.optim.optimizer import Optimizer
-from minigrad.optim.sgd import ASGD, SGD
+from minigrad.optim.sgd import ASGD, SGD, Muon
 from minigrad.support.lazy_names import lazy_names as _lazy_names
 
 __all__ = [

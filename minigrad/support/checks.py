@@ -75,13 +75,23 @@ def check_divisible(owner: str, **sizes: int) -> None:
         raise ValueError(f"{owner}: {whole} must be divisible by {part}, got {count}, {size}")
 
 
-def check_choice(owner: str, name: str, value: Any, choices: Iterable[Any]) -> None:
-    """Raise a ValueError if a value is not one of those that there are."""
+def check_choice(owner: str, name: str, value: Any, choices: Iterable[Any]) -> Any:
+    """Return a value that is one of those that there are; otherwise a ValueError."""
     known = list(choices)
     if value not in known:
         *most, last = (f'"{each}"' if isinstance(each, str) else str(each) for each in known)
         listed = f"{', '.join(most)} or {last}" if most else last
         raise ValueError(f"{owner}: {name} must be {listed}, got {value!r}")
+    return value
+
+
+def check_function(owner: str, value: Any) -> None:
+    """Raise a TypeError unless it is a function, of which a transform makes another one."""
+    if not callable(value):
+        raise TypeError(
+            f"{owner}: a function expected, got {type(value).__name__}: write {owner}(f)(x); "
+            f"tensors that were computed already are differentiated by autograd.grad"
+        )
 
 
 def fitted(array: np.ndarray, dtype: np.dtype[Any], name: str = "") -> np.ndarray:

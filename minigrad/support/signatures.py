@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import reprlib
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
+
+from minigrad.support.checks import on_cpu
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -86,10 +89,17 @@ def named(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def created(function: Callable[P, R]) -> Callable[P, R]:
-    """The function, which takes PyTorch's other keywords of creation too: they change nothing."""
-    checked_call: Any = named(function)
-    first = next(iter(inspect.signature(function).parameters.values()))
-    by_sizes = first.kind is first.VAR_POSITIONAL
+    """The function, on the CPU; it takes PyTorch's other keywords of creation, without effect."""
+    parameters = inspect.signature(function).parameters
+    by_sizes = next(iter(parameters.values())).kind is inspect.Parameter.VAR_POSITIONAL
+    place = math.inf if by_sizes or "device" not in parameters else [*parameters].index("device")
+
+    @named
+    @functools.wraps(function)
+    def checked_call(*args: Any, **options: Any) -> Any:
+        if options or len(args) > place:
+            on_cpu(args[int(place)] if len(args) > place else options.get("device"))
+        return function(*args, **options)
 
     @functools.wraps(function)
     def call(*args: P.args, **options: P.kwargs) -> R:

@@ -77,7 +77,7 @@ def graph(target: Any, *inputs: Any, **named: Any) -> Graph:
         )
     if all(tensor.is_leaf for _, tensor in tensors):
         raise RuntimeError(f"graph: {subject} {why_not(tensors[0][1])}")
-    recorded = [(name, tensor._node) for name, tensor in tensors if tensor._node is not None]
+    recorded = [(name, edge) for name, tensor in tensors if (edge := history(tensor)) is not None]
     arrays = [(value._data if isinstance(value, Tensor) else value, name) for value, name in given]
     integers = [(array, name) for array, name in arrays if array.dtype.kind != "f"]
     entries = read((source for _, source in recorded), integers=integers)
