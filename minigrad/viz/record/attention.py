@@ -119,7 +119,7 @@ class Weights:
         found = []
         for entry, seen in self.found(entries):
             kept = [seen.weights, seen.masked, seen.gradients]
-            arrays = (None if one is None else summary(one, whole=True) for one in kept)
+            arrays: list[Any] = [None if one is None else summary(one, whole=True) for one in kept]
             found.append(Heatmap(ids[entry], places[ids[entry]], seen.whole, *arrays))
         return tuple(found)
 
