@@ -11,7 +11,7 @@ from minigrad.autograd.call import wrap
 from minigrad.autograd.dtypes import to_array
 from minigrad.autograd.engine import Update
 from minigrad.autograd.mode import state
-from minigrad.autograd.node import Variable
+from minigrad.autograd.node import Variable, data_of
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import formula, values_of, within_rule, zeroed
@@ -225,7 +225,7 @@ def setitem(x: Any, index: Any, value: Any) -> Tensor:
 
 
 def _dtype_of(x: Any) -> Any:
-    return (x._data if isinstance(x, Variable) else x).dtype
+    return data_of(x).dtype
 
 
 def write(x: Any, index: Any, value: Any, in_place: bool) -> Any:

@@ -22,7 +22,7 @@ from minigrad.autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
 from minigrad.autograd.hooks import retain
 from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history, mark_written, rewrote
-from minigrad.autograd.node import Edge, Leaf, Node, Variable, clock, node_of
+from minigrad.autograd.node import Edge, Leaf, Node, Variable, clock, data_of, node_of
 from minigrad.autograd.typing import P, Tensor
 from minigrad.autograd.views import Place, owner
 from minigrad.ops.indexing import getitem, normalized, write
@@ -132,8 +132,7 @@ def assign(tensor: Any, values: Any, name: str = "assign") -> None:
     Errors name the function `name`.
     """
     _refuse_read_only(name, tensor)
-    np.copyto(tensor._data, values._data if isinstance(values, Variable) else values,
-              casting="same_kind")  # fmt: skip
+    np.copyto(tensor._data, data_of(values), casting="same_kind")
     written(tensor, values)
 
 

@@ -24,7 +24,7 @@ from minigrad.autograd.hooks import Removable, add_hook, add_post_hook, retain
 from minigrad.autograd.lending import lend
 from minigrad.autograd.mode import state, version
 from minigrad.autograd.mutation import history, view_of
-from minigrad.autograd.node import Leaf, Node, Variable, node_of
+from minigrad.autograd.node import Leaf, Node, Variable, data_of, node_of
 from minigrad.autograd.views import read_only
 from minigrad.support.checks import check_flag, on_cpu, shape_of
 from minigrad.tensors import array_api, creation, dlpack, functions, numpy_functions
@@ -136,7 +136,7 @@ class Tensor(Methods, Fills, Variable):
                 "data: only a leaf's data can be replaced; this tensor is the result of an op"
             )
         version.move()
-        array = value._data if isinstance(value, Variable) else value
+        array = data_of(value)
         if isinstance(array, np.ndarray):
             checked(array.dtype, "data")
         self._data = array if isinstance(array, np.ndarray) else to_array(array, name="data")
@@ -583,7 +583,7 @@ class Tensor(Methods, Fills, Variable):
 
     def __contains__(self, value: Any) -> bool:
         tell("left", self, "the operator in")
-        return bool((self._data == (value._data if isinstance(value, Variable) else value)).any())
+        return bool((self._data == data_of(value)).any())
 
     def __bool__(self) -> bool:
         if self._data.size != 1:
