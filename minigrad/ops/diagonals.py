@@ -6,29 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.engine import Update
 from minigrad.autograd.errors import value_error
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
+from minigrad.ops._numerics import within_rule
 from minigrad.ops.casting import as_tensor
 
 __all__ = ["diag", "diag_embed", "diagonal", "trace", "tril", "triu"]
-
-
-class DiagonalUpdate(Update):
-    """The cotangent of a diagonal: `value` on it, zero elsewhere."""
-
-    def __init__(self, value: Any, shape: tuple[int, ...], place: tuple[int, int, int]) -> None:
-        self.value = value
-        self.shape = shape
-        self.place = place
-
-    def add_to(self, buffer: np.ndarray) -> None:
-        view = _view(buffer, *self.place)
-        view += self.value
-
-    def dense(self) -> Any:
-        return scatter_diagonal(self.value, self.shape, *self.place)
 
 
 def _view(x: np.ndarray, offset: int, axis1: int, axis2: int) -> np.ndarray:
@@ -59,8 +43,7 @@ def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     return _view(x, offset, axis1, axis2)
 
 
-@primitive(numpy=np.trace, arrays=1, casts=True)
-def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, *, dtype: Any = None) -> Any:
+def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, *, dtype: Any = None) -> Tensor:
     """Sum a diagonal, as in NumPy; arguments and errors as for `diagonal`.
 
     A `dtype` is that in which to add, and of the result.
@@ -70,9 +53,7 @@ def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, *, dtype: Any
         >>> minigrad.trace(minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]))
         tensor(5.)
     """
-    if x.dtype == np.float16:  # accumulate in float32
-        return x.trace(offset, axis1, axis2, dtype=np.float32).astype(np.float16)
-    return x.trace(offset, axis1, axis2)
+    return diagonal(x, offset, axis1, axis2).sum(-1, dtype=dtype)
 
 
 @primitive(arrays=1)
@@ -189,11 +170,8 @@ def _below(shape: tuple[int, ...], k: int) -> np.ndarray:
 
 
 diagonal.defvjp(
-    x=lambda g, x_shape, offset, axis1, axis2: DiagonalUpdate(g, x_shape, (offset, axis1, axis2))
-)
-trace.defvjp(
-    x=lambda g, x_shape, offset, axis1, axis2: DiagonalUpdate(
-        g[..., None], x_shape, (offset, axis1, axis2)
+    x=lambda g, x_shape, offset, axis1, axis2: within_rule(
+        scatter_diagonal, g, x_shape, offset, axis1, axis2
     )
 )
 scatter_diagonal.defvjp(value=lambda g, offset, axis1, axis2: g.diagonal(offset, axis1, axis2))

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
 
 from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import shape_of, within_rule
 from minigrad.ops._parallel import PRODUCTS_PER_NS, for_rows, get_num_threads, worthwhile
-from minigrad.ops.contractions import tensordot
 from minigrad.ops.elementwise import multiply
-from minigrad.ops.shapes import moveaxis, reshape
+from minigrad.ops.shapes import moveaxis, reshape, transpose
 
-__all__ = ["cross", "dot", "inner", "kron", "matmul", "outer", "vdot", "vecdot"]
+__all__ = ["cross", "dot", "inner", "kron", "matmul", "outer", "tensordot", "vdot", "vecdot"]
 
 
 def _cannot_multiply(a: Any, b: Any) -> str | None:
@@ -218,6 +219,55 @@ def inner(input: Any, other: Any) -> Tensor:
     if not shape_of(input) or not shape_of(other):
         return multiply(input, other)
     return tensordot(input, other, ((-1,), (-1,)))
+
+
+def tensordot(
+    a: Any, b: Any, axes: int | tuple[int | Sequence[int], int | Sequence[int]] = 2
+) -> Tensor:
+    """Sum products over pairs of axes, as in NumPy.
+
+    Args:
+        a: Tensor or array.
+        b: Tensor or array.
+        axes: The number of last axes of `a` and first axes of `b` to sum over; or an axis or a
+            sequence of axes of `a`, and the matching ones of `b`.
+
+    Returns:
+        The remaining axes of `a`, then those of `b`.
+
+    Raises:
+        ValueError: An axis does not exist or is repeated, or matching axes differ in length.
+
+    Example:
+        >>> import minigrad
+        >>> a, b = minigrad.ones((2, 3, 4)), minigrad.ones((4, 3, 5))
+        >>> minigrad.tensordot(a, b, ([1, 2], [1, 0])).shape
+        minigrad.Size([2, 5])
+    """
+    left, right = shape_of(a), shape_of(b)
+    if isinstance(axes, (int, np.integer)):
+        if not 0 <= axes <= min(len(left), len(right)):
+            raise ValueError(
+                f"tensordot: {axes} axes are to meet, the operands have {len(left)} and "
+                f"{len(right)}"
+            )
+        axes = range(len(left) - int(axes), len(left)), range(int(axes))
+    if len(axes) != 2:
+        raise ValueError(f"tensordot: axes must be a number or a pair, got {axes!r}")
+    of_a = normalize_axis_tuple(axes[0], len(left), "tensordot: axes of a")
+    of_b = normalize_axis_tuple(axes[1], len(right), "tensordot: axes of b")
+    if [left[axis] for axis in of_a] != [right[axis] for axis in of_b]:
+        raise ValueError(
+            f"tensordot: axes {of_a} of a {left} and {of_b} of b {right} must match in number and "
+            f"length"
+        )
+    rows = [axis for axis in range(len(left)) if axis not in of_a]
+    columns = [axis for axis in range(len(right)) if axis not in of_b]
+    shape = *(left[axis] for axis in rows), *(right[axis] for axis in columns)
+    size = math.prod(left[axis] for axis in of_a)
+    a = reshape(transpose(a, (*rows, *of_a)), (math.prod(shape[: len(rows)]), size))
+    b = reshape(transpose(b, (*of_b, *columns)), (size, math.prod(shape[len(rows) :])))
+    return reshape(matmul(a, b), shape)
 
 
 def outer(a: Any, b: Any) -> Tensor:

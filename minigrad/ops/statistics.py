@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.dtypes import get_default_dtype
-from minigrad.autograd.errors import value_error
+from minigrad.autograd.dtypes import checked, get_default_dtype
+from minigrad.autograd.errors import type_error, value_error
 from minigrad.autograd.mode import located
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
@@ -16,7 +16,6 @@ from minigrad.ops._numerics import (
     Axis,
     add_up,
     array_of,
-    constant,
     formula,
     inf_where_zero,
     kept_shape,
@@ -25,10 +24,11 @@ from minigrad.ops._numerics import (
     shape_of,
     stopped,
     undo_reduction,
-    zeroed,
 )
-from minigrad.ops.casting import as_tensor
+from minigrad.ops.casting import as_tensor, astype, floating
 from minigrad.ops.indexing import getitem, index_of, integers
+from minigrad.ops.logic import isnan, logical_not
+from minigrad.ops.reductions import nansum
 from minigrad.ops.shapes import reshape
 
 __all__ = ["bincount", "histogram", "mean", "nanmean", "std", "var"]
@@ -65,8 +65,7 @@ def mean(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None
     return average.astype(x.dtype, copy=False)
 
 
-@primitive(numpy=np.nanmean, arrays=1, float_inputs=True, casts=True, axes=("axis",))
-def nanmean(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None) -> Any:
+def nanmean(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None) -> Tensor:
     """Average as `mean` does, but without NaN, which has gradient 0; NaN where all is NaN.
 
     Example:
@@ -74,12 +73,15 @@ def nanmean(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = N
         >>> minigrad.nanmean(minigrad.tensor([1.0, float("nan"), 2.0]))
         tensor(1.5000)
     """
-    gone = np.isnan(x)
+    x = floating(x)
+    chosen = x.dtype if dtype is None else checked(dtype, "nanmean")
+    if chosen.kind != "f":
+        raise type_error(f"nanmean: dtype must be a float, got {chosen}")
+    wide = np.promote_types(chosen, np.float32)
+    total = nansum(astype(x, chosen), axis, keepdims, dtype=wide)
     with np.errstate(invalid="ignore"):
-        average = add_up(np.where(gone, x.dtype.type(0), x), axis, keepdims) / (~gone).sum(
-            axis=axis, keepdims=keepdims
-        )
-    return average.astype(x.dtype, copy=False)
+        average = total / logical_not(isnan(x)).sum(axis, keepdims)
+    return average.astype(chosen)
 
 
 @primitive(
@@ -258,19 +260,6 @@ def _part(shape: tuple[int, ...], axis: Axis) -> float:
     return 1 / n if n else np.inf
 
 
-@formula(
-    """
-    n = np.sum(~np.isnan(x), axis, keepdims=True)  # how many elements are not NaN
-    where(isnan(x), 0, spread(g, x.shape, axis) / n)
-    """
-)
-def _nanmean_x(g: Any, x: Any, axis: Axis) -> Any:
-    gone = np.isnan(constant(x))
-    n = np.sum(~gone, axis=axis, keepdims=True)
-    return zeroed(undo_reduction(g, x.shape, axis), gone) / np.maximum(n, 1)
-
-
-nanmean.defvjp(x=_nanmean_x)
 bincount.defvjp(weights=lambda g, x: np.take(g, index_of(x)))
 mean.defvjp(x=lambda g, x_shape, axis: undo_reduction(g * _part(x_shape, axis), x_shape, axis))
 var.defvjp(x=_var_x)

@@ -249,7 +249,7 @@ def _masked_fill(batch: Batch, x: Any, mask: Any, value: Any) -> Any:
 
 @batching_rule(
     "all", "any", "argmax", "argmin", "argsort", "count_nonzero", "cumprod", "cumsum", "flip",
-    "log_softmax", "logcumsumexp", "logsumexp", "max", "mean", "median", "min", "nanmean", "norm",
+    "log_softmax", "logcumsumexp", "logsumexp", "max", "mean", "median", "min", "norm",
     "prod", "repeat", "roll", "running_places", "softmax", "sort", "std", "sum", "topk", "var",
 )  # fmt: skip
 def along_axes(batch: Batch, x: Samples, *static: Any) -> Any:
@@ -283,9 +283,7 @@ def _transpose(batch: Batch, x: Samples, axes: Any) -> Any:
     return ops.transpose(x.tensor, (0, *_moved(order, len(x.shape))))
 
 
-@batching_rule(
-    "diagonal", "moveaxis", "rot90", "scatter_diagonal", "swapaxes", "trace", "sum_parts"
-)
+@batching_rule("diagonal", "moveaxis", "rot90", "scatter_diagonal", "swapaxes", "sum_parts")
 def axes_named(batch: Batch, x: Samples, *static: Any) -> Any:
     """The parameters that name axes are counted after that of the samples."""
     rank = len(batch.shape if batch.op is _OP["scatter_diagonal"] else x.shape)

@@ -19,7 +19,7 @@ from minigrad.viz.record.model import Diagram
 HEADS = 16
 """The most heads that are kept."""
 
-PRODUCTS = frozenset(registry[name] for name in ("matmul", "einsum", "tensordot"))
+PRODUCTS = frozenset(registry[name] for name in ("matmul", "einsum"))
 """Ops that multiply weights by values."""
 
 BETWEEN = frozenset(
