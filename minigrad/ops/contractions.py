@@ -72,10 +72,7 @@ def _explicit(subscripts: str, operands: tuple[Any, ...]) -> tuple[list[str], st
     ranks = [len(shape_of(operand)) for operand in operands]
     if len(inputs) != len(operands):
         raise ValueError(f"einsum: {subscripts!r} names {len(inputs)} operands, got {len(ranks)}")
-    letters = text.replace("...", "").replace("->", "").replace(",", "")
-    if not all(c in string.ascii_letters for c in letters):
-        raise ValueError(f"einsum: labels are letters, got {subscripts!r}")
-    spare = [c for c in string.ascii_letters if c not in letters]
+    spare = [c for c in string.ascii_letters if c not in text]
     hidden = [
         rank - len(term.replace("...", "")) if "..." in term else 0
         for term, rank in zip(inputs, ranks, strict=True)
@@ -96,8 +93,6 @@ def _explicit(subscripts: str, operands: tuple[Any, ...]) -> tuple[list[str], st
     else:
         counts = "".join(inputs)
         output = dots + "".join(sorted(c for c in set(counts) - set(dots) if counts.count(c) == 1))
-    if not set(output) <= set("".join(inputs)) or len(set(output)) != len(output):
-        raise ValueError(f"einsum: the output of {subscripts!r} repeats or invents a label")
     return inputs, output
 
 

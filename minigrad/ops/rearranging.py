@@ -113,18 +113,7 @@ def roll(x: Any, shift: int | tuple[int, ...], axis: Axis = None) -> Any:
     return np.roll(x, integers(shift, "the shift"), axis)
 
 
-def _cannot_repeat(x: Any, repeats: Any, axis: int) -> str | None:
-    if repeats.dtype.kind not in "iu" or axis not in range(-x.ndim, x.ndim):
-        return None
-    if repeats.size and repeats.min() < 0:
-        return f"repeats must not be negative, got {repeats.min()}"
-    return (
-        f"{x.shape[axis]} elements (axis {axis} of {x.shape}) need as many repeats, or one for "
-        f"all, got shape {repeats.shape}"
-    )
-
-
-@primitive(arrays=2, explain_error=_cannot_repeat, axes=("axis",))
+@primitive(arrays=2, axes=("axis",))
 def _repeat(x: Any, repeats: Any, axis: int) -> Any:
     return x.repeat(integers(repeats, "repeats"), axis)
 

@@ -472,8 +472,6 @@ def _scatter_index(batch: Batch, value: Any, index: Any, shape: Any) -> Any:
 def _take(batch: Batch, x: Any, indices: Any, axis: Any) -> Any:
     if not isinstance(indices, Samples):
         return along_axes(batch, x, indices, axis)
-    if axis is None:
-        return NotImplemented
     return _getitem(batch, x, (*[slice(None)] * (axis % len(shape_of(x))), indices))
 
 
@@ -491,7 +489,7 @@ def by_places(batch: Batch, *values: Any) -> Any:
     """The axis is counted after that of the samples, and what is the same for all is repeated."""
     place = batch.op.places["axis"]
     arrays, axis, rest = values[:place], values[place], values[place + 1 :]
-    if axis is None or any(not shape_of(x) for x in arrays):
+    if any(not shape_of(x) for x in arrays):
         return NotImplemented
     axis = _moved(axis, len(shape_of(arrays[0])))
     return batch.run(*[whole(x, batch.size) for x in arrays], axis, *rest)

@@ -44,14 +44,9 @@ def matrix_power(A: Any, n: int) -> Tensor:
         >>> minigrad.linalg.matrix_power(minigrad.tensor([[1, 1], [0, 1]]), 5).tolist()
         [[1, 5], [0, 1]]
     """
-    reason = no_square(A)
-    if reason:
+    if reason := no_square(A):
         raise ValueError(f"matrix_power: {reason}")
-    try:
-        n = operator.index(n)
-    except TypeError:
-        raise TypeError(f"matrix_power: n must be an integer, got {n!r}") from None
-    if n == 0:
+    if operator.index(n) == 0:
         return _identity(A)
     square = inv(A) if n < 0 else A
     result: Any = None
@@ -124,8 +119,7 @@ def matrix_exp(A: Any) -> Tensor:
         >>> minigrad.linalg.matrix_exp(minigrad.tensor([[0.0, 1.0], [0.0, 0.0]])).tolist()
         [[1.0, 1.0], [0.0, 1.0]]
     """
-    reason = no_square(A)
-    if reason:
+    if reason := no_square(A):
         raise ValueError(f"matrix_exp: {reason}")
     array = np.asarray(array_of(A))
     dtype = array.dtype if array.dtype.kind == "f" else get_default_dtype()
