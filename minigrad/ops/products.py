@@ -13,7 +13,7 @@ from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import shape_of, within_rule
-from minigrad.ops._parallel import PRODUCTS_PER_NS, for_rows, get_num_threads, worthwhile
+from minigrad.ops._parallel import PRODUCTS_PER_NS, for_rows, shared, worthwhile
 from minigrad.ops.elementwise import multiply
 from minigrad.ops.shapes import moveaxis, reshape, transpose
 
@@ -67,29 +67,18 @@ BLOCK = 512
 
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """``a @ b``; threads share the rows of large matrices, or the matrices of stacks."""
-    if a.size < SMALL or b.ndim < 2:
-        return _at_once(a, b)
-    effort = a.size * b.shape[-1] / PRODUCTS_PER_NS
-    fits = a.ndim == b.ndim and a.shape[:-2] == b.shape[:-2] and a.shape[-1] == b.shape[-2]
-    if not fits or not worthwhile(effort) or a.dtype.kind != "f":
-        return _at_once(a, b)
+    large = a.size >= SMALL and a.ndim == b.ndim > 1 and a.dtype.kind == "f"
+    effort = a.size * b.shape[-1] / PRODUCTS_PER_NS if large else 0
+    fits = a.shape[:-2] == b.shape[:-2] and a.shape[-1] == b.shape[-2] if large else False
+    if not fits or not worthwhile(effort):  # for two matrices `dot` has half the overhead
+        return a.dot(b) if a.ndim == 2 == b.ndim else np.matmul(a, b)
     out = np.empty((*a.shape[:-1], b.shape[-1]), np.result_type(a, b))
 
     def work(i: int, j: int) -> None:
         np.matmul(a[i:j], b if a.ndim == 2 else b[i:j], out=out[i:j])
 
-    for_rows(len(a), _block(len(a), effort), effort, work)
+    for_rows(len(a), shared(len(a), BLOCK, effort), effort, work)
     return out
-
-
-def _at_once(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """``a @ b`` in one call; for two matrices `dot` has half the overhead."""
-    return a.dot(b) if a.ndim == 2 == b.ndim else np.matmul(a, b)
-
-
-def _block(rows: int, effort: float) -> int:
-    """The number of rows in a block of a product: all, unless threads share it."""
-    return min(BLOCK, -(-rows // get_num_threads())) if worthwhile(effort) else rows
 
 
 def _matmul_a(g: Any, a_shape: tuple[int, ...], b: Any) -> Any:
@@ -153,7 +142,7 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
             if bias is not None:
                 flat[start:stop] += bias  # while it is in the cache
 
-        for_rows(len(rows), _block(len(rows), effort), effort, work)
+        for_rows(len(rows), shared(len(rows), BLOCK, effort), effort, work)
     else:
         np.dot(rows, weight.T, out=flat)
         if bias is not None:

@@ -31,7 +31,7 @@ from minigrad.ops._numerics import (
 )
 from minigrad.ops.casting import floating
 from minigrad.ops.logic import isnan
-from minigrad.ops.scans import products_before
+from minigrad.ops.scans import products_of_others
 from minigrad.ops.selection import where
 from minigrad.ops.shapes import expand_dims
 
@@ -238,8 +238,8 @@ def _prod_x(g: Any, x: Any, axis: Axis) -> Any:
     moved = np.transpose(x, order)  # (*kept, *reduced)
     kept = moved.shape[: x.ndim - len(gone)]
     rows = moved.reshape((*kept, math.prod(moved.shape[len(kept) :])))  # (*kept, n)
-    others = products_before(rows) * products_before(rows[..., ::-1])[..., ::-1]
-    others = np.transpose(others.reshape(moved.shape), np.argsort(order).tolist())
+    others = products_of_others(rows).reshape(moved.shape)
+    others = np.transpose(others, np.argsort(order).tolist())
     g = undo_reduction(g, x.shape, axis)
     return g * zero_safe(others, g)
 

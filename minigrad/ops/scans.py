@@ -189,6 +189,11 @@ def _extended(x: Tensor, axis: int, prepend: Any, append: Any) -> Tensor:
     return extended
 
 
+def products_of_others(x: Any) -> Any:
+    """The product of all other elements along the last axis, for each one; without a division."""
+    return products_before(x) * products_before(x[..., ::-1])[..., ::-1]
+
+
 def products_before(x: Any) -> Any:
     """The product of all elements before each one along the last axis; 1 for the first."""
     if not x.shape[-1]:

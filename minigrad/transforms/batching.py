@@ -231,7 +231,7 @@ _ONE_AXIS = {
 
 @batching_rule(
     *_UFUNCS, "alias", "astype", "clamped_log", "clip", "copy", "detach", "digamma", "entr", "erf",
-    "erfc", "erfinv", "gelu", "hardtanh", "identity", "isclose", "lgamma", "logit", "nan_to_num",
+    "erfc", "erfinv", "gelu", "hardtanh", "isclose", "lgamma", "logit", "nan_to_num",
     "polygamma", "relu", "rsqrt", "sigmoid", "silu", "sinc", "softplus", "to_integer", "where",
     "xlog1py", "xlogy",
 )  # fmt: skip

@@ -10,21 +10,16 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.dtypes import get_default_dtype
-from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
-from minigrad.ops._numerics import array_of, shape_of, zero_gradient
+from minigrad.ops._numerics import array_of, shape_of
 from minigrad.ops.casting import astype, clone
 from minigrad.ops.elementwise import multiply
 from minigrad.ops.linalg._matrices import no_square
 from minigrad.ops.linalg.solving import inv, solve
 from minigrad.ops.products import matmul
+from minigrad.ops.selection import where
 
 __all__ = ["matrix_exp", "matrix_power", "multi_dot"]
-
-
-@primitive
-def _identity(x: Any) -> Any:
-    return np.zeros(x.shape, x.dtype) + np.eye(x.shape[-1], dtype=x.dtype)
 
 
 def matrix_power(A: Any, n: int) -> Tensor:
@@ -47,7 +42,7 @@ def matrix_power(A: Any, n: int) -> Tensor:
     if reason := no_square(A):
         raise ValueError(f"matrix_power: {reason}")
     if operator.index(n) == 0:
-        return _identity(A)
+        return where(False, A, np.eye(shape_of(A)[-1], dtype=bool))
     square = inv(A) if n < 0 else A
     result: Any = None
     left = abs(n)
@@ -166,6 +161,3 @@ def _product(arrays: Sequence[Any], cut: dict[tuple[int, int], int], i: int, j: 
         return arrays[i]
     k = cut[i, j]
     return matmul(_product(arrays, cut, i, k), _product(arrays, cut, k + 1, j))
-
-
-_identity.defvjp(x=zero_gradient)

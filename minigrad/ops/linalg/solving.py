@@ -24,6 +24,7 @@ from minigrad.ops.linalg._matrices import (
     unless,
     which,
 )
+from minigrad.ops.scans import products_of_others
 
 __all__ = ["det", "inv", "slogdet", "solve", "solve_triangular"]
 
@@ -246,12 +247,8 @@ def _cofactors(x: np.ndarray, det_x: Any) -> np.ndarray:
         if np.isfinite(inverse).all():
             return det_x[..., None, None] * mT(inverse)
     u, s, vh = _factors(x)
-    before = np.cumprod(s, axis=-1)
-    before = np.concatenate([np.ones_like(s[..., :1]), before[..., :-1]], axis=-1)
-    after = np.cumprod(s[..., ::-1], axis=-1)
-    after = np.concatenate([np.ones_like(s[..., :1]), after[..., :-1]], axis=-1)[..., ::-1]
     sign = np.linalg.det(u) * np.linalg.det(vh)
-    out = (u * (sign[..., None] * before * after)[..., None, :]) @ vh
+    out = (u * (sign[..., None] * products_of_others(s))[..., None, :]) @ vh
     return np.where(np.isfinite(x).all((-2, -1), keepdims=True), out, np.nan)
 
 
