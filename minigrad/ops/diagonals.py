@@ -34,11 +34,6 @@ def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 
     Raises:
         ValueError: The axes do not exist or are the same.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.diagonal(minigrad.arange(6).reshape(2, 3), offset=1).tolist()
-        [1, 5]
     """
     return _view(x, offset, axis1, axis2)
 
@@ -47,11 +42,6 @@ def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, *, dtype: Any
     """Sum a diagonal, as in NumPy; arguments and errors as for `diagonal`.
 
     A `dtype` is that in which to add, and of the result.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.trace(minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]))
-        tensor(5.)
     """
     return diagonal(x, offset, axis1, axis2).sum(-1, dtype=dtype)
 
@@ -78,13 +68,6 @@ def diag(x: Any, k: int = 0) -> Tensor:
 
     Raises:
         ValueError: `x` has neither one axis nor two.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.diag(minigrad.tensor([1.0, 2.0])).tolist()
-        [[1.0, 0.0], [0.0, 2.0]]
-        >>> minigrad.diag(minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]))
-        tensor([1., 4.])
     """
     x = as_tensor(x)
     if x.ndim == 2:
@@ -109,11 +92,6 @@ def diag_embed(x: Any, offset: int = 0, axis1: int = -2, axis2: int = -1) -> Ten
 
     Raises:
         ValueError: `x` has no axis, or the axes do not exist or are the same.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.diag_embed(minigrad.tensor([1.0, 2.0]), offset=1).tolist()
-        [[0.0, 1.0, 0.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]]
     """
     x = as_tensor(x)
     axes, ndim = (axis1, axis2), x.ndim + 1
@@ -142,24 +120,13 @@ def tril(x: Any, k: int = 0) -> Any:
 
     Raises:
         ValueError: `x` has less than two axes.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.tril(minigrad.ones((2, 3))).tolist()
-        [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0]]
     """
     return np.where(_below(x.shape, k), x, x.dtype.type(0))
 
 
 @primitive(numpy=np.triu, arrays=1, explain_error=_no_matrices)
 def triu(x: Any, k: int = 0) -> Any:
-    """Return the upper triangle of each matrix; as `tril`, with `k` the first diagonal.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.triu(minigrad.ones((2, 3))).tolist()
-        [[1.0, 1.0, 1.0], [0.0, 1.0, 1.0]]
-    """
+    """Return the upper triangle of each matrix; as `tril`, with `k` the first diagonal."""
     return np.where(_below(x.shape, k - 1), x.dtype.type(0), x)
 
 

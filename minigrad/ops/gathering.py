@@ -167,12 +167,6 @@ def gather(x: Any, axis: int, index: Any) -> Tensor:
         IndexError: An index is out of range.
         TypeError: The index does not hold integers.
         ValueError: The axis does not exist, or the shapes do not fit.
-
-    Example:
-        >>> import minigrad
-        >>> x = minigrad.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
-        >>> minigrad.gather(x, 1, minigrad.tensor([[0, 0], [2, 1]])).tolist()
-        [[1.0, 1.0], [6.0, 5.0]]
     """
     return _gather(x, index, axis)
 
@@ -196,11 +190,6 @@ def scatter(x: Any, axis: int, index: Any, src: Any) -> Tensor:
     number, or has as many axes as `index` and on each at least its length; the rest is not used.
     The result has the common dtype of `x` and `src`. Where an element is written several times, the
     last one counts, for values and for gradients.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.scatter(minigrad.zeros(4), 0, [0, 2], minigrad.tensor([5.0, 7.0]))
-        tensor([5., 0., 7., 0.])
     """
     return _scatter(x, index, src, axis)
 
@@ -242,11 +231,6 @@ def index_add(x: Any, axis: int, index: Any, source: Any, *, alpha: float = 1) -
         IndexError: An index is out of range.
         TypeError: The index does not hold integers, or `alpha` is not an integer for integers.
         ValueError: The axis does not exist, or the shapes do not fit.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.index_add(minigrad.zeros((3, 2)), 0, [2, 2], minigrad.ones((2, 2))).tolist()
-        [[0.0, 0.0], [0.0, 0.0], [2.0, 2.0]]
     """
     return _index_add(x, index, source, axis, alpha)
 
@@ -265,12 +249,6 @@ def scatter_add(x: Any, axis: int, index: Any, src: Any) -> Tensor:
     """Add elements at indices: ``out[index[i, j], j] += src[i, j]`` for axis 0 of two.
 
     Arguments and errors are as in `scatter`. An element indexed several times receives the sum.
-
-    Example:
-        >>> import minigrad
-        >>> index = minigrad.tensor([0, 2, 2])
-        >>> minigrad.scatter_add(minigrad.zeros(4), 0, index, minigrad.ones(3))
-        tensor([1., 0., 2., 0.])
     """
     return _scatter_add(x, index, src, axis)
 

@@ -177,11 +177,6 @@ def dot(a: Any, b: Any) -> Tensor:
 
     Raises:
         ValueError: The lengths of the two axes differ.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.dot(minigrad.tensor([1.0, 2.0]), minigrad.tensor([3.0, 4.0]))
-        tensor(11.)
     """
     left, right = shape_of(a), shape_of(b)
     if not left or not right:
@@ -226,12 +221,6 @@ def tensordot(
 
     Raises:
         ValueError: An axis does not exist or is repeated, or matching axes differ in length.
-
-    Example:
-        >>> import minigrad
-        >>> a, b = minigrad.ones((2, 3, 4)), minigrad.ones((4, 3, 5))
-        >>> minigrad.tensordot(a, b, ([1, 2], [1, 0])).shape
-        minigrad.Size([2, 5])
     """
     left, right = shape_of(a), shape_of(b)
     if isinstance(axes, (int, np.integer)):
@@ -260,13 +249,7 @@ def tensordot(
 
 
 def outer(a: Any, b: Any) -> Tensor:
-    """Compute the outer product of the flattened tensors, as in NumPy: shape (a.size, b.size).
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.outer(minigrad.tensor([1.0, 2.0]), minigrad.tensor([3.0, 4.0])).tolist()
-        [[3.0, 4.0], [6.0, 8.0]]
-    """
+    """Compute the outer product of the flattened tensors, as in NumPy: shape (a.size, b.size)."""
     return multiply(
         reshape(a, (math.prod(shape_of(a)), 1)), reshape(b, (1, math.prod(shape_of(b))))
     )
@@ -330,11 +313,6 @@ def cross(a: Any, b: Any, *, axis: int = -1) -> Tensor:
 
     Raises:
         ValueError: The vectors are not of length 3, or the other axes do not broadcast.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.cross(minigrad.tensor([1.0, 0.0, 0.0]), minigrad.tensor([0.0, 1.0, 0.0]))
-        tensor([0., 0., 1.])
     """
     out = _cross(*_along_last(a, b, axis))
     return out if axis == -1 else moveaxis(out, -1, axis)

@@ -53,11 +53,6 @@ def mean(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None
     """Average over axes, in the dtype of `x`; arguments and errors as for `sum`.
 
     A `dtype` must be a float. The mean of an empty axis is NaN.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.mean(minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]), axis=0)
-        tensor([2., 3.])
     """
     with np.errstate(invalid="ignore"):
         average = add_up(x, axis, keepdims) / reduced_size(x.shape, axis)
@@ -65,13 +60,7 @@ def mean(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None
 
 
 def nanmean(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None) -> Tensor:
-    """Average as `mean` does, but without NaN, which has gradient 0; NaN where all is NaN.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.nanmean(minigrad.tensor([1.0, float("nan"), 2.0]))
-        tensor(1.5000)
-    """
+    """Average as `mean` does, but without NaN, which has gradient 0; NaN where all is NaN."""
     x = floating(x)
     chosen = x.dtype if dtype is None else checked(dtype, "nanmean")
     if chosen.kind != "f":
@@ -151,11 +140,6 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     Raises:
         TypeError: `x` does not hold integers.
         ValueError: An integer is negative, or the shapes do not fit.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.bincount(minigrad.tensor([0, 2, 2])).tolist()
-        [1, 0, 2]
     """
     places = integers(x, "the input")
     if weights is None:
