@@ -69,19 +69,18 @@ def _explicit(subscripts: str, operands: tuple[Any, ...]) -> tuple[list[str], st
     text = subscripts.replace(" ", "")
     left, arrow, output = text.partition("->")
     inputs = left.split(",")
-    ranks = [len(shape_of(operand)) for operand in operands]
     if len(inputs) != len(operands):
-        raise ValueError(f"einsum: {subscripts!r} names {len(inputs)} operands, got {len(ranks)}")
+        raise ValueError(
+            f"einsum: {subscripts!r} names {len(inputs)} operands, got {len(operands)}"
+        )
     spare = [c for c in string.ascii_letters if c not in text]
-    hidden = [
-        rank - len(term.replace("...", "")) if "..." in term else 0
-        for term, rank in zip(inputs, ranks, strict=True)
-    ]
-    for i, (term, rank, extra) in enumerate(zip(inputs, ranks, hidden, strict=True)):
-        if extra < 0 or (extra == 0 and "..." not in term and len(term) != rank):
+    hidden = []  # the number of axes of each ellipsis
+    for i, (term, operand) in enumerate(zip(inputs, operands, strict=True)):
+        shape = shape_of(operand)
+        hidden.append(len(shape) - len(term.replace("...", "")))
+        if hidden[i] < 0 or (hidden[i] and "..." not in term):
             raise ValueError(
-                f"einsum: {term!r} in {subscripts!r} does not fit operand {i} of shape "
-                f"{shape_of(operands[i])}"
+                f"einsum: {term!r} in {subscripts!r} does not fit operand {i} of shape {shape}"
             )
     dots = "".join(spare[: max(hidden, default=0)])
     inputs = [
