@@ -20,7 +20,7 @@ from minigrad.viz.record.writing import shape_text
 HEADS = 16
 """The most heads that are kept."""
 
-PRODUCTS = frozenset(registry[name] for name in ("matmul", "einsum", "tensordot"))
+PRODUCTS = frozenset(registry[name] for name in ("matmul", "einsum"))
 """Ops that multiply weights by values."""
 
 BETWEEN = frozenset(
