@@ -25,7 +25,7 @@ from minigrad.autograd.call import leaf_of
 from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
 from minigrad.autograd.events import effect, reading
 from minigrad.autograd.node import Variable
-from minigrad.autograd.typing import Tensor
+from minigrad.autograd.typing import P, Tensor
 from minigrad.support.checks import check_flag, check_size, fitted, shape_of
 from minigrad.support.random_state import register_draws, register_snapshot
 from minigrad.support.signatures import created, named
@@ -91,6 +91,13 @@ def _source(given: np.random.Generator | None, name: str) -> np.random.Generator
     if not isinstance(given, np.random.Generator):
         raise TypeError(f"{name}: generator must be a minigrad.Generator, got {given!r}")
     return given
+
+
+def _draw(function: Callable[P, Tensor]) -> Callable[P, Tensor]:
+    """A function that draws: observers are told of it, and its errors name it."""
+    drawn = effect(created(function))
+    register_draws([drawn])
+    return drawn
 
 
 @overload
@@ -287,8 +294,7 @@ def get_stream() -> int:
     return _stream
 
 
-@effect
-@created
+@_draw
 def rand(
     *size: Any, generator: np.random.Generator | None = None, dtype: Any = None,
     requires_grad: bool = False, device: Any = "cpu",
@@ -313,8 +319,7 @@ def rand(
     return leaf_of(np.asarray(draws).astype(_float(dtype, "rand")), requires_grad)
 
 
-@effect
-@created
+@_draw
 def randn(
     *size: Any, generator: np.random.Generator | None = None, dtype: Any = None,
     requires_grad: bool = False, device: Any = "cpu",
@@ -330,8 +335,7 @@ def randn(
     return leaf_of(np.asarray(draws).astype(_float(dtype, "randn")), requires_grad)
 
 
-@effect
-@created
+@_draw
 def randint(
     low: int, high: Any = None, size: Any = None, dtype: Any = None, device: Any = "cpu", *,
     generator: np.random.Generator | None = None, requires_grad: bool = False,
@@ -367,8 +371,7 @@ def randint(
     return leaf_of(draws, requires_grad)
 
 
-@effect
-@named
+@_draw
 def uniform(
     low: float = 0.0, high: float = 1.0, size: Any = (), dtype: Any = None,
     requires_grad: bool = False, *, generator: np.random.Generator | None = None,
@@ -387,8 +390,7 @@ def uniform(
     return leaf_of(np.asarray(draws).astype(_float(dtype, "uniform")), requires_grad)
 
 
-@effect
-@created
+@_draw
 def normal(
     mean: Any = 0.0, std: Any = 1.0, size: Any = None, dtype: Any = None,
     requires_grad: bool = False, *, generator: np.random.Generator | None = None,
@@ -415,8 +417,7 @@ def normal(
     return leaf_of(np.asarray(draws).astype(_float(dtype, "normal")), requires_grad)
 
 
-@effect
-@named
+@_draw
 def bernoulli(
     input: Any, p: float | None = None, *, generator: np.random.Generator | None = None
 ) -> Tensor:
@@ -445,8 +446,7 @@ def bernoulli(
     return leaf_of(drawn.astype(dtype or get_default_dtype()), False)
 
 
-@effect
-@named
+@_draw
 def poisson(input: Any, *, generator: np.random.Generator | None = None) -> Tensor:
     """Draw numbers from Poisson distributions with each element of `input` as the rate.
 
@@ -468,8 +468,7 @@ def poisson(input: Any, *, generator: np.random.Generator | None = None) -> Tens
     return leaf_of(np.asarray(drawn).astype(_dtype_of(input) or get_default_dtype()), False)
 
 
-@effect
-@named
+@_draw
 def multinomial(
     input: Any, num_samples: int, replacement: bool = False, *,
     generator: np.random.Generator | None = None,
@@ -529,8 +528,7 @@ def choices(
     return drawn
 
 
-@effect
-@created
+@_draw
 def randperm(
     n: int, *, generator: np.random.Generator | None = None, dtype: Any = None,
     requires_grad: bool = False, device: Any = "cpu",
@@ -641,7 +639,4 @@ def _snapshot() -> Callable[[], AbstractContextManager[None]]:
 
 
 register_snapshot(_snapshot)
-register_draws((
-    bernoulli, generator, key, multinomial, normal, poisson, rand, randint, randn, randperm,
-    uniform,
-))  # fmt: skip
+register_draws([generator, key])

@@ -114,8 +114,6 @@ class Tensor(Methods, Fills, Variable):
         if state.get().observers:
             tell("created", self)
         if requires_grad:
-            if not isinstance(requires_grad, (bool, np.bool_)):
-                raise TypeError(f"Tensor: requires_grad must be a bool, got {requires_grad!r}")
             self.requires_grad = True
 
     # Array attributes -----------------------------------------------------------------------------
@@ -508,13 +506,8 @@ class Tensor(Methods, Fills, Variable):
         if history(self) is not None:
             numpy_functions.refuse_loss()
         tell("left", self, "np.asarray()")
-        if dtype is not None and np.dtype(dtype) != self.dtype:
-            if copy is False:
-                raise ValueError(
-                    f"a {self.dtype} tensor cannot be viewed as {dtype} without a copy"
-                )
-            return self._data.astype(dtype)
-        return self._data.copy() if copy else lend(self._data)
+        array = np.array(self._data, dtype, copy=copy)
+        return lend(array) if array is self._data else array
 
     __array_ufunc__ = numpy_functions.array_ufunc
     __array_function__ = numpy_functions.array_function
@@ -667,15 +660,22 @@ class Tensor(Methods, Fills, Variable):
 
     # Methods that accept more forms of arguments than their op -----------------------------
 
-    def to(self, *target: Any, **options: Any) -> Tensor:
+    def to(
+        self, *target: Any, dtype: Any = None, device: Any = None, copy: bool = False,
+        non_blocking: bool = False, memory_format: Any = None,
+    ) -> Tensor:  # fmt: skip
         """Convert to another dtype; the tensor itself if it has that.
 
         Args:
             *target: A dtype, the device "cpu", or a tensor whose dtype is meant.
-            **options: `dtype`, `device`, `copy`; `non_blocking` and `memory_format` change nothing.
+            dtype: The dtype.
+            device: "cpu".
+            copy: Whether it is copied in any case.
+            non_blocking: This and `memory_format` change nothing.
+            memory_format: As `non_blocking`.
 
         Raises:
-            TypeError: A keyword, or the dtype, is unknown.
+            TypeError: The dtype is unknown.
             ValueError: Another device was asked for.
 
         Example:
@@ -683,16 +683,13 @@ class Tensor(Methods, Fills, Variable):
             >>> minigrad.ones(2).to(minigrad.float64).dtype
             minigrad.float64
         """
-        dtype, copy = options.pop("dtype", None), options.pop("copy", False)
-        for what in (*target, options.pop("device", None)):
+        for what in (*target, device):
             if isinstance(what, Variable):
                 dtype = what._data.dtype
             elif str(getattr(what, "type", what)).split(":")[0] in _DEVICES:
                 on_cpu(what)
             elif what is not None and not isinstance(what, bool):
                 dtype = what
-        if unknown := options.keys() - {"non_blocking", "memory_format"}:
-            raise TypeError(f"to: unknown keywords: {', '.join(sorted(unknown))}")
         if dtype is not None and checked(dtype, "to") != self._data.dtype:
             return ops.astype(self, dtype)
         return ops.clone(self) if copy else self
