@@ -50,7 +50,6 @@ class Methods(Variable):
     bitwise_right_shift = functions.bitwise_right_shift
     bitwise_xor = functions.bitwise_xor
     bmm = functions.bmm
-    cbrt = functions.cbrt
     ceil = functions.ceil
     cholesky = functions.cholesky
     cholesky_inverse = functions.cholesky_inverse
@@ -92,7 +91,6 @@ class Methods(Variable):
     exp2 = functions.exp2
     expand = shapes.expand
     expand_as = shapes.expand_as
-    expand_dims = functions.expand_dims
     expm1 = functions.expm1
     fix = trunc = functions.fix
     flatten = functions.flatten
@@ -110,7 +108,6 @@ class Methods(Variable):
     gather = functions.gather
     gcd = functions.gcd
     ge = greater_equal = functions.ge
-    gelu = functions.gelu
     ger = outer = functions.ger
     get_device = functions.get_device
     greater = gt = functions.greater
@@ -197,7 +194,6 @@ class Methods(Variable):
     pinverse = functions.pinverse
     positive = functions.positive
     pow = functions.pow
-    power = functions.power
     prod = functions.prod
     put = functions.put
     qr = functions.qr
@@ -226,14 +222,12 @@ class Methods(Variable):
     sgn = sign = functions.sgn
     sigmoid = functions.sigmoid
     signbit = functions.signbit
-    silu = functions.silu
     sin = functions.sin
     sinc = functions.sinc
     sinh = functions.sinh
     slice_scatter = functions.slice_scatter
     slogdet = functions.slogdet
     softmax = functions.softmax
-    softplus = functions.softplus
     sort = functions.sort
     split = functions.split
     split_with_sizes = functions.split_with_sizes
@@ -249,7 +243,6 @@ class Methods(Variable):
     swapdims = transpose = functions.swapdims
     t = functions.t
     take = functions.take
-    take_along_axis = functions.take_along_axis
     take_along_dim = functions.take_along_dim
     tan = functions.tan
     tanh = functions.tanh

@@ -862,16 +862,7 @@ class Tensor(Methods, Fills, Variable):
 
     # Creation -------------------------------------------------------------------------------
 
-    arange = staticmethod(creation.arange)
-    empty = staticmethod(creation.empty)
-    eye = staticmethod(creation.eye)
-    full = staticmethod(creation.full)
-    linspace = staticmethod(creation.linspace)
-    ones = staticmethod(creation.ones)
-    rand = staticmethod(random.rand)
-    randint = staticmethod(random.randint)
     randn = staticmethod(random.randn)
-    zeros = staticmethod(creation.zeros)
 
 
 Variable.result_class = Tensor

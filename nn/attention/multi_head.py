@@ -246,7 +246,7 @@ class MultiHeadAttention(Module):
         groups = self.num_kv_heads
         if groups != self.num_heads:  # (N, G, H/G, L, d) against (N, G, 1, S, d)
             q = q.reshape(n, groups, self.num_heads // groups, length, self.head_dim)
-            k, v, mask = k.expand_dims(2), v.expand_dims(2), grouped(mask, groups)
+            k, v, mask = k.unsqueeze(2), v.unsqueeze(2), grouped(mask, groups)
         dropout = self.dropout if self.training else 0.0
         heads, weights = attend(q, k, v, mask, dropout, need_weights=need_weights)
         if groups != self.num_heads:  # (N, G, H/G, L, d) -> (N, H, L, d)
@@ -301,7 +301,7 @@ class MultiHeadAttention(Module):
         for (name, tensor), width in zip(inputs.items(), widths, strict=True):
             if tensor.ndim != 3 or tensor.shape[2] != width:
                 axis = "L" if name == "query" else "S"
-                hint = "; add the batch axis with .expand_dims(0)" if tensor.ndim == 2 else ""
+                hint = "; add the batch axis with .unsqueeze(0)" if tensor.ndim == 2 else ""
                 raise value_error(
                     f"MultiHeadAttention: {name} must have shape (N, {axis}, {width}), "
                     f"got {tuple(tensor.shape)}{hint}"

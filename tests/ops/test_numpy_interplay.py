@@ -203,7 +203,6 @@ FUNCTIONS |= {
     "linalg.vecdot": lambda x, y: np.linalg.vecdot(x, y, axis=0),
     "linalg.vector_norm": lambda x: np.linalg.vector_norm(x, axis=0, ord=3),
     "amax": lambda x: np.amax(x, axis=1, keepdims=True), "amin": lambda x: np.amin(a=x, axis=0),
-    "ptp": lambda x: np.ptp(x, axis=1),
     "column_stack": lambda x, y: np.column_stack((x.T, y[0], X[1])),
     "hsplit of a vector": lambda x: np.hsplit(x[0], [1])[1],
     "vsplit": lambda x: np.vsplit(x, indices_or_sections=2)[1],
