@@ -564,14 +564,9 @@ class Tensor(Methods, Fills, Variable):
         return self._data.tolist()
 
     def __len__(self) -> int:
-        try:
-            return len(self._data)
-        except TypeError:
-            raise TypeError("len() of a 0-d tensor") from None
+        return len(self._data)
 
     def __iter__(self) -> Iterator[Tensor]:
-        if not self._data.ndim:
-            raise TypeError("iteration over a 0-d tensor")
         return (ops.getitem(self, i) for i in range(len(self._data)))
 
     def __contains__(self, value: Any) -> bool:
