@@ -145,8 +145,6 @@ def manual_seed(seed: int) -> Generator:
     Args:
         seed: An integer of 64 bits.
 
-    Source: as in PyTorch.
-
     Example:
         >>> import minigrad
         >>> generator = minigrad.manual_seed(7)
@@ -159,8 +157,6 @@ def manual_seed(seed: int) -> Generator:
 @reading
 def initial_seed() -> int:
     """Return the seed of the generator.
-
-    Source: as in PyTorch.
 
     Example:
         >>> import minigrad
@@ -217,8 +213,6 @@ def fork_rng(devices: Any = (), enabled: bool = True, **options: Any) -> Iterato
         devices: This and `options` are for other devices than the CPU, and change nothing.
         enabled: False to leave the generator as it is.
         **options: As `devices`.
-
-    Source: as in PyTorch.
 
     Example:
         >>> import minigrad
@@ -457,8 +451,6 @@ def poisson(input: Any, *, generator: np.random.Generator | None = None) -> Tens
     Raises:
         ValueError: A rate is negative.
 
-    Source: as in PyTorch.
-
     Example:
         >>> import minigrad
         >>> minigrad.poisson(minigrad.zeros(3))
@@ -533,14 +525,9 @@ def randperm(
     n: int, *, generator: np.random.Generator | None = None, dtype: Any = None,
     requires_grad: bool = False, device: Any = "cpu",
 ) -> Tensor:  # fmt: skip
-    """Draw a permutation of the integers from 0 to `n` - 1.
+    """Draw a permutation of the integers from 0 to `n` - 1, of int64 if there is no dtype.
 
-    Args:
-        n: How many.
-        generator: As for `rand`.
-        dtype: The dtype; int64 if None.
-        requires_grad: As for `rand`.
-        device: "cpu".
+    The other arguments are as for `rand`.
 
     Example:
         >>> import minigrad
