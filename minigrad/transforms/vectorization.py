@@ -469,17 +469,15 @@ def _needed(
         outputs = [value for value in step.outputs if value is not None]
         if not (acts or step.inside in needed or not needed.isdisjoint(outputs)):
             continue
-        needed.add(step)
-        ends[step] = []
-        for value in (*step.reads, *outputs):
+        reads, ends[step] = step.reads, []
+        for value in (*reads, *outputs):
             if value not in kept:
                 kept.add(value)
                 whole = value.step
                 while whole is not None and whole.inside in ends:
                     whole = whole.inside
                 ends[whole if whole in ends else step].append(value)
-        needed |= {
-            value for value in step.reads
-            if step not in wholes or any(value.array is one.array for one in outputs)
-        }  # fmt: skip
+        if step in wholes:
+            reads = [one for one in reads if any(one.array is each.array for each in outputs)]
+        needed.update((step, *reads))
     return [*reversed(ends.items())]
