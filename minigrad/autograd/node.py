@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import weakref
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -14,7 +15,10 @@ from minigrad.autograd.scope import Frame, Scope, module_call
 if TYPE_CHECKING:
     from minigrad.autograd.plan import Plan
 
-__all__ = ["FREED", "Edge", "Leaf", "Node", "Output", "Variable", "Watch", "clock", "node_of"]
+__all__ = [
+    "FREED", "Edge", "Leaf", "Node", "Output", "Variable", "Watch", "clock", "node_of",
+    "nodes_behind",
+]  # fmt: skip
 
 clock = itertools.count(1)
 """One clock stamps nodes and in-place writes, so that "older than" has one meaning."""
@@ -191,3 +195,19 @@ Edge: TypeAlias = Node | Leaf | Output
 def node_of(edge: Any) -> Any:
     """The node behind an edge; a leaf, and None, is itself."""
     return edge.node if isinstance(edge, Output) else edge
+
+
+def nodes_behind(*edges: Any, since: int = 0, known: Container[Any] = ()) -> Iterator[Node | Leaf]:
+    """All nodes and leaves behind some edges, each once, those first that are reached first.
+
+    It does not go on at nodes older than `since`, and leaves out those that are `known`.
+    """
+    seen: set[Node | Leaf] = set()
+    stack = [node_of(edge) for edge in edges if edge is not None]
+    while stack:
+        node = stack.pop()
+        if node not in seen and node not in known:
+            seen.add(node)
+            yield node
+            if isinstance(node, Node) and node.stamp >= since:
+                stack.extend(node.parents)

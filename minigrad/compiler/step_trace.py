@@ -134,7 +134,7 @@ class StepTrace(Trace):
         if node not in self._calls:
             self._refuse(f"the backward pass reaches {op.name}, which ran before the step")
             return
-        known = [self._known(part) for part in pull.contributions]
+        known = [self._current(part) for part in pull.contributions]
         composed = id(node) in self._parts
         super().pulled(pull)
         step = next(each for each in self.steps[start:] if each.op is op and each.node is node)
@@ -151,7 +151,7 @@ class StepTrace(Trace):
         if self.refused:
             return
         if self._effects:
-            before, local = self._known(tensor), self._is_local(tensor)
+            before, local = self._current(tensor), self._is_local(tensor)
             super().wrote(tensor, values)
             value = self._effects[-1].outputs[-1]
             assert value is not None
@@ -347,7 +347,7 @@ class StepTrace(Trace):
         created = self._local.get(id(tensor))
         if created is not None and created() is tensor:
             return True
-        known = self._known(tensor)
+        known = self._current(tensor)
         return known is not None and self.origin(known) not in self.reads
 
     def _new(self, step: Step | None, thing: Any) -> Value:

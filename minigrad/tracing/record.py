@@ -65,7 +65,7 @@ class Trace(Observer):
         """Write down the call of an op."""
         wholes = (*call.residuals, *call.values) if self._parts else ()
         composed = any(id(whole) in self._parts for whole in wholes)
-        known = [self._known(output._data) if composed else None for output in call.outputs]
+        known = [self._current(output._data) if composed else None for output in call.outputs]
         step = self._step("forward", call.op.name, self.arguments(call), op=call.op, node=call.node)
         step.outputs += [self._made(step, output) for output in call.outputs]
         self._pass_on(step, known)
@@ -87,7 +87,7 @@ class Trace(Observer):
         for contribution in pull.contributions:
             made = None if contribution is None else self._from(inner, contribution)
             if made is None and contribution is not None:
-                known = self._known(contribution) if inner else None
+                known = self._current(contribution) if inner else None
                 made = self._made(step, contribution)
                 if known is not None:
                     self.origins[made] = known
@@ -133,7 +133,7 @@ class Trace(Observer):
         finally:
             self._effects.remove(step)
         if isinstance(result, (Variable, np.ndarray)):
-            known = self._known(result)
+            known = self._current(result)
             step.outputs.insert(0, self._made(step, result) if known is None else known)
         elif isinstance(result, float) or (isinstance(result, int) and result > NUMBERS):
             value = self._made(step, result)
@@ -270,7 +270,7 @@ class Trace(Observer):
             if output is not None and value is not None and output is not value:
                 self.origins[output] = value
 
-    def _known(self, thing: Any) -> Value | None:
+    def _current(self, thing: Any) -> Value | None:
         """The value of a tensor or an array, if it is known, and no write made it old."""
         if not isinstance(thing, (Variable, np.ndarray)):
             return None
@@ -279,7 +279,7 @@ class Trace(Observer):
 
     def _from(self, steps: list[Step], thing: Any) -> Value | None:
         """The value of a tensor or an array, if one of these steps made it."""
-        known = self._known(thing) if steps else None
+        known = self._current(thing) if steps else None
         return known if known is not None and known.step in steps else None
 
     def _made(self, step: Step, thing: Any) -> Value:
