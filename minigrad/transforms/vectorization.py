@@ -323,13 +323,6 @@ class _Mapped(Trace):
             )
         return self._every[value]
 
-    def _filled(self, thing: Any) -> Any:
-        """An argument of a step, with the counterparts of its values."""
-        if isinstance(thing, Value):  # as most are
-            return self._found(thing)
-        several = isinstance(thing, (tuple, list, dict, slice))
-        return tree.mapped(self._found, thing, Value) if several else thing
-
     def _run(self, step: Step) -> None:
         """An op, or a write, which is an op that makes a new value.
 
@@ -338,11 +331,11 @@ class _Mapped(Trace):
         out = step.outputs[0]
         assert out is not None
         if step.op is None:
-            self._store(step, [self._copy(self._filled(step.arguments["values"]), out)])
+            values = tree.mapped(self._found, step.arguments["values"], Value)
+            self._store(step, [self._copy(values, out)])
             return
         op = step.op
-        given = step.arguments
-        values = [self._filled(given.get(name, default))
+        values = [tree.mapped(self._found, step.arguments.get(name, default), Value)
                   for name, default in zip(op.params, op.defaults, strict=True)]  # fmt: skip
         values = [*values[: op.arrays], *map(static, values[op.arrays :])]
         batch = Batch(op, self._size, step.outputs, self._randomness == "same")
@@ -442,15 +435,9 @@ class _Mapped(Trace):
     def _called(self, step: Step, samples: int) -> list[Any]:
         """Call the function of an effect for the first samples."""
         function: Any = effect(step.function)  # type: ignore[arg-type]
-        named = {name: self._filled(thing) for name, thing in step.arguments.items()}
-        args, read = named.pop("args"), lambda tensor, i: wrap(tensor._data[i])
-        return [
-            function(
-                *[of_sample(thing, i, read) for thing in args],
-                **{name: of_sample(thing, i, read) for name, thing in named.items()},
-            )
-            for i in range(samples)
-        ]
+        given = tree.mapped(self._found, step.arguments, Value)
+        every = [of_sample(given, i) for i in range(samples)]
+        return [function(*named.pop("args"), **named) for named in every]
 
 
 def _needed(
