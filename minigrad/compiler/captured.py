@@ -256,7 +256,7 @@ class _Entry:
             returned = step(*args, **kwargs)
         try:
             result = _Result(returned)
-            leaves = [trace.returned(leaf) for leaf in result.leaves]
+            leaves = [trace.live(leaf) for leaf in result.leaves]
             if trace.refused:
                 self.refused = trace.refused
                 return returned
