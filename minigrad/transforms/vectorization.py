@@ -106,7 +106,7 @@ def vmap(
         step = chunk_size or max(size, 1)
         results = []
         for start in range(0, max(size, 1), step):
-            run = _Mapped(min(step, size - start), randomness)
+            run = _MappedCall(min(step, size - start), randomness)
             given = [run.given(_window(leaf, start, start + step)) for _, leaf in leaves]
             every = rebuilt((args, kwargs), iter(given))
             results.append(run.of_all(*run.of_one(func, *every), out_dims))
@@ -177,7 +177,7 @@ def _window(leaf: Any, start: int, stop: int) -> Any:
     return leaf if start == 0 and stop >= len(x._data) else Samples(x[start:stop])
 
 
-class _Mapped(Trace):
+class _MappedCall(Trace):
     """One call of a mapped function: a run of one sample, which is traced, and then of all.
 
     The trace refuses what could not be done for all samples.
