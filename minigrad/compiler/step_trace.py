@@ -23,7 +23,7 @@ from minigrad.autograd.primitives import Primitive, registry
 from minigrad.autograd.scope import Scope, ancestry
 from minigrad.compiler.memories import Memories
 from minigrad.compiler.program import Argument, CaptureError
-from minigrad.ops.searching import argwhere, flatnonzero, nonzero
+from minigrad.ops.sorting import argwhere, flatnonzero, nonzero
 from minigrad.ops.statistics import bincount
 from minigrad.optim.options import compute_with
 from minigrad.support.tree import leaves, mapped

@@ -61,9 +61,6 @@ class Dataset:
     def __getitem__(self, index: Any) -> Any:
         raise NotImplementedError(f"{type(self).__name__} does not define __getitem__(index)")
 
-    def __len__(self) -> int:
-        raise NotImplementedError(f"{type(self).__name__} does not define __len__()")
-
     def __add__(self, other: Any) -> ConcatDataset:
         return ConcatDataset([self, other])
 
@@ -88,12 +85,6 @@ class IterableDataset(Dataset):
 
     def __iter__(self) -> Iterator[Any]:
         raise NotImplementedError(f"{type(self).__name__} does not define __iter__()")
-
-    def __getitem__(self, index: Any) -> Any:
-        raise TypeError(f"{type(self).__name__}: a stream has no samples by index; iterate over it")
-
-    def __len__(self) -> int:
-        raise TypeError(f"{type(self).__name__}: a stream has no length unless it defines one")
 
     def __add__(self, other: Any) -> ChainDataset:  # type: ignore[override]  # of streams
         return ChainDataset([self, other])

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from minigrad.data.samplers import (
     order_of,
 )
 from minigrad.support.checks import check_flag, check_number, check_size
-from minigrad.tensors.tensor import Tensor
 
 B = TypeVar("B")  # a batch
 Collate = Callable[[Any], Any]
@@ -96,28 +95,6 @@ class DataLoader(Generic[B]):
         (2, [8, 9])
     """
 
-    @overload
-    def __init__(
-        self: DataLoader[list[Tensor]], dataset: TensorDataset, batch_size: int = 1,
-        shuffle: bool | None = None, sampler: Iterable[Any] | None = None,
-        batch_sampler: Iterable[Any] | None = None, num_workers: int = 0, collate_fn: None = None,
-        pin_memory: bool = False, drop_last: bool = False, timeout: float = 0,
-        worker_init_fn: Any = None, multiprocessing_context: Any = None, generator: Seed = None, *,
-        prefetch_factor: int | None = None, persistent_workers: bool = False,
-        pin_memory_device: str = "", in_order: bool = True, prefetch: int = 0,
-    ) -> None: ...  # fmt: skip
-    @overload
-    def __init__(
-        self: DataLoader[B], dataset: Any, batch_size: int | None = 1,
-        shuffle: bool | None = None, sampler: Iterable[Any] | None = None,
-        batch_sampler: Iterable[Any] | None = None, num_workers: int = 0, *,
-        collate_fn: Callable[[Any], B], pin_memory: bool = False, drop_last: bool = False,
-        timeout: float = 0, worker_init_fn: Any = None, multiprocessing_context: Any = None,
-        generator: Seed = None, prefetch_factor: int | None = None,
-        persistent_workers: bool = False, pin_memory_device: str = "", in_order: bool = True,
-        prefetch: int = 0,
-    ) -> None: ...  # fmt: skip
-    @overload
     def __init__(
         self: DataLoader[Any], dataset: Any, batch_size: int | None = 1,
         shuffle: bool | None = None, sampler: Iterable[Any] | None = None,
@@ -127,15 +104,6 @@ class DataLoader(Generic[B]):
         generator: Seed = None, *, prefetch_factor: int | None = None,
         persistent_workers: bool = False, pin_memory_device: str = "", in_order: bool = True,
         prefetch: int = 0,
-    ) -> None: ...  # fmt: skip
-    def __init__(
-        self, dataset: Any, batch_size: int | None = 1, shuffle: bool | None = None,
-        sampler: Iterable[Any] | None = None, batch_sampler: Iterable[Any] | None = None,
-        num_workers: int = 0, collate_fn: Collate | None = None, pin_memory: bool = False,
-        drop_last: bool = False, timeout: float = 0, worker_init_fn: Any = None,
-        multiprocessing_context: Any = None, generator: Seed = None, *,
-        prefetch_factor: int | None = None, persistent_workers: bool = False,
-        pin_memory_device: str = "", in_order: bool = True, prefetch: int = 0,
     ) -> None:  # fmt: skip
         check_flag("DataLoader", "shuffle", False if shuffle is None else shuffle)
         check_flag("DataLoader", "drop_last", drop_last)

@@ -14,25 +14,13 @@ import warnings
 import weakref
 from collections.abc import Iterator
 from queue import SimpleQueue
-from typing import Any, NamedTuple
+from typing import Any
 
 from minigrad.support.threads import start_thread
 
 _NAME = "minigrad.data prefetch"
 _PATIENCE = 5.0
 """The seconds that Python waits at exit for an item in progress."""
-
-
-class _Item(NamedTuple):
-    value: Any
-
-
-class _Failure(NamedTuple):
-    error: BaseException
-
-
-class _End:
-    pass
 
 
 _warned = _exiting = False
@@ -69,24 +57,22 @@ class Prefetched(Iterator[Any]):
                 "DataLoader: this iterator prefetches in a thread of the process that made it, "
                 "which a forked process does not have; make a new iterator here"
             )
-        answer = self._worker.ready.get()
-        if isinstance(answer, _Item):
+        item, error = self._worker.ready.get()
+        if error is None:
             self._worker.room.put(None)
-            return answer.value
+            return item
         self._worker = None
-        if isinstance(answer, _Failure):
-            try:
-                raise answer.error
-            finally:
-                del answer  # break the cycle between the error and its traceback
-        raise StopIteration
+        try:
+            raise error
+        finally:
+            del error  # break the cycle between the error and its traceback
 
 
 class _Worker:
     """The work of the thread. It refers to its `Prefetched` weakly, and ends when that is gone."""
 
     def __init__(self, items: Iterator[Any], ahead: int, consumer: Prefetched) -> None:
-        self.ready: SimpleQueue[_Item | _Failure | _End] = SimpleQueue()
+        self.ready: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
         self.room: SimpleQueue[Any] = SimpleQueue()  # one entry for each item that may be produced
         for _ in range(ahead):
             self.room.put(None)
@@ -109,11 +95,9 @@ class _Worker:
                 self.room.get()
                 if _exiting or self._consumer() is None:
                     return
-                self.ready.put(_Item(next(self._items)))
-        except StopIteration:
-            self.ready.put(_End())
-        except BaseException as error:  # noqa: BLE001  # the consumer raises it
-            self.ready.put(_Failure(error))
+                self.ready.put((next(self._items), None))
+        except BaseException as error:  # noqa: BLE001  # the consumer raises it, also the end
+            self.ready.put((None, error))
         finally:
             del self._items
 

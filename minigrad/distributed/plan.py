@@ -20,7 +20,7 @@ from minigrad.nn.layers.linear import Linear
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
 from minigrad.nn.module.registry import replaced
-from minigrad.nn.transformers.encoder import Layer, SwiGLU
+from minigrad.nn.transformers.layers import Layer, SwiGLU
 
 M = TypeVar("M", bound=Module)
 

@@ -16,7 +16,23 @@ from minigrad.tensors.creation import asarray
 from minigrad.tensors.tensor import Tensor
 
 
-class Categorical(Distribution):
+class _Chances(Distribution):
+    """Distributions given by probabilities or by logits."""
+
+    has_enumerate_support = True
+    _parameters = ("probs", "logits")
+
+    def _given(self, probs: Any, logits: Any, validate_args: bool | None) -> tuple[str, Tensor]:
+        """The name of what was given, and its values."""
+        self._validates(validate_args)
+        if (probs is None) == (logits is None):
+            raise ValueError(f"{type(self).__name__}: either probs or logits expected")
+        name, given = ("logits", logits) if probs is None else ("probs", probs)
+        self._shown = (name,)
+        return name, self._floats(name, given)
+
+
+class Categorical(_Chances):
     """Distributions over the classes 0, 1, ..., given by probabilities or by logits.
 
     Args:
@@ -42,18 +58,10 @@ class Categorical(Distribution):
         1.3863
     """
 
-    has_enumerate_support = True
-    _parameters = ("probs", "logits")
-
     def __init__(
         self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
-        self._validates(validate_args)
-        if (probs is None) == (logits is None):
-            raise ValueError("Categorical: either probs or logits expected")
-        name, given = ("logits", logits) if probs is None else ("probs", probs)
-        self._shown = (name,)
-        tensor = self._floats(name, given)
+        name, tensor = self._given(probs, logits, validate_args)
         if not tensor.ndim or not tensor.shape[-1]:
             raise ValueError(
                 f"Categorical: {name} of shape (..., classes) expected, with at least one class, "
@@ -113,7 +121,7 @@ class Categorical(Distribution):
         return ops.sum(terms, axis=-1)
 
 
-class Bernoulli(Distribution):
+class Bernoulli(_Chances):
     """Distributions over 0 and 1, given by the probability of 1 or by its logit.
 
     Args:
@@ -137,25 +145,16 @@ class Bernoulli(Distribution):
         (0.25, 0.1875)
     """
 
-    has_enumerate_support = True
-    _parameters = ("probs", "logits")
-
     def __init__(
         self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
-        self._validates(validate_args)
-        if (probs is None) == (logits is None):
-            raise ValueError("Bernoulli: either probs or logits expected")
-        self._shown = ("logits",) if probs is None else ("probs",)
+        _, tensor = self._given(probs, logits, validate_args)
         if probs is None:
-            self.logits = self._floats("logits", logits)
-            self.probs = ops.sigmoid(self.logits)
+            self.logits, self.probs = tensor, ops.sigmoid(tensor)
         else:
-            self.probs = self._floats("probs", probs)
-            if (
-                self._validate_args
-                and not ((values_of(self.probs) >= 0) & (values_of(self.probs) <= 1)).all()
-            ):
+            self.probs = tensor
+            fits = ((values_of(tensor) >= 0) & (values_of(tensor) <= 1)).all()
+            if self._validate_args and not fits:
                 raise ValueError(f"Bernoulli: probs must be from 0 to 1, got {probs}")
             eps = float(np.finfo(self.probs.dtype).eps)
             limited = ops.clip(self.probs, eps, 1 - eps)

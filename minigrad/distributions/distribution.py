@@ -12,6 +12,7 @@ import numpy as np
 from minigrad import ops
 from minigrad.autograd.call import leaf_of
 from minigrad.autograd.dtypes import get_default_dtype
+from minigrad.autograd.grad_mode import no_grad
 from minigrad.ops._numerics import values_of
 from minigrad.support.checks import check_flag, shape_of
 from minigrad.tensors.creation import asarray
@@ -112,7 +113,10 @@ class Distribution:
 
         Their shape is ``(*sample_shape, *batch_shape, *event_shape)``.
         """
-        raise NotImplementedError(f"{type(self).__name__} does not define sample()")
+        if not self.has_rsample:
+            raise NotImplementedError(f"{type(self).__name__} does not define sample()")
+        with no_grad():
+            return self.rsample(sample_shape)
 
     def rsample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
         """Draw samples as `sample` does, differentiable in the parameters.

@@ -1,4 +1,4 @@
-"""Gamma distributions, and those that are made of them: beta and Dirichlet."""
+"""Exponential and gamma distributions, and those made of gammas: beta and Dirichlet."""
 
 from __future__ import annotations
 
@@ -12,6 +12,60 @@ from minigrad import ops, random
 from minigrad.distributions.distribution import Distribution, broadcast
 from minigrad.ops._numerics import values_of
 from minigrad.tensors.tensor import Tensor
+
+
+class Exponential(Distribution):
+    r"""Exponential distributions: density :math:`\lambda e^{-\lambda x}` for x of at least 0.
+
+    Args:
+        rate: λ, above 0.
+        validate_args: As in `Distribution`.
+
+    Raises:
+        ValueError: A rate is not above 0.
+
+    Example:
+        >>> from minigrad.distributions import Exponential
+        >>> waiting = Exponential(2.0)
+        >>> waiting.mean.item(), round(waiting.log_prob(1.0).item(), 4)
+        (0.5, -1.3069)
+    """
+
+    has_rsample = True
+    _parameters = _shown = ("rate",)
+
+    def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
+        self._validates(validate_args)
+        self.rate = self._positive("rate", rate)
+        super().__init__(self.rate.shape)
+
+    @property
+    def mean(self) -> Tensor:
+        return 1 / self.rate
+
+    @property
+    def variance(self) -> Tensor:
+        return 1 / ops.square(self.rate)
+
+    def rsample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
+        draw = random.generator().standard_exponential
+        return self._drawn(draw, sample_shape, self.rate.dtype) / self.rate
+
+    def log_prob(self, value: Any) -> Tensor:
+        return ops.log(self.rate) - self.rate * self._values("log_prob", value, 0.0)
+
+    def cdf(self, value: Any) -> Tensor:
+        return -ops.expm1(-self.rate * self._values("cdf", value, 0.0))
+
+    def icdf(self, value: Any) -> Tensor:
+        return -ops.log1p(-self._values("icdf", value)) / self.rate
+
+    def entropy(self) -> Tensor:
+        return 1 - ops.log(self.rate)
+
+    def kl(self, other: Exponential) -> Tensor:
+        ratio = other.rate / self.rate
+        return ratio - 1 - ops.log(ratio)
 
 
 class Gamma(Distribution):

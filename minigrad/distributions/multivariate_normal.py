@@ -94,17 +94,9 @@ class MultivariateNormal(Distribution):
     def variance(self) -> Tensor:
         return ops.sum(ops.square(self.scale_tril), axis=-1)
 
-    def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
-        noise = self._noise(sample_shape)
-        return self.loc.detach() + (self.scale_tril.detach() @ noise)[..., 0]
-
     def rsample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
-        return self.loc + (self.scale_tril @ self._noise(sample_shape))[..., 0]
-
-    def _noise(self, sample_shape: Any) -> Tensor:
-        """Columns of standard normal numbers."""
-        draw = random.generator().standard_normal
-        return self._drawn(draw, sample_shape, self.loc.dtype)[..., None]
+        noise = self._drawn(random.generator().standard_normal, sample_shape, self.loc.dtype)
+        return self.loc + (self.scale_tril @ noise[..., None])[..., 0]
 
     def log_prob(self, value: Any) -> Tensor:
         x = self._values("log_prob", value)

@@ -1,9 +1,9 @@
-"""Normal distributions."""
+"""Normal and Laplace distributions."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,31 @@ from minigrad.distributions.distribution import Distribution, broadcast
 from minigrad.tensors.tensor import Tensor
 
 
-class Normal(Distribution):
+class _LocationScale(Distribution):
+    """Distributions of one shape, moved by `loc` and stretched by `scale`."""
+
+    has_rsample = True
+    _parameters = _shown = ("loc", "scale")
+
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        self._validates(validate_args)
+        self.loc, self.scale = broadcast(self._floats("loc", loc), self._positive("scale", scale))
+        super().__init__(self.loc.shape)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.loc
+
+    def rsample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
+        dtype = np.result_type(self.loc.dtype, self.scale.dtype)
+        return self.loc + self._drawn(self._noise(), sample_shape, dtype) * self.scale
+
+    def _noise(self) -> Callable[..., Any]:
+        """The function that draws from the distribution of loc 0 and scale 1."""
+        raise NotImplementedError
+
+
+class Normal(_LocationScale):
     r"""Normal distributions: density :math:`e^{-(x-\mu)^2 / 2\sigma^2} / (\sigma \sqrt{2\pi})`.
 
     Args:
@@ -40,18 +64,6 @@ class Normal(Distribution):
         tensor([1., 1.])
     """
 
-    has_rsample = True
-    _parameters = _shown = ("loc", "scale")
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        self._validates(validate_args)
-        self.loc, self.scale = broadcast(self._floats("loc", loc), self._positive("scale", scale))
-        super().__init__(self.loc.shape)
-
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
     @property
     def stddev(self) -> Tensor:
         return self.scale
@@ -60,16 +72,8 @@ class Normal(Distribution):
     def variance(self) -> Tensor:
         return ops.square(self.scale)
 
-    def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
-        loc, scale = self.loc.detach(), self.scale.detach()
-        return loc + self._noise(sample_shape) * scale
-
-    def rsample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
-        return self.loc + self._noise(sample_shape) * self.scale
-
-    def _noise(self, sample_shape: Any) -> Tensor:
-        dtype = np.result_type(self.loc.dtype, self.scale.dtype)
-        return self._drawn(random.generator().standard_normal, sample_shape, dtype)
+    def _noise(self) -> Callable[..., Any]:
+        return random.generator().standard_normal
 
     def log_prob(self, value: Any) -> Tensor:
         distance = (self._values("log_prob", value) - self.loc) / self.scale
@@ -90,3 +94,50 @@ class Normal(Distribution):
         ratio = ops.square(self.scale / other.scale)
         distance = ops.square((self.loc - other.loc) / other.scale)
         return 0.5 * (ratio + distance - 1 - ops.log(ratio))
+
+
+class Laplace(_LocationScale):
+    r"""Laplace distributions: density :math:`e^{-|x - \mu| / b} / (2 b)`.
+
+    Args:
+        loc: The mean μ.
+        scale: b, above 0; the standard deviation is √2 b.
+        validate_args: As in `Distribution`.
+
+    Raises:
+        ValueError: A scale is not above 0, or an argument is NaN.
+
+    Example:
+        >>> from minigrad.distributions import Laplace
+        >>> laplace = Laplace([0.0, 1.0], 0.5)
+        >>> laplace.log_prob(0.5).tolist()
+        [-1.0, -1.0]
+    """
+
+    @property
+    def variance(self) -> Tensor:
+        return 2 * ops.square(self.scale)
+
+    def _noise(self) -> Callable[..., Any]:
+        return random.generator().laplace
+
+    def log_prob(self, value: Any) -> Tensor:
+        distance = ops.abs(self._values("log_prob", value) - self.loc)
+        return -ops.log(2 * self.scale) - distance / self.scale
+
+    def cdf(self, value: Any) -> Tensor:
+        distance = self._values("cdf", value) - self.loc
+        tail = ops.expm1(-ops.abs(distance) / self.scale)
+        return 0.5 - 0.5 * ops.sign(distance) * tail
+
+    def icdf(self, value: Any) -> Tensor:
+        share = self._values("icdf", value) - 0.5
+        return self.loc - self.scale * ops.sign(share) * ops.log1p(-2 * ops.abs(share))
+
+    def entropy(self) -> Tensor:
+        return 1 + ops.log(2 * self.scale)
+
+    def kl(self, other: Laplace) -> Tensor:
+        distance, ratio = ops.abs(self.loc - other.loc), self.scale / other.scale
+        overlap = ratio * ops.exp(-distance / self.scale)
+        return overlap + distance / other.scale - 1 - ops.log(ratio)

@@ -10,7 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO, NamedTuple
+from typing import IO
 
 import numpy as np
 
@@ -24,23 +24,6 @@ END_64 = struct.Struct("<4s28xQQQ4s16x")
 """The ZIP64 end record and its locator, where there is one before the end record."""
 
 
-class Archive(NamedTuple):
-    """An open archive: its checked members by name."""
-
-    archive: zipfile.ZipFile
-    members: dict[str, zipfile.ZipInfo]
-
-    def read_into(self, name: str, memory: np.ndarray) -> None:
-        """Read a whole member into bytes of its size; at its end zipfile checks the checksum."""
-        with self.archive.open(self.members[name]) as content:
-            fill(content, memory, name)
-
-    def read(self, name: str) -> bytes:
-        """The content of a member."""
-        with self.archive.open(self.members[name]) as content:
-            return content.read()
-
-
 def size_of(file: IO[bytes]) -> int:
     """The number of bytes of an open file; its position is then the start."""
     size = file.seek(0, os.SEEK_END)
@@ -49,8 +32,10 @@ def size_of(file: IO[bytes]) -> int:
 
 
 @contextmanager
-def opened(file: IO[bytes], kind: str, advice: str) -> Iterator[Archive]:
+def opened(file: IO[bytes], kind: str, advice: str) -> Iterator[zipfile.ZipFile]:
     """Open an archive and check it; an inconsistency is a LoadError, also later.
+
+    At the end of a member, zipfile checks its checksum.
 
     Args:
         file: The open file.
@@ -63,7 +48,7 @@ def opened(file: IO[bytes], kind: str, advice: str) -> Iterator[Archive]:
             members = archive.infolist()
             _check(members, size, advice)
             _check_end(file, size, len(members))
-            yield Archive(archive, {member.filename: member for member in members})
+            yield archive
     except LoadError:
         raise
     except zipfile.BadZipFile as error:

@@ -5,7 +5,7 @@ import os
 import zipfile
 from pathlib import Path
 from types import ModuleType
-from typing import IO, Any, Literal
+from typing import IO, Any
 
 from minigrad.io import npz, pt, safetensors
 from minigrad.io.errors import LoadError
@@ -23,7 +23,7 @@ Place = str | os.PathLike[str] | IO[bytes]
 
 def save(
     obj: Any, f: Place, pickle_module: Any = None, pickle_protocol: int = 2,  # noqa: ARG001
-    _use_new_zipfile_serialization: bool = True, *, suffix: str | None = None,
+    _use_new_zipfile_serialization: bool = True,
 ) -> None:  # fmt: skip
     """Write a state dict, or any nested value, into a file.
 
@@ -44,7 +44,6 @@ def save(
             nothing. ``.safetensors`` needs the extra ``safetensors``.
         pickle_module: Without effect.
         pickle_protocol: Without effect.
-        suffix: For an open file, the ending of another format: ".npz" or ".safetensors".
 
     Raises:
         OSError: It cannot be written, or the path leads to something other than a regular file,
@@ -60,16 +59,8 @@ def save(
         >>> other.load_state_dict(minigrad.load(path))
         <All keys matched successfully>
     """
-    if suffix is not None and suffix not in FORMATS:
-        raise ValueError(f"save: suffix must be one of {', '.join(FORMATS)}, got {suffix!r}")
-    if not isinstance(f, (str, os.PathLike)) and hasattr(f, "write"):
-        write_file(obj, f, FORMATS[suffix or ".pt"])
-        return
-    path = _path("save", f)
-    form = _format("save", path)
-    if suffix is not None and form is not FORMATS[suffix]:
-        raise ValueError(f"save: {path} has another ending than suffix={suffix!r}")
-    write_file(obj, path, form)
+    place = _place("save", f, "write")
+    write_file(obj, place, _format(place) or pt)
 
 
 def write_file(obj: Any, place: Path | IO[bytes], form: ModuleType) -> None:
@@ -95,7 +86,7 @@ def write_file(obj: Any, place: Path | IO[bytes], form: ModuleType) -> None:
 def load(
     f: Place, map_location: Any = None, pickle_module: Any = None, *,  # noqa: ARG001
     weights_only: bool | None = None, mmap: bool | None = None,  # noqa: ARG001
-    bfloat16: Literal["float32"] | None = None, encoding: str = "utf-8",  # noqa: ARG001
+    encoding: str = "utf-8",  # noqa: ARG001
 ) -> Any:  # fmt: skip
     """Load a file written by `save`, `torch.save` or `np.savez`, or a safetensors file.
 
@@ -109,21 +100,19 @@ def load(
         pickle_module: Without effect.
         weights_only: Whether to refuse what could run code; it is refused in any case.
         mmap: Without effect.
-        bfloat16: "float32" to widen tensors of bfloat16, which NumPy lacks, in PyTorch's format. Of
-            a ``.safetensors`` file they are always widened.
         encoding: Without effect: the texts of Python 2 are refused.
 
     Returns:
         The value. A file that minigrad did not write gives a dict of tensors by name. Subclasses of
         tuple, dict and numbers come back as the plain type. PyTorch's format gives the saved
         values: tensors, parameters and containers; tensors that shared memory share it. A
-        ``torch.Size`` is a tuple, and each device the CPU.
+        ``torch.Size`` is a tuple, and each device the CPU. Tensors of bfloat16, which NumPy lacks,
+        become float32, which holds their values.
 
     Raises:
-        LoadError: The file is damaged, or holds something unsupported.
+        LoadError: The file is damaged, is a folder, or holds something unsupported.
         OSError: It does not exist or cannot be read.
-        ValueError: The path is a folder, `map_location` is another device, or `bfloat16` another
-            dtype.
+        ValueError: `map_location` is another device.
 
     Example:
         >>> import minigrad, pathlib, tempfile
@@ -132,29 +121,25 @@ def load(
         >>> minigrad.load(path)
         {'step': 3, 'scores': [0.5, None], 'x': tensor([1., 1.])}
     """
-    if bfloat16 not in (None, "float32"):
-        raise ValueError(f'load: bfloat16="float32" or None expected, got {bfloat16!r}')
     if not callable(map_location):
         places = map_location.values() if isinstance(map_location, dict) else [map_location]
         for place in places:
             on_cpu(place)
-    if not isinstance(f, (str, os.PathLike)) and hasattr(f, "read"):
-        return read_file(f, None, bfloat16)
-    path = _path("load", f)
-    return read_file(path, _format("load", path), bfloat16)
+    place = _place("load", f, "read")
+    return read_file(place, _format(place))
 
 
-def read_file(place: Path | IO[bytes], form: ModuleType | None, bfloat16: Any = None) -> Any:
+def read_file(place: Path | IO[bytes], form: ModuleType | None) -> Any:
     """Load from a format, whatever the path ends with; None for the format of the content."""
     try:
         if not isinstance(place, Path):
-            return _content(io.BytesIO(_bytes(place)), form, bfloat16)
+            return _content(io.BytesIO(_bytes(place)), form)
         remove_unfinished(place)
         place.stat()  # a missing file is not a damaged one
         if not place.is_file():
-            raise LoadError("no file")
+            raise LoadError("no file, but a folder or a device; name a file in it")
         with place.open("rb") as file:
-            return _content(file, form, bfloat16)
+            return _content(file, form)
     except LoadError as error:
         why = str(error)  # it may quote much of the file
         brief = why if len(why) <= LONGEST else f"{why[:LONGEST]} ..."
@@ -171,7 +156,7 @@ def _bytes(file: IO[bytes]) -> bytes:
     return bytes(content)
 
 
-def _content(file: IO[bytes], form: ModuleType | None, bfloat16: Any) -> Any:
+def _content(file: IO[bytes], form: ModuleType | None) -> Any:
     start = file.read(len(POINTER))
     file.seek(0)
     if start == POINTER:
@@ -179,7 +164,7 @@ def _content(file: IO[bytes], form: ModuleType | None, bfloat16: Any) -> Any:
     if start.startswith(b"\x93NUMPY"):
         raise LoadError("it is one array of NumPy's: np.load reads it")
     form = form or _format_of(file, start)
-    return pt.read(file, bfloat16) if form is pt else unpack(*form.read(file))
+    return pt.read(file) if form is pt else unpack(*form.read(file))
 
 
 def _format_of(file: IO[bytes], start: bytes) -> ModuleType:
@@ -201,20 +186,19 @@ def _named(place: Path | IO[bytes]) -> str:
     return str(place) if isinstance(place, Path) else f"an open file ({type(place).__name__})"
 
 
-def _path(name: str, path: Any) -> Path:
-    if not isinstance(path, (str, os.PathLike)):
+def _place(name: str, f: Any, method: str) -> Path | IO[bytes]:
+    """A path, or an open file with a method."""
+    if isinstance(f, (str, os.PathLike)):
+        return Path(f)
+    if not hasattr(f, method):
         raise TypeError(
             f"{name}: a path such as 'model.pt' or 'model.npz', whose ending says the format, or "
-            f"an open binary file expected, got {type(path).__name__}"
+            f"an open binary file expected, got {type(f).__name__}"
         )
-    return Path(path)
+    file: IO[bytes] = f
+    return file
 
 
-def _format(name: str, path: Path) -> ModuleType:
-    """The format that a path's ending says: PyTorch's if it says none."""
-    form = FORMATS.get(path.suffix.lower())
-    if form is None and path.name.lower() in FORMATS:
-        raise ValueError(f"{name}: {path} has no name before the ending")
-    if form is None and path.is_dir():
-        raise ValueError(f"{name}: {path} is a folder; name a file in it, such as {path}/model.pt")
-    return form or pt
+def _format(place: Path | IO[bytes]) -> ModuleType | None:
+    """The format that a path's ending says, PyTorch's if it says none; None for an open file."""
+    return FORMATS.get(place.suffix.lower(), pt) if isinstance(place, Path) else None

@@ -46,7 +46,7 @@ def storable(dtype: np.dtype[Any]) -> bool:
 
 def pack(value: Any) -> Packed:
     """Flatten a nested value into arrays and a structure."""
-    packer = _Packer()
+    packer = _JsonPacker()
     entry = packer.entry(value, ())
     is_state_dict = isinstance(value, Mapping) and all(
         isinstance(tensor, Tensor) and name in packer.arrays for name, tensor in value.items()
@@ -82,56 +82,91 @@ def unpack(arrays: dict[str, np.ndarray], structure: str | None) -> Any:
     return value
 
 
-class _Packer:
+class Packer:
+    """Makes of a nested value what a format writes; an error says where in the value it is."""
+
+    plain: tuple[type, ...] = (int, float, str)
+    """The types that are written as they are; of a subclass, the value of the type."""
+    saved = "tensors, arrays, numbers, strings, bools, None, and dicts, lists and tuples of them"
+
+    def entry(self, value: Any, path: tuple[str, ...]) -> Any:
+        """What is written of a value."""
+        if len(path) > DEEPEST:
+            raise ValueError(f"{said(path)} is nested too deeply, or contains itself")
+        if value is None or isinstance(value, bool):
+            return value
+        if isinstance(value, (Tensor, np.ndarray, np.generic)) and not isinstance(value, str):
+            array = value._data if isinstance(value, Tensor) else np.asarray(value)
+            if not storable(array.dtype):
+                raise TypeError(
+                    f"{said(path)} has dtype {array.dtype}: bools, integers and floats of up to 64 "
+                    f"bits are saved"
+                )
+            return self.array(value, array, path)
+        for kind in self.plain:
+            if isinstance(value, kind):
+                return kind(value)
+        if isinstance(value, (list, tuple)):
+            parts = [self.entry(part, (*path, str(i))) for i, part in enumerate(value)]
+            return parts if isinstance(value, list) else self.tuple_of(parts)
+        if isinstance(value, Mapping):
+            return self.mapping(value, path)
+        return self.other(value, path)
+
+    def array(self, value: Any, array: np.ndarray, path: tuple[str, ...]) -> Any:
+        """What is written of a tensor, an array or a number of NumPy."""
+        raise NotImplementedError
+
+    def tuple_of(self, parts: list[Any]) -> Any:
+        """What is written of a tuple."""
+        return tuple(parts)
+
+    def mapping(self, value: Mapping[Any, Any], path: tuple[str, ...]) -> Any:
+        """What is written of a dict."""
+        raise NotImplementedError
+
+    def other(self, value: Any, path: tuple[str, ...]) -> Any:
+        """What is written of a value of another type, if anything is."""
+        remedy = "; pass its state_dict()" if hasattr(value, "state_dict") else ""
+        raise TypeError(
+            f"{said(path)} is of type {type(value).__name__}; what can be saved are {self.saved}"
+            f"{remedy}"
+        )
+
+
+class _JsonPacker(Packer):
+    """Makes JSON of a value, and collects its arrays by name."""
+
     def __init__(self) -> None:
         self.arrays: dict[str, np.ndarray] = {}
         self.names: Counter[str] = Counter()
 
     def entry(self, value: Any, path: tuple[str, ...]) -> Any:
-        """The JSON of a value; collects its arrays."""
-        if len(path) > DEEPEST:
-            raise ValueError(f"{said(path)} is nested too deeply, or contains itself")
-        if value is None or isinstance(value, (bool, str)):
-            return value
-        if isinstance(value, Tensor):
-            return self._array("$tensor", value._data, path)
-        if isinstance(value, np.ndarray):
-            return self._array("$array", value, path)
-        if isinstance(value, np.generic):
-            return self._array("$scalar", np.asarray(value), path)
-        if isinstance(value, int):
-            return int(value)
-        if isinstance(value, float):
-            return float(value) if math.isfinite(value) else {"$float": repr(float(value))}
-        if isinstance(value, (list, tuple)):
-            entries = [self.entry(part, (*path, str(i))) for i, part in enumerate(value)]
-            return entries if isinstance(value, list) else {"$tuple": entries}
-        if isinstance(value, Mapping):
-            for key in value:
-                if not (key is None or isinstance(key, (str, int, float))):
-                    raise TypeError(
-                        f"{said(path)} has the key {key!r}: keys must be strings, numbers"
-                    )
-            pairs = [(key, self.entry(part, (*path, str(key)))) for key, part in value.items()]
-            if all(isinstance(key, str) and not key.startswith("$") for key, _ in pairs):
-                return dict(pairs)
-            return {"$dict": [[self.entry(key, path), part] for key, part in pairs]}
-        remedy = "; pass its state_dict()" if hasattr(value, "state_dict") else ""
-        raise TypeError(
-            f"{said(path)} is of type {type(value).__name__}; what can be saved are tensors, "
-            f"arrays, numbers, strings, bools, None, and dicts, lists and tuples of them{remedy}"
-        )
+        number = isinstance(value, float) and not isinstance(value, np.generic)
+        if number and not math.isfinite(value):
+            return {"$float": repr(float(value))}
+        return super().entry(value, path)
 
-    def _array(self, kind: str, array: np.ndarray, path: tuple[str, ...]) -> dict[str, Any]:
-        if not storable(array.dtype):
-            raise TypeError(
-                f"{said(path)} has dtype {array.dtype}: bools, integers and floats of up to 64 "
-                f"bits are saved"
-            )
+    def array(self, value: Any, array: np.ndarray, path: tuple[str, ...]) -> dict[str, Any]:
+        kind = "$tensor" if isinstance(value, Tensor) else "$array"
+        if isinstance(value, np.generic):
+            kind = "$scalar"
         array = array.astype(array.dtype.newbyteorder("<"), order="C", copy=False)
         name = self._name(path)
         self.arrays[name] = array
         return {kind: name, "crc32": _checksum(array)}
+
+    def tuple_of(self, parts: list[Any]) -> dict[str, Any]:
+        return {"$tuple": parts}
+
+    def mapping(self, value: Mapping[Any, Any], path: tuple[str, ...]) -> dict[str, Any]:
+        for key in value:
+            if not (key is None or isinstance(key, (str, int, float))):
+                raise TypeError(f"{said(path)} has the key {key!r}: keys must be strings, numbers")
+        pairs = [(key, self.entry(part, (*path, str(key)))) for key, part in value.items()]
+        if all(isinstance(key, str) and not key.startswith("$") for key, _ in pairs):
+            return dict(pairs)
+        return {"$dict": [[self.entry(key, path), part] for key, part in pairs]}
 
     def _name(self, path: tuple[str, ...]) -> str:
         name = ".".join(path)

@@ -33,7 +33,6 @@ class Adagrad(Optimizer):
 
     _required = ("step", "sum")
     _at_least_0 = ("lr", "lr_decay", "weight_decay", "initial_accumulator_value", "eps")
-    _elementwise = True
 
     def __init__(
         self, params: Params, lr: float = 1e-2, lr_decay: float = 0.0, weight_decay: float = 0.0,
@@ -91,7 +90,6 @@ class RMSprop(Optimizer):
     _optional = ("momentum_buffer", "grad_avg")
     _at_least_0 = ("lr", "eps", "weight_decay", "momentum")
     _below_1 = ("alpha",)
-    _elementwise = True
 
     def __init__(
         self, params: Params, lr: float = 1e-2, alpha: float = 0.99, eps: float = 1e-8,
@@ -154,7 +152,6 @@ class Adadelta(Optimizer):
     _required = ("step", "square_avg", "acc_delta")
     _at_least_0 = ("lr", "eps", "weight_decay")
     _below_1 = ("rho",)
-    _elementwise = True
 
     def __init__(
         self, params: Params, lr: float = 1.0, rho: float = 0.9, eps: float = 1e-6,
@@ -206,7 +203,6 @@ class Rprop(Optimizer):
 
     _required = ("step", "prev", "step_size")
     _at_least_0 = ("lr",)
-    _elementwise = True
 
     def __init__(
         self, params: Params, lr: float = 1e-2, etas: tuple[float, float] = (0.5, 1.2),
@@ -218,7 +214,7 @@ class Rprop(Optimizer):
     def _check_options(self, options: Mapping[str, Any]) -> None:
         super()._check_options(options)
         for name in ("etas", "step_sizes"):
-            self._check_pair(name, options[name])
+            self._check_several(name, options[name], 2, 0.0)
         if not 0 < options["etas"][0] < 1 < options["etas"][1]:
             raise ValueError(
                 f"Rprop: etas must be one factor between 0 and 1 and one above 1, "

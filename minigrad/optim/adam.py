@@ -18,7 +18,6 @@ class _Moments(Optimizer):
 
     _required: tuple[str, ...] = ("step", "exp_avg", "exp_avg_sq")
     _at_least_0: tuple[str, ...] = ("lr", "eps", "weight_decay")
-    _elementwise = True
 
     def _moments(
         self, grad: np.ndarray, state: State, beta1: float, beta2: float
@@ -188,7 +187,6 @@ class Adamax(Optimizer):
 
     _required = ("step", "exp_avg", "exp_inf")
     _at_least_0 = ("lr", "eps", "weight_decay")
-    _elementwise = True
 
     def __init__(
         self, params: Params, lr: float = 2e-3, betas: tuple[float, float] = (0.9, 0.999),

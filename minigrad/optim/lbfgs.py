@@ -11,7 +11,7 @@ import numpy as np
 from minigrad.autograd.events import effect
 from minigrad.autograd.grad_mode import enable_grad
 from minigrad.optim.optimizer import Optimizer, Params, State, options_of
-from minigrad.support.checks import check_size
+from minigrad.support.checks import check_choice, check_size
 from minigrad.tensors.inplace import assign
 from minigrad.tensors.tensor import Tensor
 
@@ -55,7 +55,8 @@ class LBFGS(Optimizer):
         [1.0, 1.0]
     """
 
-    _whole_only = True
+    _elementwise = False
+    _at_least_0 = ("lr", "tolerance_grad", "tolerance_change")
 
     def __init__(
         self, params: Params, lr: float = 1.0, max_iter: int = 20, max_eval: int | None = None,
@@ -72,15 +73,10 @@ class LBFGS(Optimizer):
         super().add_param_group(param_group)
 
     def _check_options(self, options: Mapping[str, Any]) -> None:
-        for name in ("lr", "tolerance_grad", "tolerance_change"):
-            self._check(name, options[name], 0.0)
+        super()._check_options(options)
         for name in ("max_iter", "max_eval", "history_size"):
             check_size("LBFGS", name, options[name])
-        if options["line_search_fn"] not in (None, "strong_wolfe"):
-            raise ValueError(
-                f"LBFGS: line_search_fn must be 'strong_wolfe' or None, got "
-                f"{options['line_search_fn']!r}"
-            )
+        check_choice("LBFGS", "line_search_fn", options["line_search_fn"], ("strong_wolfe", None))
 
     @effect
     def step(self, closure: Callable[[], Any] | None = None) -> Any:

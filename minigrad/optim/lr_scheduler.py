@@ -1,7 +1,6 @@
 """Learning-rate schedulers: they change an optimizer's learning rate from step to step."""
 
 import math
-import typing as _typing
 import warnings
 from bisect import bisect_right
 from collections import Counter
@@ -10,8 +9,7 @@ from typing import Any, Literal
 
 from minigrad.autograd.events import effect, reading
 from minigrad.optim.optimizer import Optimizer
-from minigrad.support.checks import check_number, check_probability, check_size
-from minigrad.support.near_names import names as _names
+from minigrad.support.checks import check_choice, check_number, check_probability, check_size
 
 __all__ = [
     "ChainedScheduler", "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts",
@@ -65,7 +63,7 @@ class LRScheduler:
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         self._take(optimizer)
-        self.last_epoch = self._check_count("last_epoch", last_epoch, -1)
+        self.last_epoch = check_size(self._name, "last_epoch", last_epoch, -1)
         for i, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
                 group.setdefault("initial_lr", group["lr"])
@@ -111,26 +109,12 @@ class LRScheduler:
         """An option as one number for each group; a single number is used for all."""
         n = len(self.optimizer.param_groups)
         if not isinstance(value, (list, tuple)):
-            return [self._check_number(name, value, 0.0)] * n
+            return [check_number(self._name, name, value, 0.0)] * n
         if len(value) != n:
             raise ValueError(
                 f"{self._name}: {name} has {len(value)} numbers, the optimizer {n} groups"
             )
-        return [self._check_number(name, number, 0.0) for number in value]
-
-    def _check_number(
-        self, name: str, value: Any, least: float = -math.inf, above: float = -math.inf,
-        below: float = math.inf,
-    ) -> float:  # fmt: skip
-        return check_number(self._name, name, value, least, above=above, below=below)
-
-    def _check_count(self, name: str, value: Any, least: int = 1) -> int:
-        return check_size(self._name, name, value, least)
-
-    def _check_choice(self, name: str, value: str, *choices: str) -> str:
-        if value not in choices:
-            raise ValueError(f"{self._name}: {name} must be one of {choices}, got {value!r}")
-        return value
+        return [check_number(self._name, name, number, 0.0) for number in value]
 
     def get_lr(self) -> list[float]:
         """Return the learning rates of step number `last_epoch`, one for each group."""
@@ -174,7 +158,7 @@ class LRScheduler:
             )
         self._step_count += 1
         self.last_epoch += 1
-        rates = [self._check_number("a learning rate", lr, 0.0) for lr in self.get_lr()]
+        rates = [check_number(self._name, "a learning rate", lr, 0.0) for lr in self.get_lr()]
         for group, lr in zip(groups, rates, strict=True):
             group["lr"] = lr
 
@@ -212,11 +196,10 @@ class LRScheduler:
                 f"{len(self.base_lrs)}"
             )
         for name in own:
-            setattr(self, name, self._loaded(name, state_dict[name]))
-
-    def _loaded(self, name: str, value: Any) -> Any:  # noqa: ARG002  # subclasses read it
-        """An entry of a saved state, as it is here."""
-        return list(value) if isinstance(value, list) else value
+            value = state_dict[name]
+            if isinstance(value, Counter):  # of milestones, in PyTorch
+                value = sorted(value.elements())
+            setattr(self, name, list(value) if isinstance(value, list) else value)
 
 
 class LambdaLR(LRScheduler):
@@ -256,10 +239,7 @@ class LambdaLR(LRScheduler):
 
     def get_lr(self) -> list[float]:
         pairs = zip(self.base_lrs, self.lr_lambdas, strict=True)
-        return [
-            base * self._check_number("what lr_lambda returns", factor(self.last_epoch), 0.0)
-            for base, factor in pairs
-        ]
+        return [base * factor(self.last_epoch) for base, factor in pairs]
 
 
 class _Factor(LRScheduler):
@@ -294,8 +274,8 @@ class StepLR(_Factor):
     def __init__(
         self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1
     ) -> None:
-        self.step_size = self._check_count("step_size", step_size)
-        self.gamma = self._check_number("gamma", gamma, 0.0)
+        self.step_size = check_size(self._name, "step_size", step_size)
+        self.gamma = check_number(self._name, "gamma", gamma, 0.0)
         super().__init__(optimizer, last_epoch)
 
     def _factor(self) -> float:
@@ -324,17 +304,14 @@ class MultiStepLR(_Factor):
         self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1,
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
-        self.milestones = sorted(self._check_count("each of milestones", n, 0) for n in milestones)
-        self.gamma = self._check_number("gamma", gamma, 0.0)
+        self.milestones = sorted(
+            check_size(self._name, "each of milestones", n, 0) for n in milestones
+        )
+        self.gamma = check_number(self._name, "gamma", gamma, 0.0)
         super().__init__(optimizer, last_epoch)
 
     def _factor(self) -> float:
         return self.gamma ** self.milestones.count(self.last_epoch)
-
-    def _loaded(self, name: str, value: Any) -> Any:
-        if name == "milestones" and isinstance(value, Counter):  # PyTorch's
-            return sorted(value.elements())
-        return super()._loaded(name, value)
 
 
 class ExponentialLR(_Factor):
@@ -354,7 +331,7 @@ class ExponentialLR(_Factor):
     """
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
-        self.gamma = self._check_number("gamma", gamma, 0.0)
+        self.gamma = check_number(self._name, "gamma", gamma, 0.0)
         super().__init__(optimizer, last_epoch)
 
     def _factor(self) -> float:
@@ -384,10 +361,9 @@ class ConstantLR(_Factor):
         self, optimizer: Optimizer, factor: float = 1.0 / 3, total_iters: int = 5,
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
-        self.factor = self._check_number("factor", factor, above=0.0)
-        if self.factor > 1:
-            raise ValueError(f"{self._name}: factor must be at most 1, got {factor}")
-        self.total_iters = self._check_count("total_iters", total_iters, 0)
+        self.factor = check_probability(self._name, "factor", factor)
+        check_number(self._name, "factor", factor, above=0.0)
+        self.total_iters = check_size(self._name, "total_iters", total_iters, 0)
         super().__init__(optimizer, last_epoch)
 
     def _factor(self) -> float:
@@ -415,8 +391,8 @@ class PolynomialLR(_Factor):
     def __init__(
         self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1
     ) -> None:
-        self.total_iters = self._check_count("total_iters", total_iters)
-        self.power = self._check_number("power", power, 0.0)
+        self.total_iters = check_size(self._name, "total_iters", total_iters)
+        self.power = check_number(self._name, "power", power, 0.0)
         super().__init__(optimizer, last_epoch)
 
     def _factor(self) -> float:
@@ -444,10 +420,7 @@ class MultiplicativeLR(LambdaLR):
         if self._starting:
             return self._lrs
         pairs: Any = zip(self._lrs, self.lr_lambdas, strict=True)
-        return [
-            lr * self._check_number("what lr_lambda returns", factor(self.last_epoch), 0.0)
-            for lr, factor in pairs
-        ]
+        return [lr * factor(self.last_epoch) for lr, factor in pairs]
 
 
 class CosineAnnealingLR(LRScheduler):
@@ -476,8 +449,8 @@ class CosineAnnealingLR(LRScheduler):
     def __init__(
         self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1
     ) -> None:
-        self.T_max = self._check_count("T_max", T_max)
-        self.eta_min = self._check_number("eta_min", eta_min, 0.0)
+        self.T_max = check_size(self._name, "T_max", T_max)
+        self.eta_min = check_number(self._name, "eta_min", eta_min, 0.0)
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
@@ -528,9 +501,9 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0,
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
-        self.T_0 = self._check_count("T_0", T_0)
-        self.T_mult = self._check_count("T_mult", T_mult)
-        self.eta_min = self._check_number("eta_min", eta_min, 0.0)
+        self.T_0 = check_size(self._name, "T_0", T_0)
+        self.T_mult = check_size(self._name, "T_mult", T_mult)
+        self.eta_min = check_number(self._name, "eta_min", eta_min, 0.0)
         self.T_cur: float = 0
         self.T_i = T_0
         super().__init__(optimizer, last_epoch)
@@ -546,7 +519,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         if epoch is None:
             epoch = self.last_epoch + 1 + self.T_cur % 1
         else:
-            self._check_number("epoch", epoch, 0.0)
+            check_number(self._name, "epoch", epoch, 0.0)
         self.last_epoch = math.floor(epoch) - 1  # to which the base adds one
         self.T_cur, self.T_i = epoch, self.T_0
         if self.T_mult == 1:
@@ -557,18 +530,22 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         super().step()
 
     def get_lr(self) -> list[float]:
-        height = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
-        return [self.eta_min + (base - self.eta_min) * height for base in self.base_lrs]
+        return [_cosine(base, self.eta_min, self.T_cur / self.T_i) for base in self.base_lrs]
+
+
+def _cosine(first: float, last: float, done: float) -> float:
+    """The value between two others, by a cosine, when a part of the way is done."""
+    return last + (first - last) * (1 + math.cos(math.pi * done)) / 2
 
 
 class _WithMomentum(LRScheduler):
-    """A scheduler that also sets the momentum: "momentum", or the first of "betas"."""
+    """A cycle of the learning rate, and of the momentum: "momentum", or the first of "betas"."""
 
-    cycle_momentum: bool
-    base_momentums: list[float]
-    max_momentums: list[float]
+    max_lrs: list[float]
+    final_div_factor = 1.0
 
-    def _take_momentum(self, cycle: bool, low: Any, high: Any) -> None:
+    def _take_momentum(self, optimizer: Optimizer, cycle: bool, low: Any, high: Any) -> None:
+        self._take(optimizer)
         if cycle and not {"momentum", "betas"} & self.optimizer.defaults.keys():
             kind = type(self.optimizer).__name__
             raise ValueError(
@@ -578,8 +555,17 @@ class _WithMomentum(LRScheduler):
         self.base_momentums = self._per_group("base_momentum", low) if cycle else []
         self.max_momentums = self._per_group("max_momentum", high) if cycle else []
 
+    def get_lr(self) -> list[float]:
+        pairs = zip(self.base_lrs, self.max_lrs, strict=True)
+        return [self._between(low, high, low / self.final_div_factor) for low, high in pairs]
+
     def get_momentum(self) -> list[float]:
         """Return the momentum of step number `last_epoch`, one number for each group."""
+        pairs = zip(self.base_momentums, self.max_momentums, strict=True)
+        return [self._between(high, low, high) for low, high in pairs]
+
+    def _between(self, first: float, top: float, last: float) -> float:
+        """The value at the current step, of a cycle from the first over the top to the last."""
         raise NotImplementedError
 
     @effect
@@ -637,30 +623,26 @@ class CyclicLR(_WithMomentum):
         base_momentum: float | list[float] = 0.8, max_momentum: float | list[float] = 0.9,
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
-        self.mode = self._check_choice("mode", mode, "triangular", "triangular2", "exp_range")
-        self.scale_mode = self._check_choice("scale_mode", scale_mode, "cycle", "iterations")
-        self.step_size_up = self._check_count("step_size_up", step_size_up)
+        self.mode = check_choice(
+            self._name, "mode", mode, ("triangular", "triangular2", "exp_range")
+        )
+        self.scale_mode = check_choice(
+            self._name, "scale_mode", scale_mode, ("cycle", "iterations")
+        )
+        self.step_size_up = check_size(self._name, "step_size_up", step_size_up)
         down = step_size_up if step_size_down is None else step_size_down
-        self.step_size_down = self._check_count("step_size_down", down)
-        self.gamma = self._check_number("gamma", gamma, 0.0)
+        self.step_size_down = check_size(self._name, "step_size_down", down)
+        self.gamma = check_number(self._name, "gamma", gamma, 0.0)
         self.scale_fn = scale_fn
-        self._take(optimizer)
-        self._take_momentum(cycle_momentum, base_momentum, max_momentum)
+        self._take_momentum(optimizer, cycle_momentum, base_momentum, max_momentum)
         lows, self.max_lrs = self._per_group("base_lr", base_lr), self._per_group("max_lr", max_lr)
         if last_epoch == -1:
             for group, low in zip(optimizer.param_groups, lows, strict=True):
                 group["initial_lr"] = low
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
-        height = self._height()
-        pairs = zip(self.base_lrs, self.max_lrs, strict=True)
-        return [low + (high - low) * height for low, high in pairs]
-
-    def get_momentum(self) -> list[float]:
-        height = self._height()
-        pairs = zip(self.base_momentums, self.max_momentums, strict=True)
-        return [high - (high - low) * height for low, high in pairs]
+    def _between(self, first: float, top: float, last: float) -> float:  # noqa: ARG002
+        return first + (top - first) * self._height()
 
     def _height(self) -> float:
         """The position between the lower and the upper learning rate, from 0 to 1."""
@@ -723,19 +705,18 @@ class OneCycleLR(_WithMomentum):
         if total_steps is None:
             if epochs is None or steps_per_epoch is None:
                 raise ValueError("OneCycleLR: pass total_steps, or epochs and steps_per_epoch")
-            self._check_count("epochs", epochs)
-            self._check_count("steps_per_epoch", steps_per_epoch)
+            check_size(self._name, "epochs", epochs)
+            check_size(self._name, "steps_per_epoch", steps_per_epoch)
             total_steps = epochs * steps_per_epoch
-        self.total_steps = self._check_count("total_steps", total_steps)
+        self.total_steps = check_size(self._name, "total_steps", total_steps)
         check_probability("OneCycleLR", "pct_start", pct_start)
-        self._check_number("div_factor", div_factor, above=0.0)
-        self._check_number("final_div_factor", final_div_factor, above=0.0)
+        check_number(self._name, "div_factor", div_factor, above=0.0)
+        check_number(self._name, "final_div_factor", final_div_factor, above=0.0)
         self.pct_start, self.three_phase = float(pct_start), bool(three_phase)
-        self.anneal_strategy = self._check_choice(
-            "anneal_strategy", anneal_strategy, "cos", "linear"
+        self.anneal_strategy = check_choice(
+            self._name, "anneal_strategy", anneal_strategy, ("cos", "linear")
         )
-        self._take(optimizer)
-        self._take_momentum(cycle_momentum, base_momentum, max_momentum)
+        self._take_momentum(optimizer, cycle_momentum, base_momentum, max_momentum)
         self.max_lrs = self._per_group("max_lr", max_lr)
         self.final_div_factor = float(final_div_factor)
         if last_epoch == -1:
@@ -746,31 +727,21 @@ class OneCycleLR(_WithMomentum):
     def get_lr(self) -> list[float]:
         if self.last_epoch > self.total_steps:
             raise ValueError(f"OneCycleLR: all {self.total_steps} steps were done")
-        return [
-            self._between({"first": first, "high": high, "last": first / self.final_div_factor})
-            for first, high in zip(self.base_lrs, self.max_lrs, strict=True)
-        ]
+        return super().get_lr()
 
-    def get_momentum(self) -> list[float]:
-        return [
-            self._between({"first": high, "high": low, "last": high})
-            for low, high in zip(self.base_momentums, self.max_momentums, strict=True)
-        ]
-
-    def _between(self, at: dict[str, float]) -> float:
-        """The value between one of three marks and the next, at the current step."""
-        top, end = self.pct_start * self.total_steps - 1, self.total_steps - 1
-        ways = [(top, "first", "high"), (end, "high", "last")]
+    def _between(self, first: float, top: float, last: float) -> float:
+        rise, end = self.pct_start * self.total_steps - 1, self.total_steps - 1
+        ways = [(rise, first, top), (end, top, last)]
         if self.three_phase:
-            ways[1:] = [(2 * top, "high", "first"), (end, "first", "last")]
+            ways[1:] = [(2 * rise, top, first), (end, first, last)]
         begin = 0.0
         while len(ways) > 1 and self.last_epoch > ways[0][0]:
             begin = ways.pop(0)[0]
         stop, here, there = ways[0]
         done = min((self.last_epoch - begin) / (stop - begin), 1.0) if stop > begin else 1.0
         if self.anneal_strategy == "linear":
-            return at[here] + (at[there] - at[here]) * done
-        return at[there] + (at[here] - at[there]) / 2 * (1 + math.cos(math.pi * done))
+            return here + (there - here) * done
+        return _cosine(here, there, done)
 
 
 class LinearLR(_Factor):
@@ -801,9 +772,9 @@ class LinearLR(_Factor):
         total_iters: int = 5, last_epoch: int = -1,
     ) -> None:  # fmt: skip
         self.start_factor = check_probability(self._name, "start_factor", start_factor)
-        self._check_number("start_factor", start_factor, above=0.0)
+        check_number(self._name, "start_factor", start_factor, above=0.0)
         self.end_factor = check_probability(self._name, "end_factor", end_factor)
-        self.total_iters = self._check_count("total_iters", total_iters)
+        self.total_iters = check_size(self._name, "total_iters", total_iters)
         super().__init__(optimizer, last_epoch)
 
     def _factor(self) -> float:
@@ -845,9 +816,9 @@ class NoamScheduler(LRScheduler):
         self, optimizer: Optimizer, model_size: int, warmup_steps: int, factor: float = 1.0,
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
-        self.model_size = self._check_count("model_size", model_size)
-        self.warmup_steps = self._check_count("warmup_steps", warmup_steps)
-        self.factor = self._check_number("factor", factor, 0.0)
+        self.model_size = check_size(self._name, "model_size", model_size)
+        self.warmup_steps = check_size(self._name, "warmup_steps", warmup_steps)
+        self.factor = check_number(self._name, "factor", factor, 0.0)
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
@@ -887,9 +858,9 @@ class WarmupCosineLR(LRScheduler):
         self, optimizer: Optimizer, warmup_steps: int, total_steps: int, eta_min: float = 0.0,
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
-        self.warmup_steps = self._check_count("warmup_steps", warmup_steps, 0)
-        self.total_steps = self._check_count("total_steps", total_steps, warmup_steps + 1)
-        self.eta_min = self._check_number("eta_min", eta_min, 0.0)
+        self.warmup_steps = check_size(self._name, "warmup_steps", warmup_steps, 0)
+        self.total_steps = check_size(self._name, "total_steps", total_steps, warmup_steps + 1)
+        self.eta_min = check_number(self._name, "eta_min", eta_min, 0.0)
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
@@ -897,8 +868,7 @@ class WarmupCosineLR(LRScheduler):
         if step < self.warmup_steps:
             return [base * (step + 1) / (self.warmup_steps + 1) for base in self.base_lrs]
         done = (step - self.warmup_steps) / (self.total_steps - self.warmup_steps)
-        height = (1 + math.cos(math.pi * min(done, 1.0))) / 2
-        return [self.eta_min + (base - self.eta_min) * height for base in self.base_lrs]
+        return [_cosine(base, self.eta_min, min(done, 1.0)) for base in self.base_lrs]
 
 
 class ReduceLROnPlateau(LRScheduler):
@@ -934,14 +904,16 @@ class ReduceLROnPlateau(LRScheduler):
         patience: int = 10, threshold: float = 1e-4, threshold_mode: Literal["rel", "abs"] = "rel",
         cooldown: int = 0, min_lr: float | list[float] = 0.0, eps: float = 1e-8,
     ) -> None:  # fmt: skip
-        self.mode = self._check_choice("mode", mode, "min", "max")
-        self.patience = self._check_count("patience", patience, 0)
-        self.factor = self._check_number("factor", factor, 0.0, below=1.0)
-        self.threshold = self._check_number("threshold", threshold, 0.0)
-        self.threshold_mode = self._check_choice("threshold_mode", threshold_mode, "rel", "abs")
-        self.cooldown = self._check_count("cooldown", cooldown, 0)
+        self.mode = check_choice(self._name, "mode", mode, ("min", "max"))
+        self.patience = check_size(self._name, "patience", patience, 0)
+        self.factor = check_number(self._name, "factor", factor, 0.0, below=1.0)
+        self.threshold = check_number(self._name, "threshold", threshold, 0.0)
+        self.threshold_mode = check_choice(
+            self._name, "threshold_mode", threshold_mode, ("rel", "abs")
+        )
+        self.cooldown = check_size(self._name, "cooldown", cooldown, 0)
         self.cooldown_counter = 0
-        self.eps = self._check_number("eps", eps, 0.0)
+        self.eps = check_number(self._name, "eps", eps, 0.0)
         self.best = math.inf if mode == "min" else -math.inf
         self.num_bad_epochs = 0
         super().__init__(optimizer)
@@ -962,7 +934,7 @@ class ReduceLROnPlateau(LRScheduler):
         """
         if epoch is not None:
             warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=3)
-            self.last_epoch = self._check_count("epoch", epoch, 0) - 1  # the base adds one
+            self.last_epoch = check_size(self._name, "epoch", epoch, 0) - 1  # the base adds one
         if self._step_count > 0:
             if metrics is None:
                 raise TypeError(f"{self._name}: step() needs the metric: scheduler.step(loss)")
@@ -996,19 +968,20 @@ class _Several(LRScheduler):
 
     _schedulers: list[Any]
 
-    def _check_scheduler(self, i: int, scheduler: Any) -> None:
-        kind = type(scheduler).__name__
-        if not isinstance(scheduler, LRScheduler):
-            raise TypeError(f"{self._name}: schedulers[{i}] must be a scheduler, got {kind}")
-        if isinstance(scheduler, ReduceLROnPlateau):
-            raise ValueError(
-                f"{self._name}: schedulers[{i}] is ReduceLROnPlateau, whose step needs a metric; "
-                f"step it by itself"
-            )
-        if scheduler.optimizer is not self.optimizer:
-            raise ValueError(
-                f"{self._name}: schedulers[{i}], {kind}, was made for another optimizer"
-            )
+    def _check_schedulers(self) -> None:
+        for i, scheduler in enumerate(self._schedulers):
+            kind = type(scheduler).__name__
+            if not isinstance(scheduler, LRScheduler):
+                raise TypeError(f"{self._name}: schedulers[{i}] must be a scheduler, got {kind}")
+            if isinstance(scheduler, ReduceLROnPlateau):
+                raise ValueError(
+                    f"{self._name}: schedulers[{i}] is ReduceLROnPlateau, whose step needs a "
+                    f"metric; step it by itself"
+                )
+            if scheduler.optimizer is not self.optimizer:
+                raise ValueError(
+                    f"{self._name}: schedulers[{i}], {kind}, was made for another optimizer"
+                )
 
     def state_dict(self) -> dict[str, Any]:
         """The state, as plain values; "_schedulers" is the list of the states of the schedulers."""
@@ -1067,16 +1040,14 @@ class SequentialLR(_Several):
     ) -> None:  # fmt: skip
         self._take(optimizer)
         self._schedulers, self._milestones = list(schedulers), list(milestones)
-        for i, scheduler in enumerate(self._schedulers):
-            self._check_scheduler(i, scheduler)
+        self._check_schedulers()
         for step in self._milestones:
-            self._check_count("each of milestones", step, 0)
-        if self._milestones != sorted(self._milestones):
-            raise ValueError(f"{self._name}: milestones must rise, got {self._milestones}")
-        if len(self._milestones) != len(self._schedulers) - 1:
+            check_size(self._name, "each of milestones", step, 0)
+        rising = self._milestones == sorted(self._milestones)
+        if not rising or len(self._milestones) != len(self._schedulers) - 1:
             raise ValueError(
-                f"{self._name}: one milestone less than schedulers expected, got "
-                f"{len(self._milestones)} milestones for {len(self._schedulers)} schedulers"
+                f"{self._name}: milestones must rise, one less than schedulers, got "
+                f"{self._milestones} for {len(self._schedulers)} schedulers"
             )
         if last_epoch != -1:
             raise ValueError(
@@ -1125,8 +1096,7 @@ class ChainedScheduler(_Several):
             raise ValueError(f"{self._name}: a list of schedulers expected, got {schedulers!r}")
         given = getattr(self._schedulers[0], "optimizer", None) if optimizer is None else optimizer
         self._take(given)  # type: ignore[arg-type]
-        for i, scheduler in enumerate(self._schedulers):
-            self._check_scheduler(i, scheduler)
+        self._check_schedulers()
         super().__init__(self.optimizer)
 
     def get_lr(self) -> list[float]:
@@ -1137,6 +1107,3 @@ class ChainedScheduler(_Several):
 
 
 _LRScheduler = LRScheduler  # its older name in PyTorch
-
-if not _typing.TYPE_CHECKING:
-    __getattr__ = _names("optim.lr_scheduler", __all__)

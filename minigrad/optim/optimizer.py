@@ -71,10 +71,9 @@ class Optimizer:
     """The options that are numbers of at least 0."""
     _below_1: tuple[str, ...] = ()
     """The options that are numbers from 0 up to, but not including, 1."""
-    _whole_only = False
-    """Whether it cannot train parameters of which each rank has a part."""
-    _elementwise = False
-    """Whether `_update` is elementwise; then it is called with blocks."""
+    _elementwise = True
+    """Whether each element is updated by itself: so `_update` is called with blocks, and each rank
+    may have a part of a parameter."""
 
     def __init__(self, params: Params, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
@@ -155,7 +154,7 @@ class Optimizer:
             raise ValueError(
                 f"{self._name}: parameter {i} has dtype {param._data.dtype}, not a float"
             )
-        if self._whole_only and getattr(param, "divided_among", None) is not None:
+        if not self._elementwise and getattr(param, "divided_among", None) is not None:
             raise ValueError(
                 f"{self._name}: parameter {i} of shape {param._data.shape} is divided among ranks, "
                 f"and a step of {self._name} needs it whole; use an elementwise optimizer, such as "
@@ -170,18 +169,19 @@ class Optimizer:
                 f"the new parameters with ops, and use func.functional_call"
             )
         for name in (*self._at_least_0, *self._below_1):
-            self._check(name, options[name], 0.0, 1.0 if name in self._below_1 else math.inf)
+            below = 1.0 if name in self._below_1 else math.inf
+            check_number(self._name, name, options[name], 0.0, below=below)
         if "betas" in options:
-            self._check_pair("betas", options["betas"], 1.0)
+            self._check_several("betas", options["betas"], 2, 0.0, 1.0)
 
-    def _check_pair(self, name: str, pair: Any, below: float = math.inf) -> None:
-        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-            raise ValueError(f"{self._name}: {name} must be two numbers, got {pair!r}")
-        for number in pair:
-            self._check(f"each of {name}", number, 0.0, below)
-
-    def _check(self, name: str, value: Any, low: float, below: float = math.inf) -> None:
-        check_number(self._name, name, value, low, below=below)
+    def _check_several(
+        self, name: str, numbers: Any, count: int, least: float, below: float = math.inf
+    ) -> None:
+        """Refuse what is not a tuple or a list of so many numbers within bounds."""
+        if not isinstance(numbers, (tuple, list)) or len(numbers) != count:
+            raise ValueError(f"{self._name}: {name} must be {count} numbers, got {numbers!r}")
+        for number in numbers:
+            check_number(self._name, f"each of {name}", number, least, below=below)
 
     @property
     def _name(self) -> str:

@@ -18,7 +18,7 @@ from minigrad.nn import Module
 from minigrad.nn.layers.normalization import _BatchNorm
 from minigrad.optim.lr_scheduler import LRScheduler
 from minigrad.optim.optimizer import Optimizer
-from minigrad.support.checks import check_probability, on_cpu
+from minigrad.support.checks import check_choice, check_probability, check_size, on_cpu
 from minigrad.tensors.inplace import assign
 from minigrad.tensors.tensor import Tensor
 
@@ -94,8 +94,8 @@ class AveragedModel(Module):
     @effect
     def update_parameters(self, model: Module) -> None:
         """Add the current parameters of a model, of the same shapes, to the average."""
-        pairs = self._pairs("parameter", model)
-        buffers = self._pairs("buffer", model)
+        pairs = _pairs("parameter", self.module.parameters(), model.parameters())
+        buffers = _pairs("buffer", self.module.buffers(), model.buffers())
         if self.use_buffers:
             pairs, buffers = pairs + buffers, []
         count = int(self.n_averaged)
@@ -106,26 +106,21 @@ class AveragedModel(Module):
             elif pairs:
                 update([mine for mine, _ in pairs], [theirs for _, theirs in pairs], count)
             for mine, theirs in buffers:
-                assign(mine, _fitted(mine, theirs))
+                assign(mine, theirs.astype(mine.dtype))
         assign(self.n_averaged, count + 1)
 
-    def _pairs(self, what: str, model: Module) -> list[tuple[Tensor, Tensor]]:
-        own, others = (
-            list(m.parameters() if what == "parameter" else m.buffers())
-            for m in (self.module, model)
+
+def _pairs(
+    what: str, averaged: Iterable[Tensor], current: Iterable[Tensor]
+) -> list[tuple[Tensor, Tensor]]:
+    own, others = list(averaged), list(current)
+    shapes = [[tensor._data.shape for tensor in tensors] for tensors in (own, others)]
+    if shapes[0] != shapes[1]:
+        raise ValueError(
+            f"AveragedModel: {what}s of shapes {shapes[0]} are averaged, the model's have "
+            f"{shapes[1]}"
         )
-        shapes = [[tensor._data.shape for tensor in tensors] for tensors in (own, others)]
-        if shapes[0] != shapes[1]:
-            raise ValueError(
-                f"AveragedModel: {what}s of shapes {shapes[0]} are averaged, the model's have "
-                f"{shapes[1]}"
-            )
-        return list(zip(own, others, strict=True))
-
-
-def _fitted(tensor: Tensor, values: Tensor) -> Tensor:
-    """Values in the dtype of a tensor: the average of whole numbers loses its fraction."""
-    return values.astype(tensor.dtype)
+    return list(zip(own, others, strict=True))
 
 
 def _all(average: Average) -> AverageAll:
@@ -133,7 +128,8 @@ def _all(average: Average) -> AverageAll:
 
     def update(averaged: list[Tensor], current: list[Tensor], count: Any) -> None:
         for mine, theirs in zip(averaged, current, strict=True):
-            assign(mine, _fitted(mine, average(mine, theirs, count)))
+            # The average of whole numbers loses its fraction.
+            assign(mine, average(mine, theirs, count).astype(mine.dtype))
 
     return update
 
@@ -233,9 +229,9 @@ class SWALR(LRScheduler):
     ) -> None:  # fmt: skip
         self._take(optimizer)
         self.swa_lrs = self._per_group("swa_lr", swa_lr)
-        self.anneal_epochs = self._check_count("anneal_epochs", anneal_epochs, 0)
-        self.anneal_strategy = self._check_choice(
-            "anneal_strategy", anneal_strategy, "cos", "linear"
+        self.anneal_epochs = check_size(self._name, "anneal_epochs", anneal_epochs, 0)
+        self.anneal_strategy = check_choice(
+            self._name, "anneal_strategy", anneal_strategy, ("cos", "linear")
         )
         super().__init__(optimizer, last_epoch)
 

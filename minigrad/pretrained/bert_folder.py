@@ -7,14 +7,13 @@ from pathlib import Path
 import numpy as np
 
 from minigrad.pretrained.bert import Bert, BertConfig
-from minigrad.pretrained.config import FIXED, IGNORED, check_model_type, model_folder, read_config
+from minigrad.pretrained.config import FIXED, IGNORED, model_folder, read_config
 from minigrad.pretrained.folder import (
     Place,
     check_layers,
     check_tensors,
     loaded,
     read_tensors,
-    renamed,
     write_model,
 )
 
@@ -101,10 +100,8 @@ def load_bert(folder: str | Path) -> Bert:
         (12, None, minigrad.Size([1, 3, 24]))
     """
     path = model_folder("load_bert", folder) / "config.json"
-    check_model_type(path, "bert", "load_bert")
     config = read_config(path, BertConfig, fixed=BERT_FIXED, ignored=BERT_IGNORED)
-    tensors, file = read_tensors(Path(folder))
-    tensors = renamed(tensors, _plain, file)
+    tensors, file = read_tensors(Path(folder), _plain)
     _drop_constants(tensors, file)
     heads = {
         "pooler": any(name.startswith("pooler.") for name in tensors),

@@ -131,7 +131,7 @@ def read_field(path: Path, given: Any, name: str, hint: Any, default: Any = MISS
 
 
 def read_config(
-    path: Path, kind: type[Config], *, fixed: Mapping[str, Collection[Any]] = {},
+    path: Path, kind: type[Config], *, fixed: Mapping[str, tuple[Any, ...]] = {},
     ignored: Collection[str] = (),
 ) -> Config:  # fmt: skip
     """Read a config; every field must be known, and an error names each that is not.
@@ -142,6 +142,11 @@ def read_config(
     given = read_json(path)
     if not isinstance(given, dict):
         raise ValueError(f"{path}: an object with fields expected, got {type(given).__name__}")
+    kinds = fixed.get("model_type", (None,))
+    if (found := given.get("model_type", kinds[0])) not in kinds:
+        raise ValueError(
+            f"{path}: model_type: {shortened(found)} is not supported, only {kinds[0]!r}"
+        )
     honoured = _hints(kind)
     values: dict[str, Any] = {}
     problems: list[str] = []
@@ -168,17 +173,6 @@ def read_config(
         raise ValueError("\n  ".join([f"{path}: cannot be honoured", *problems]))
     with naming(path):
         return kind(**values)
-
-
-def check_model_type(path: Path, model_type: str, function: str) -> None:
-    """Refuse the config of another kind of model."""
-    given = read_json(path)
-    found = read_field(path, given, "model_type", object, None)
-    if found != model_type:
-        raise ValueError(
-            f"{path}: model_type: {shortened(found)} is not supported by {function}, only "
-            f"{model_type!r}"
-        )
 
 
 def write_config(path: Path, config: DataclassInstance, **others: Any) -> None:

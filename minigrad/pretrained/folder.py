@@ -38,11 +38,21 @@ Places = Annotated[
 ]
 
 
-def read_tensors(folder: Path) -> tuple[dict[str, np.ndarray], Path]:
-    """Read the tensors of a folder by name, and the path of their file or index, for messages.
+def read_tensors(folder: Path, rename: Callable[[str], str]) -> tuple[dict[str, np.ndarray], Path]:
+    """Read the tensors of a folder by their new names, and the path of their file or index.
 
-    Tensors of bfloat16 become float32, which represents all their values.
+    No two may get the same name. Tensors of bfloat16 become float32, which represents all their
+    values.
     """
+    tensors, file = _tensors_of(folder)
+    result: dict[str, np.ndarray] = {}
+    for name, array in tensors.items():
+        if result.setdefault(rename(name), array) is not array:
+            raise ValueError(f"{file}: {name}: {rename(name)} is there under another name too")
+    return result, file
+
+
+def _tensors_of(folder: Path) -> tuple[dict[str, np.ndarray], Path]:
     whole, index = folder / WHOLE, folder / INDEX
     if whole.is_file() or not index.is_file():
         return _tensors_in(whole), whole
@@ -81,17 +91,6 @@ def inside(folder: Path, name: str, field: str) -> Path:
     if not path.is_relative_to(folder.resolve()):
         raise ValueError(f"{field}: {shortened(name)} is not inside {folder}")
     return path
-
-
-def renamed(
-    tensors: Mapping[str, np.ndarray], rename: Callable[[str], str], file: Path
-) -> dict[str, np.ndarray]:
-    """Rename tensors; no two may get the same name."""
-    result: dict[str, np.ndarray] = {}
-    for name, array in tensors.items():
-        if result.setdefault(rename(name), array) is not array:
-            raise ValueError(f"{file}: {name}: {rename(name)} is there under another name too")
-    return result
 
 
 class Place(NamedTuple):

@@ -7,14 +7,13 @@ from pathlib import Path
 import numpy as np
 
 from minigrad.nn.utils import to_pytorch
-from minigrad.pretrained.config import FIXED, IGNORED, check_model_type, model_folder, read_config
+from minigrad.pretrained.config import FIXED, IGNORED, model_folder, read_config
 from minigrad.pretrained.folder import (
     Place,
     check_layers,
     check_tensors,
     loaded,
     read_tensors,
-    renamed,
     write_model,
 )
 from minigrad.pretrained.gpt2 import GPT2, GPT2Config
@@ -85,10 +84,8 @@ def load_gpt2(folder: str | Path) -> GPT2:
           scale_attn_by_inverse_layer_idx: True is not supported, only False
     """
     path = model_folder("load_gpt2", folder) / "config.json"
-    check_model_type(path, "gpt2", "load_gpt2")
     config = read_config(path, GPT2Config, fixed=GPT2_FIXED, ignored=GPT2_IGNORED)
-    tensors, file = read_tensors(Path(folder))
-    tensors = renamed(tensors, lambda name: name.removeprefix("transformer."), file)
+    tensors, file = read_tensors(Path(folder), lambda name: name.removeprefix("transformer."))
     check_layers(path, "n_layer", config.n_layer, "h.", tensors)
     _drop_constants(tensors, config, file)
     places = _places(config)

@@ -19,6 +19,7 @@ from minigrad import ops
 from minigrad.autograd.call import call_path
 from minigrad.autograd.engine import COPY, DETACH
 from minigrad.autograd.events import Call, Observer
+from minigrad.autograd.mode import located
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import Primitive, by_numpy, registry
 from minigrad.ops import _numerics
@@ -124,8 +125,10 @@ def one_by_one(batch: Batch, *values: Any) -> Any:
     op = batch.op
     if op.side_effects or (op.random_keys and not batch.same):
         raise CannotMap(
-            f"vmap: {op.name} depends on more than its arguments, or does more than give a result: "
-            f"write a loop over the samples, minigrad.stack([f(x) for x in xs])"
+            located(
+                f"vmap: {op.name} depends on more than its arguments, or does more than give a "
+                f"result: write a loop over the samples, minigrad.stack([f(x) for x in xs])"
+            )
         )
     rows = []
     for i in range(batch.size):

@@ -16,21 +16,19 @@ import numpy as np
 from minigrad import ops
 from minigrad.autograd.call import wrap
 from minigrad.autograd.dtypes import to_array
-from minigrad.autograd.engine import call_hook
-from minigrad.autograd.events import Call, effect, only_reads, undecorated
+from minigrad.autograd.engine import alias, call_hook, watched
+from minigrad.autograd.events import effect, only_reads, undecorated
+from minigrad.autograd.hooks import add_hook
 from minigrad.autograd.mode import changed, state
 from minigrad.autograd.mutation import history
-from minigrad.autograd.node import Leaf, Node, Variable, clock
+from minigrad.autograd.node import Leaf, Variable, clock
 from minigrad.autograd.primitives import registry
 from minigrad.autograd.scope import LOOP, Frame, FunctionCall
-from minigrad.autograd.views import read_only
 from minigrad.support import tree
 from minigrad.support.checks import check_choice, check_function, check_size
 from minigrad.support.random_state import DRAWS
-from minigrad.tracing import Step, Trace, Value
-from minigrad.tracing.lines import user_line
+from minigrad.tracing import Step, Value
 from minigrad.transforms.batching import (
-    INDEXED,
     RULES,
     Batch,
     CannotMap,
@@ -41,6 +39,8 @@ from minigrad.transforms.batching import (
     static,
     whole,
 )
+from minigrad.transforms.custom_function import Application
+from minigrad.transforms.sample_trace import SampleTrace
 from minigrad.transforms.structure import flatten, rebuilt, spread
 
 __all__ = ["CannotMap", "Randomness", "check_randomness", "functionalize", "vmap"]
@@ -177,36 +177,17 @@ def _window(leaf: Any, start: int, stop: int) -> Any:
     return leaf if start == 0 and stop >= len(x._data) else Samples(x[start:stop])
 
 
-class _MappedCall(Trace):
-    """One call of a mapped function: a run of one sample, which is traced, and then of all.
-
-    The trace refuses what could not be done for all samples.
-    """
+class _MappedCall(SampleTrace):
+    """One call of a mapped function: a run of one sample, which is traced, and then of all."""
 
     def __init__(self, size: int, randomness: Randomness) -> None:
         super().__init__()
         self._size, self._empty, self._randomness = max(size, 1), not size, randomness
-        self._around, self._born = state.get().frame, next(clock)
-        self._every: dict[Value, Any] = {}
-        """What is known for all samples, by the value of one: first what was there before."""
-        self._varying: set[Value] = set()
-        """The values that differ from sample to sample: they were computed from an argument."""
-        self._fresh: dict[int, np.ndarray] = {}  # the first content of arrays made within, by id
+        now = state.get()
+        self._around, self._recording = now.frame, now.recording
         self._wholes: set[Step] = set()  # what is composed of other steps
 
     # One sample
-
-    def given(self, leaf: Any) -> Any:
-        """A leaf of the arguments, for the first sample."""
-        if not isinstance(leaf, Samples):
-            return leaf
-        sample = wrap(read_only(np.array(leaf.tensor._data[0])))
-        if history(leaf.tensor) is not None:
-            sample._node = Leaf(sample)
-        value = self.value(sample)
-        self._every[value] = leaf
-        self._varying.add(value)
-        return sample
 
     def of_one(
         self, function: Callable[..., Any], args: Any, kwargs: dict[str, Any]
@@ -215,6 +196,7 @@ class _MappedCall(Trace):
         frame = FunctionCall("vmap", next(clock), self._around, self._size)
         with changed(observers=(self,), sampled=True, frame=frame):
             result = function(*args, **kwargs)
+        self.refuse_lost_writes()
         return result, [self._result(*leaf) for leaf in flatten(result, "the result")]
 
     def _result(self, path: str, leaf: Any) -> Any:
@@ -223,63 +205,6 @@ class _MappedCall(Trace):
         if isinstance(leaf, (bool, int, float, np.generic)):
             return leaf
         raise TypeError(f"vmap: {path} must be a tensor, got {type(leaf).__name__}")
-
-    def ran(self, call: Call) -> None:
-        """Refuse a static argument that differs from sample to sample, but for an index."""
-        super().ran(call)
-        op, given = call.op, self.steps[-1].arguments
-        for name in op.params[1 if op.variadic else op.arrays :]:
-            thing = given.get(name)
-            if op in INDEXED or not isinstance(thing, (Value, tuple, list, slice)):
-                continue
-            if not self._varying.isdisjoint(tree.leaves(thing, Value)):
-                raise CannotMap(
-                    f"vmap: {op.name}: {name} must be the same for all samples, at {user_line()}"
-                )
-
-    def created(self, tensor: Variable) -> None:
-        """Keep what a tensor holds that was made in the function: it may be written to."""
-        self._fresh[id(tensor._data)] = tensor._data.copy()
-        self._every[self.value(tensor)] = wrap(self._fresh[id(tensor._data)])
-
-    def wrote(self, tensor: Variable, values: Any) -> None:
-        """Refuse a write to a tensor from outside."""
-        known, _ = self._identity.find(tensor)
-        if known is None or (known.step is None and id(known.array) not in self._fresh):
-            raise CannotMap(
-                f"vmap: the function writes to a tensor from outside, at {user_line()}: "
-                f"write to a copy, x.clone(), and return it"
-            )
-        super().wrote(tensor, values)
-
-    def left(self, tensor: Variable, door: str) -> None:
-        """Refuse that Python reads what differs from sample to sample."""
-        checks = any(only_reads(each.function) for each in self._effects)
-        if not checks and self.value(tensor) in self._varying:
-            part_of = state.get().within
-            if isinstance(part_of, Node):
-                raise CannotMap(
-                    f"vmap: the derivative of {part_of.plan.op.name} decides by values that differ "
-                    f"from sample to sample; write a loop over the samples, "
-                    f"minigrad.stack([f(x) for x in xs])"
-                )
-            raise CannotMap(
-                f"vmap: {door} reads what differs from sample to sample, at {user_line()}: "
-                f"the function runs once, for all samples; choose with minigrad.where"
-            )
-
-    def _from_outside(self, thing: Any) -> Value:
-        value = super()._from_outside(thing)
-        edge = history(thing) if isinstance(thing, Variable) else None
-        made_within = isinstance(edge, Leaf) and edge.stamp > self._born
-        self._every[value] = wrap(thing._data) if made_within else thing
-        return value
-
-    def _output(self, step: Step | None, shape: tuple[int, ...], dtype: Any) -> Value:
-        value = super()._output(step, shape, dtype)
-        if step is not None and not self._varying.isdisjoint(step.reads):
-            self._varying.add(value)
-        return value
 
     # All samples
 
@@ -290,6 +215,10 @@ class _MappedCall(Trace):
             step for step in self.steps
             if step.phase == "backward" or (step.phase == "forward" and step in composed)
         }  # fmt: skip
+        for value, sample in self.samples:
+            hooks = sample._node.hooks if isinstance(sample._node, Leaf) else {}
+            if hooks:
+                self.every[value] = self._hooked(Samples(alias(self.every[value].tensor)), hooks)
         with changed(), np.errstate(all="ignore"):  # as in a backward pass: it may be in a step
             for step, ends in _needed(self.steps, self._wholes, values):
                 if step.phase == "effect":
@@ -299,7 +228,7 @@ class _MappedCall(Trace):
                 elif step.phase != "left":
                     self._run(step)
                 for value in ends:
-                    self._every.pop(value, None)
+                    self.every.pop(value, None)
         found = [self._found(value) if isinstance(value, Value) else value for value in values]
         places = [axis for _, _, axis in spread(result, out_dims, "the result")]
         return result, [*map(self._placed, found, places)]
@@ -315,13 +244,13 @@ class _MappedCall(Trace):
 
     def _found(self, value: Value) -> Any:
         """The counterpart of a value in the run of all samples."""
-        if value not in self._every:
+        if value not in self.every:
             step = value.step
             raise CannotMap(
                 f"vmap: {step.what if step else 'a value'} keeps a result that its batching rule "
                 f"does not give"
             )
-        return self._every[value]
+        return self.every[value]
 
     def _run(self, step: Step) -> None:
         """An op, or a write, which is an op that makes a new value.
@@ -340,7 +269,7 @@ class _MappedCall(Trace):
         values = [*values[: op.arrays], *map(static, values[op.arrays :])]
         batch = Batch(op, self._size, step.outputs, self._randomness == "same")
         mapped = next(tree.leaves(values, Samples), None) is not None
-        self._enter(step.frame if mapped else self._around)
+        self._enter(step.frame if mapped else self._around, step.grad_mode)
         if mapped or (op.random_keys and not batch.same):
             found, mapped = self._of_samples(batch, values), True
         else:
@@ -360,13 +289,14 @@ class _MappedCall(Trace):
             given = [wrap(value) if isinstance(value, np.ndarray) else value for value in given]
             composed = functools.partial(op.call_with, op.decomposition)
             return vmap(lambda *one: composed(one), axes, 0, self._randomness)(*given)
-        self._enter(FunctionCall(LOOP, next(clock), self._around))
+        self._enter(FunctionCall(LOOP, next(clock), state.get().frame), state.get().recording)
         return one_by_one(batch, *values)
 
-    def _enter(self, frame: Frame | None) -> None:
-        now = state.get()
-        if now.frame is not frame:
-            state.set(now._replace(frame=frame))
+    def _enter(self, frame: Frame | None, recording: bool) -> None:
+        """Go on in a call, and record if the step was recorded and the caller records."""
+        now, recording = state.get(), recording and self._recording
+        if now.frame is not frame or now.recording is not recording:
+            state.set(now._replace(frame=frame, recording=recording))
 
     def _copy(self, values: Any, out: Value) -> Any:
         if not isinstance(values, Samples):
@@ -375,34 +305,83 @@ class _MappedCall(Trace):
         return Samples(broadcast(Batch(registry["broadcast_to"], self._size, [out]), converted))
 
     def _store(self, step: Step, results: list[Any]) -> None:
+        node = step.node
+        if node is not None and node in watched:  # with hooks, perhaps
+            for number, watch in node.watches.items():
+                results[number] = self._hooked(results[number], watch.hooks)
         for value, one in zip(step.outputs, results, strict=False):
             if value is not None:
-                self._every[value] = one
+                self.every[value] = one
+
+    def _hooked(self, result: Any, hooks: dict[int, Any]) -> Any:
+        """A result whose gradients hooks see, one sample after the other."""
+        if not hooks or not state.get().recording:
+            return result
+        tensor = whole(result, self._size)
+        if history(tensor) is None:
+            return result
+
+        def each(hook: Callable[[Any], Any], gradient: Any) -> Any:
+            parts = [gradient[i] for i in range(self._size)]
+            found = [hook(part) for part in parts]
+            return ops.stack([p if f is None else f for p, f in zip(parts, found, strict=True)])
+
+        for hook in hooks.values():
+            add_hook(history(tensor), functools.partial(each, hook))
+        return Samples(tensor)
 
     def _whole(self, step: Step) -> None:
         """A step that is composed of others, or the rules of a node: they have made its results."""
+        call = step.arguments.get("call")
+        if isinstance(call, Application):
+            every = [x for x in step.arguments.values() if x is not call]
+            given = tree.mapped(self._found, every, Value)
+            if self._is_differentiated(step, given):
+                self._store(step, self._applied(step, call, given))
+                return
         for value in step.outputs:
-            if value is None or value in self._every or not isinstance(value.array, np.ndarray):
+            if value is None or value in self.every or not isinstance(value.array, np.ndarray):
                 continue
             same = [one for one in step.reads if one.array is value.array]
-            same = [one for one in (self.origin(value), *same) if one in self._every]
+            same = [one for one in (self.origin(value), *same) if one in self.every]
             if same:
-                self._every[value] = self._every[same[0]]
-            elif value in self._varying:
+                self.every[value] = self.every[same[0]]
+            elif value in self.varying:
                 raise CannotMap(
                     f"vmap: {step.what}: what its function or its rule computes is not made of "
                     f"minigrad's ops"
                 )
             else:
-                self._every[value] = wrap(value.array)
+                self.every[value] = wrap(value.array)
+        if step.phase == "forward":
+            self._store(step, [value and self.every.get(value) for value in step.outputs])
+
+    def _is_differentiated(self, step: Step, given: list[Any]) -> bool:
+        """Whether the caller may ask for the derivative of a step."""
+        tensors = [x.tensor if isinstance(x, Samples) else x for x in given]
+        self._enter(step.frame, step.grad_mode)
+        return state.get().recording and any(
+            isinstance(x, Variable) and history(x) is not None for x in tensors
+        )
+
+    def _applied(self, step: Step, call: Application, given: list[Any]) -> list[Samples]:
+        """The results of a `Function`, whose rule is its own: called for each sample."""
+        self._enter(FunctionCall(LOOP, next(clock), state.get().frame), step.grad_mode)
+        rows = []
+        for i in range(self._size):
+            args = dict(enumerate(call.args))
+            args |= zip(call.places, [of_sample(x, i) for x in given], strict=True)
+            found = call.function.apply(*args.values())
+            rows.append(found if isinstance(found, tuple) else (found,))
+        return [Samples(ops.stack(column)) for column in zip(*rows, strict=True)]
 
     def _effect(self, step: Step) -> None:
         """A random number, or something that a mapped function may not do."""
         if step.inside is not None and step.inside.phase == "effect":
             return  # a part of one that is done below
         name = getattr(step.function, "__name__", "a function")
-        if any(isinstance(self._every.get(value), Samples) for value in step.reads):
-            if step.function is undecorated(call_hook):
+        if any(isinstance(self.every.get(value), Samples) for value in step.reads):
+            if step.function is undecorated(call_hook) or self.adds_within(step):
                 return
             if only_reads(step.function):  # it checks values
                 self._called(step, self._size)

@@ -68,8 +68,6 @@ def test_one_behind_the_other() -> None:
 
 def test_a_dataset_says_what_it_is() -> None:
     nothing = type("Nothing", (data.Dataset,), {})()
-    with pytest.raises(NotImplementedError, match="Nothing .*__len__"):
-        len(nothing)
     with pytest.raises(NotImplementedError, match="Nothing .*__getitem__"):
         nothing[0]
 

@@ -297,7 +297,7 @@ class TestLoaders:
             assert len([*DataLoader(stream, 2, drop_last=True, **options)]) == 2
             assert [*DataLoader(Stream(0), 2, **options)] == []
         assert len(DataLoader(SizedStream(5), 2)) == 3
-        with pytest.raises(TypeError, match="Stream: a stream has no length"):
+        with pytest.raises(TypeError, match="Stream' has no len"):
             len(DataLoader(Stream(5)))
 
     def test_no_more_is_read_than_asked_for(self) -> None:
@@ -347,7 +347,6 @@ class TestLoaders:
     def test_what_no_stream_can_do(self) -> None:
         stream = Stream(3)
         for call, message in (
-            (lambda: stream[0], "Stream: a stream has no samples by index"),
             (
                 lambda: [*data.ChainDataset([[1]])],
                 "ChainDataset: streams expected, got list",

@@ -97,25 +97,26 @@ def archive(path: Path, **members: bytes) -> Path:
     "damaged": [
         npy(described(shape=(1 << 62, 0))), npy(described(shape=(0, 1 << 70))),
         npy(described(shape=(1,) * 100), b"1234"), b"\x93NUMPY\1\0"],
-    "does not describe": [
-        npy(described(shape=(-1, -2)), b"12345678"), npy(described(shape=(2.0,)), b"12345678"),
-        npy(described(shape=2), b"12345678"), npy(described([("a", "<f4")]), b"12345678"),
-        npy(described("V4000000000"), b""), npy(described("<f3"), b"12345678"),
+    "x is not an npy array": [
+        npy(described(shape=(2.0,)), b"12345678"), npy(described("V4000000000"), b""),
+        npy(described(shape=2), b"12345678"), npy(described("<f3"), b"12345678"),
         npy(described("("), b"12345678"), npy("{'descr': '<f4', 'shape': (2,)}", b"12345678"),
         npy("{'descr': __import__('os')}"), npy("[" * 9000), npy("(" * 100 + ")" * 100),
-        npy("-" * 9000 + "1"), npy("9" * 9000), npy(b"\0" * 20), npy("2L"), npy("{"),
-        npy(described(shape=(True,)), b"1234"), npy(described(shape=(2, False)), b""),
+        npy("-" * 9000 + "1"), npy("9" * 9000), npy(b"\0" * 20), npy("{"),
         npy(described(shape=("2",)), b"12345678"), npy(described(order=1), b"12345678")],
+    "damaged: x has shape (": [
+        npy(described(shape=(-1, -2)), b"12345678"), npy(described(shape=(True,)), b"1234"),
+        npy(described(shape=(2, False)), b"")],
     "x should have 8 bytes, but has 7": [npy(described(), b"1234567")],
     "x should have 8 bytes, but has 9": [npy(described(), b"123456789")],
     "x has dtype object": [npy(described("|O"), b"12345678" * 2)],
     "x has dtype <U1": [npy(described("<U1"), b"12345678")],
     "x has dtype complex64": [npy(described("<c8"), b"12345678" * 2)],
-    "x has dtype [(": [npy(described("<f4,<f4"), b"12345678" * 2)],
-    "the header of x has 20000 bytes": [npy(" " * 20000)],
-    "not an npy array": [
-        npy(described(), b"12345678", b"\3\0"), b"\x93NUMPY", b"\x80\x04K\x01.", b""],
-    "the header of x has 4294967295 bytes": [b"\x93NUMPY\2\0\xff\xff\xff\xff{}"],
+    "x has dtype [(": [
+        npy(described("<f4,<f4"), b"12345678" * 2), npy(described([("a", "<f4")]), b"12345678")],
+    "not an npy array (": [
+        npy(described(), b"12345678", b"\3\0"), b"\x93NUMPY", b"\x80\x04K\x01.", b"",
+        npy(" " * 20000), b"\x93NUMPY\2\0\xff\xff\xff\xff{}"],
     "x has bools that are neither": [npy(described("|b1"), b"\1\2")],
 })  # fmt: skip
 def test_a_member_that_lies(tmp_path: Path, content: bytes, said: str) -> None:

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 from pt_files import archive, called, named, number, numbers, old, storage, tensor, text
-from refusals import refused
 
 import minigrad
 from minigrad import Tensor, nn, optim
@@ -109,13 +108,12 @@ def test_the_records_of_a_file(tmp_path: Path) -> None:
             assert (start + 30 + sum(lengths)) % 64 == 0, record
     assert [*records] == [
         "data.pkl", ".storage_alignment", "byteorder", "data/0", "data/1",
-        "data/2", "version", ".data/serialization_id",
+        "data/2", "version",
     ]  # fmt: skip
     assert records["version"] == b"3\n"
     assert records["byteorder"] == sys.byteorder.encode()
     assert records["data/0"] == np.ones(3, np.float32).tobytes()
     assert records["data/1"] == b""
-    assert len(records[".data/serialization_id"]) == 40
 
 
 def test_the_fields_of_large_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,7 +168,7 @@ def test_big_endian(tmp_path: Path, dtype: str) -> None:
 
 @pytest.mark.parametrize("write", [archive, old])
 @pytest.mark.parametrize("byteorder", ["little", "big"])
-def test_bfloat16_is_widened_on_request(tmp_path: Path, write: Any, byteorder: str) -> None:
+def test_bfloat16_becomes_float32(tmp_path: Path, write: Any, byteorder: str) -> None:
     values = np.array([1.5, -0.0, np.inf, np.nan, 1e-40, -3e38], np.float32)
     bits = (values.view(np.uint32) >> 16).astype("<u2")
     of = storage(count=6, kind="torch BFloat16Storage")
@@ -178,16 +176,13 @@ def test_bfloat16_is_widened_on_request(tmp_path: Path, write: Any, byteorder: s
     options: Any = {"itemsize": 2} if write is old else {"byteorder": byteorder.encode()}
     stored = bits.byteswap() if byteorder == "big" and write is archive else bits
     path = write(tmp_path / "a.pt", content, {"0": stored.tobytes()}, **options)
-    refused(path, 'bfloat16="float32"')
-    x, part = load(path, bfloat16="float32")
+    x, part = load(path)
     assert x.dtype == np.float32
     assert memory(x) == memory(part)
     expected = (bits.astype(np.uint32) << 16).view(np.float32)
     assert x.numpy().tobytes() == expected.tobytes()
     assert part.numpy().tobytes() == expected[1:5].reshape(2, 2).T.tobytes()
-    refused(write(tmp_path / "b.pt", named("torch bfloat16"), {}), 'bfloat16="float32"')
-    with pytest.raises(ValueError, match="bfloat16=.*'float16'"):
-        load(path, bfloat16="float16")  # type: ignore[arg-type]
+    assert load(write(tmp_path / "b.pt", named("torch bfloat16"), {})) == np.float32
 
 
 def test_a_leaf_that_repeats_its_elements_gets_memory(tmp_path: Path) -> None:

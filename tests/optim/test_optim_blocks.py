@@ -209,11 +209,10 @@ def test_dtypes_are_not_mixed() -> None:
 
 @pytest.mark.usefixtures("tiny_blocks")
 def test_a_rule_of_ones_own_sees_whole_parameters() -> None:
-    """Only who says so is given blocks: this one needs the norm of the whole."""
+    """Which needs the norm of the whole."""
 
     class Normed(optim.Optimizer):
-        def _check_options(self, options: Any) -> None:
-            self._check("lr", options["lr"], 0.0)
+        _elementwise = False
 
         def _update(self, data: np.ndarray, grad: np.ndarray, state: Any, group: Any) -> None:
             data -= group["lr"] * grad / np.linalg.norm(grad)

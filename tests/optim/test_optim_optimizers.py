@@ -282,9 +282,9 @@ class TestGroups:
         [
             ("SGD", {"lr": -0.1}, "lr must be a number of at least 0.0, got -0.1"),
             ("SGD", {"nesterov": True}, "nesterov needs momentum"),
-            ("Adam", {"betas": 0.9}, "betas must be two numbers"),
+            ("Adam", {"betas": 0.9}, "betas must be 2 numbers"),
             ("Adam", {"betas": (0.9, 1.0)}, "each of betas .* got 1.0"),
-            ("Adamax", {"betas": (0.9,)}, "betas must be two numbers"),
+            ("Adamax", {"betas": (0.9,)}, "betas must be 2 numbers"),
             ("RAdam", {"betas": (0.9, 2)}, "each of betas"),
             ("RMSprop", {"alpha": 1.0}, "alpha must be"),
             ("Rprop", {"etas": (0.5, 0.9)}, "etas must be"),

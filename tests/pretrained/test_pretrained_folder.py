@@ -142,7 +142,7 @@ REFUSED: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"num_attention_heads": 5}, "num_attention_heads: 5 given, but hidden_size is 12"),
         ({"hidden_dropout_prob": 2}, "hidden_dropout_prob: 2 given, a number from 0 to 1"),
         ({"model_type": "roberta"},
-         "model_type: 'roberta' is not supported by load_bert, only 'bert'"),
+         "model_type: 'roberta' is not supported, only 'bert'"),
     ],
     "gpt2": [
         ({"scale_attn_by_inverse_layer_idx": True},
@@ -154,7 +154,7 @@ REFUSED: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"activation_function": "geglu"}, "activation_function: 'geglu' is not supported"),
         ({"attention_window": 4}, "attention_window: unknown, with the value 4"),
         ({"n_head": 5}, "n_head: 5 given, but n_embd is 12"),
-        ({"model_type": "gpt_neo"}, "'gpt_neo' is not supported by load_gpt2, only 'gpt2'"),
+        ({"model_type": "gpt_neo"}, "'gpt_neo' is not supported, only 'gpt2'"),
     ],
 }  # fmt: skip
 

@@ -9,7 +9,8 @@ import pickle
 import pickletools
 import struct
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
+from types import FunctionType
 from typing import IO, Any
 
 import numpy as np
@@ -54,50 +55,32 @@ OPCODES = Opcodes({
 """The opcodes of plain values; others make objects of classes, or are of older protocols."""
 
 
-class Function:
-    """The meaning of a name on the list, if it is called with a few arguments."""
-
-    def __init__(self, call: Callable[..., Any]) -> None:
-        self.call = call
-
-
-class Room:
-    """How much of a file's values may still be copied by calls: as much as the file has."""
-
-    def __init__(self, size: int) -> None:
-        self.size = self.left = size
-
-
 class Unpickler(pickle._Unpickler):
-    """Reads a pickle with the functions and values of a list.
+    """Reads pickles; a subclass says what the names in them mean, and finds storages.
+
+    The functions that `find_class` returns are called with the unpickler first.
 
     Args:
-        file: The open file, which is behind the pickle afterwards.
-        allowed: The meaning of the names in the file.
-        persistent: Finds values that are stored outside of the pickle.
-        refusal: Says what to do about a name that is not on the list.
-        room: The size of the file.
+        file: The open file; after each pickle it is behind it.
+        size: The size of the file: how many values calls may copy.
     """
 
     dispatch = OPCODES
     stack: list[Any]
     pop_mark: Callable[[], list[Any]]
 
-    def __init__(
-        self, file: IO[bytes], allowed: Mapping[str, Any], persistent: Callable[[Any], Any],
-        refusal: Callable[[str], str], room: Room,
-    ) -> None:  # fmt: skip
-        super().__init__(file, encoding="utf-8")  # of the texts of Python 2
-        self.allowed, self.refusal, self.room = allowed, refusal, room
-        self.persistent_load = persistent  # type: ignore[assignment]
+    def __init__(self, file: IO[bytes], size: int) -> None:
+        super().__init__(file, encoding="utf-8")
+        self.size = self.room = size
 
     def load(self) -> Any:
         """The value."""
+        self.memo: dict[int, Any] = {}  # of one pickle
         try:
             value = super().load()
             if self.stack:
                 raise LoadError("damaged: its pickle is invalid (it has several values)")
-            check(value, self.room.size + MOST_PARTS)
+            check(value, self.size + MOST_PARTS)
         except LoadError:
             raise
         except (
@@ -107,14 +90,6 @@ class Unpickler(pickle._Unpickler):
             raise LoadError(f"damaged: its pickle is invalid ({error})") from error
         return value
 
-    def find_class(self, module: str, name: str) -> Any:
-        """The meaning of a name."""
-        path = f"{module}.{name}".replace("__builtin__.", "builtins.", 1)
-        if path not in self.allowed:
-            said = path if path.isprintable() else ascii(path)
-            raise LoadError(f"it asks for {said}{self.refusal(path)}")
-        return self.allowed[path]
-
     def _target(self, *kinds: type) -> Any:
         target = self.stack[-1]
         if type(target) not in kinds:
@@ -123,13 +98,13 @@ class Unpickler(pickle._Unpickler):
 
     def _reduce(self) -> None:
         arguments, function = self.stack.pop(), self.stack.pop()
-        if not isinstance(function, Function) or type(arguments) is not tuple:
+        if not isinstance(function, FunctionType) or type(arguments) is not tuple:
             raise LoadError("damaged: its pickle calls something that is not a function")
         if arguments and isinstance(arguments[0], (list, str, tuple)):
-            self.room.left -= len(arguments[0])
-            if self.room.left < 0:
+            self.room -= len(arguments[0])
+            if self.room < 0:
                 raise LoadError("it copies the same values again and again")
-        self.stack.append(function.call(*arguments))
+        self.stack.append(function(self, *arguments))
 
     def _build(self) -> None:
         state = self.stack.pop()

@@ -1,4 +1,8 @@
-"""Writing files that `torch.load` reads: the value as a pickle, and the memories of its tensors."""
+"""Writing files that `torch.load` reads: the value as a pickle, and the memories of its tensors.
+
+Arrays that overlap share a storage: the part of the memory that they span. Elements in between that
+belong to none of them are written as zeros.
+"""
 
 import io
 import pickle
@@ -13,10 +17,9 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from minigrad.autograd.dtype_class import dtype
-from minigrad.io.pt.layout import Storage, Stored, storages_of
-from minigrad.io.pt.storages import DTYPES, STORAGES, UNTYPED
-from minigrad.io.pt.unpickler import ATOMS, DEEPEST, LONGEST_KEY
-from minigrad.io.tree import said, storable
+from minigrad.io.pt.reading import DTYPES, STORAGES, UNTYPED
+from minigrad.io.pt.unpickler import ATOMS, LONGEST_KEY
+from minigrad.io.tree import Packer, said
 from minigrad.nn import Parameter
 from minigrad.tensors.creation import Device
 from minigrad.tensors.tensor import Tensor
@@ -30,6 +33,95 @@ HEADER, SIZES, PADDING = struct.Struct("<4s5H3I2H"), struct.Struct("<2H2Q"), str
 
 Source: PKWARE, ".ZIP file format specification", 4.3.7, 4.5.3 and 4.5.
 """
+
+
+class Stored:
+    """A tensor as it is written: a view of a storage.
+
+    Attributes:
+        array: Its values, in a layout that PyTorch has.
+        requires_grad: Whether it requires a gradient.
+        parameter: Whether it is a parameter.
+        storage: The memory that it is a view of.
+        start: The byte of the storage at which it begins.
+    """
+
+    storage: "Storage"
+    start: int
+
+    def __init__(self, array: np.ndarray, requires_grad: bool, parameter: bool) -> None:
+        self.array = representable(array)
+        self.requires_grad, self.parameter = requires_grad, parameter
+
+    def span(self) -> tuple[int, int]:
+        """The addresses of its first byte, and behind its last one."""
+        first, last = np.lib.array_utils.byte_bounds(self.array)
+        return first, last if self.array.size else first
+
+    def strides(self) -> tuple[int, ...]:
+        """Its strides in elements; that of an axis of length 1 may be any."""
+        return tuple([abs(step) // self.array.itemsize for step in self.array.strides])
+
+
+class Storage:
+    """A memory, from the first byte of its tensors to the last."""
+
+    def __init__(self, number: int, tensors: list[Stored]) -> None:
+        self.number, self.tensors = number, tensors
+        self.dtype = tensors[0].array.dtype
+        spans = [tensor.span() for tensor in tensors]
+        first = min(start for start, _ in spans)
+        self.size = max(end for _, end in spans) - first
+        for tensor, (start, _) in zip(tensors, spans, strict=True):
+            tensor.storage, tensor.start = self, start - first
+
+    def content(self) -> memoryview:
+        """Its bytes."""
+        arrays = [tensor.array for tensor in self.tensors]
+        for array in arrays:
+            if array.flags.c_contiguous and array.nbytes == self.size:
+                return array.reshape(-1).view(np.uint8).data
+        memory = np.zeros(self.size // self.dtype.itemsize, self.dtype)
+        for tensor, array in zip(self.tensors, arrays, strict=True):
+            if array.size:
+                view: np.ndarray[Any, Any] = np.ndarray(
+                    array.shape, self.dtype, memory, tensor.start, array.strides
+                )
+                view[...] = array
+        return memory.view(np.uint8).data
+
+
+def representable(array: np.ndarray) -> np.ndarray:
+    """The array itself if PyTorch has its layout: native, and strides that are whole and positive.
+
+    PyTorch's storages are of one dtype. A view of another dtype gets a storage of its own.
+    """
+    steps = [step for n, step in zip(array.shape, array.strides, strict=True) if n != 1]
+    if array.dtype.isnative and all(step >= 0 and step % array.itemsize == 0 for step in steps):
+        return array
+    return array.astype(array.dtype.newbyteorder("="), order="C")
+
+
+def storages_of(tensors: list[Stored]) -> list[Storage]:
+    """The storages of tensors, in the order of the tensors; each tensor gets its place."""
+    alike: dict[tuple[Any, ...], list[tuple[int, int, int]]] = {}
+    for number, tensor in enumerate(tensors):
+        start, end = tensor.span()
+        kind = tensor.array.dtype, start % tensor.array.itemsize
+        alike.setdefault(kind, []).append((start, end, number))
+    groups: list[list[int]] = []
+    for spans in alike.values():
+        last = -1
+        for start, end, number in sorted(spans):
+            if start < last:
+                groups[-1].append(number)
+            else:
+                groups.append([number])
+            last = max(last, end)
+    return [
+        Storage(i, [tensors[number] for number in sorted(group)])
+        for i, group in enumerate(sorted(groups, key=min))
+    ]
 
 
 class Packed(NamedTuple):
@@ -47,7 +139,7 @@ def pack(value: Any) -> Packed:
         ValueError: It is nested too deeply, or contains itself.
     """
     plain = _Plain()
-    content = plain.value(value, ())
+    content = plain.entry(value, ())
     storages = storages_of([*plain.tensors.values()])
     out = io.BytesIO()
     _Pickler(out, 2).dump(content)
@@ -76,10 +168,6 @@ def write(file: IO[bytes], packed: Packed) -> None:
         for storage in packed.storages:
             record(f"data/{storage.number}", storage.content())
         record("version", b"3\n")
-        identity = 0  # at most 40 digits, which depend on the content of each record so far
-        for info in archive.infolist():
-            identity = (identity * 1_000_003 + info.CRC) % 10**40
-        record(".data/serialization_id", f"{identity:040d}".encode())
 
 
 class Parts(NamedTuple):
@@ -89,66 +177,45 @@ class Parts(NamedTuple):
     arguments: tuple[Any, ...]
 
 
-class _Plain:
+class _Plain(Packer):
     """Makes a value of plain types: subclasses become their base, arrays and tensors `Stored`."""
+
+    plain = (Device, int, float, str, bytes)
+    saved = (
+        "tensors, arrays, numbers, strings, bytes, bools, None, dtypes, and dicts, lists, tuples "
+        "and sets of them"
+    )
 
     def __init__(self) -> None:
         self.tensors: dict[int, Stored] = {}  # by the identity of what they were made of
         self.alive: list[Any] = []  # that no other object gets its identity
 
-    def value(self, value: Any, path: tuple[str, ...]) -> Any:
-        """The plain value, or an error that names its place."""
-        if len(path) > DEEPEST:
-            raise ValueError(f"{said(path)} is nested too deeply, or contains itself")
-        if value is None or isinstance(value, (bool, Device)):
-            return value
-        if isinstance(value, (Tensor, np.ndarray)):
-            return self._tensor(value, path)
-        if isinstance(value, np.generic) and storable(value.dtype):
+    def array(self, value: Any, array: np.ndarray, path: tuple[str, ...]) -> Any:  # noqa: ARG002
+        if isinstance(value, np.generic):
             return value.item()
-        for kind in (int, float, str, bytes):
-            if isinstance(value, kind):
-                return kind(value)  # type: ignore[arg-type]  # the kind that it is
-        if isinstance(value, (list, tuple)):
-            parts = [self.value(part, (*path, str(i))) for i, part in enumerate(value)]
-            return parts if isinstance(value, list) else tuple(parts)
-        if isinstance(value, Mapping):
-            return self._dict(value, path)
-        if isinstance(value, set):
-            return {self._key(part, "the element", path) for part in value}
-        if isinstance(value, (np.dtype, dtype)) and value in DTYPES.values():
-            return np.dtype(value).newbyteorder("=")
-        remedy = "; pass its state_dict()" if hasattr(value, "state_dict") else ""
-        raise TypeError(
-            f"{said(path)} is of type {type(value).__name__}; what can be saved are tensors, "
-            f"arrays, numbers, strings, bytes, bools, None, dtypes, and dicts, lists, tuples and "
-            f"sets of them{remedy}"
-        )
-
-    def _tensor(self, value: Tensor | np.ndarray, path: tuple[str, ...]) -> Stored:
         if id(value) not in self.tensors:
-            tensor = value if isinstance(value, Tensor) else None
-            array = value if isinstance(value, np.ndarray) else value._data
-            if not storable(array.dtype):
-                raise TypeError(
-                    f"{said(path)} has dtype {array.dtype}: bools, integers and floats of up to "
-                    f"64 bits are saved"
-                )
-            trained = tensor is not None and tensor.requires_grad
+            trained = isinstance(value, Tensor) and value.requires_grad
             self.tensors[id(value)] = Stored(array, trained, isinstance(value, Parameter))
             self.alive.append(value)
         return self.tensors[id(value)]
 
-    def _dict(self, value: Mapping[Any, Any], path: tuple[str, ...]) -> dict[Any, Any]:
+    def other(self, value: Any, path: tuple[str, ...]) -> Any:
+        if isinstance(value, set):
+            return {self._key(part, "the element", path) for part in value}
+        if isinstance(value, (np.dtype, dtype)) and value in DTYPES.values():
+            return np.dtype(value).newbyteorder("=")
+        return super().other(value, path)
+
+    def mapping(self, value: Mapping[Any, Any], path: tuple[str, ...]) -> dict[Any, Any]:
         pairs = [
-            (self._key(key, "the key", path), self.value(part, (*path, str(key))))
+            (self._key(key, "the key", path), self.entry(part, (*path, str(key))))
             for key, part in value.items()
         ]
         if not isinstance(value, OrderedDict):
             return dict(pairs)
         ordered = OrderedDict(pairs)
         if "_metadata" in vars(value):  # of a state dict of PyTorch
-            metadata = self.value(vars(value)["_metadata"], (*path, "_metadata"))
+            metadata = self.entry(vars(value)["_metadata"], (*path, "_metadata"))
             vars(ordered)["_metadata"] = metadata
         return ordered
 
@@ -159,7 +226,7 @@ class _Plain:
                 f"{said(path)} has {what} {key!r}: numbers, strings, bytes and short tuples of "
                 f"them can be keys and elements of sets"
             )
-        return self.value(key, path)
+        return self.entry(key, path)
 
 
 @cache
