@@ -139,7 +139,8 @@ class CapturedStep:
             return self._step(*args, **kwargs)
         tensors: list[Tensor] = []
         kept: list[Any] = []
-        key = (is_grad_enabled(), get_default_dtype(), _key((args, kwargs), tensors, kept))
+        key: Any = is_grad_enabled(), get_default_dtype(), _key((args, kwargs), tensors, kept)
+        key = hash(key), key  # a tensor may be the key of a dict, and == of tensors is no bool
         entry = next((e for e in self._entries if e.key == key and e.valid(tensors)), None)
         if entry is not None and entry.run is not None:
             entry.calls += 1
