@@ -8,13 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from minigrad.viz.drawing import curves, heatmap
-from minigrad.viz.drawing.colour_scale import sequential
+from minigrad.viz.drawing.colour_scale import LEVELS, byte_colours, to_levels
 from minigrad.viz.drawing.elements import picture as whole
 from minigrad.viz.drawing.heatmap import cells, image
 from minigrad.viz.drawing.style import sheet
-from minigrad.viz.record.heatmap import LEVELS, to_levels
 
-SCALE = sequential(LEVELS + 1)
+SCALE = byte_colours()
 STYLE = heatmap.STYLE + sheet(
     [(".wrong,.ink", "fill:none;stroke-width:1.5")],
     [(".wrong,.ink", "stroke:{error}"), ("text.misread", "fill:{error}")],

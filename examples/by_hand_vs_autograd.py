@@ -25,7 +25,7 @@ from _command_line import Parser, run, whole
 import minigrad
 from minigrad import nn
 from minigrad.nn import by_hand
-from minigrad.nn.source_documents.encoder_block import BY_HAND
+from minigrad.nn.source_documents.blocks import BY_HAND
 
 SEQUENCES = 2
 

@@ -28,7 +28,7 @@ from _command_line import Parser, prepare, print_files, progress, run, shown, wh
 
 import minigrad
 from minigrad import Tensor, distributed, nn, optim, viz
-from minigrad.checking.finite_differences import directional_derivatives
+from minigrad.checking import directional_derivatives
 from minigrad.data import DataLoader, TensorDataset
 from minigrad.nn import functional as F
 from minigrad.nn.utils import clip_grad_norm

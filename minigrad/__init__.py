@@ -1,6 +1,5 @@
 """minigrad: reverse-mode autograd on NumPy, to build, see and study compute graphs."""
 
-import importlib as _importlib
 import os as _os
 import types as _types
 import typing as _typing
@@ -8,7 +7,7 @@ import typing as _typing
 if __name__ != "minigrad":
     raise ImportError("this folder is the package minigrad: write `import minigrad`")
 if not _os.path.isdir(_os.path.join(__path__[0], "nn")):
-    _importlib.import_module("minigrad.support.checkout")
+    from minigrad.support import checkout as _checkout  # noqa: F401
 
 from minigrad import autograd as autograd
 from minigrad import interop as interop  # registers tensors with einops and einx
@@ -16,25 +15,7 @@ from minigrad import linalg as linalg
 from minigrad import ops as ops
 from minigrad import random as random
 from minigrad.autograd import dtype_class as _dtypes
-from minigrad.ops.activation import gelu as gelu
-from minigrad.ops.activation import silu as silu
-from minigrad.ops.activation import softplus as softplus
-from minigrad.ops.casting import astype as astype
-from minigrad.ops.elementwise import cbrt as cbrt
-from minigrad.ops.elementwise import power as power
-from minigrad.ops.exponentials import entr as entr
-from minigrad.ops.exponentials import xlog1py as xlog1py
-from minigrad.ops.gathering import take_along_axis as take_along_axis
-from minigrad.ops.joining import array_split as array_split
-from minigrad.ops.logic import invert as invert
-from minigrad.ops.logic import left_shift as left_shift
-from minigrad.ops.logic import right_shift as right_shift
-from minigrad.ops.products import vecdot as vecdot
-from minigrad.ops.rearranging import pad as pad
-from minigrad.ops.searching import flatnonzero as flatnonzero
-from minigrad.ops.shapes import broadcast_arrays as broadcast_arrays
-from minigrad.ops.shapes import expand_dims as expand_dims
-from minigrad.support import near_names as _near_names
+from minigrad.support.lazy_names import lazy_names as _lazy_names
 from minigrad.support.memory import *
 from minigrad.tensors.lucid2 import *
 from minigrad.tensors.names import *
@@ -75,21 +56,8 @@ if _typing.TYPE_CHECKING:
     from minigrad.random import Generator as Generator
     from minigrad.random import default_generator as default_generator
     from minigrad.transforms.vectorization import vmap as vmap
-else:
-
-    def __getattr__(name):
-        if name in (*_LATER, "einops"):  # not exported, as it needs a package
-            return _importlib.import_module(f"minigrad.{name}")
-        if name in _LATER_FROM:
-            return getattr(_importlib.import_module(f"minigrad.{_LATER_FROM[name]}"), name)
-        return _near_names.refuse("minigrad", name, __all__)
-
-    for _module in (autograd, linalg, random):
-        _module.__getattr__ = _near_names.names(
-            _module.__name__.removeprefix("minigrad."),
-            _module.__all__,
-            getattr(_module, "__getattr__", None),
-        )
+else:  # einops is not exported, as it needs a package
+    __getattr__ = _lazy_names("minigrad", (*_LATER, "einops"), _LATER_FROM)
 
 
 _eager = [

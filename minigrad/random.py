@@ -26,7 +26,8 @@ from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
 from minigrad.autograd.events import effect, reading
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
-from minigrad.support.checks import check_flag, check_size, fitted, on_cpu, shape_of
+from minigrad.support.checks import check_flag, check_size, fitted, shape_of
+from minigrad.support.lazy_names import lazy_names
 from minigrad.support.random_state import register_draws, register_snapshot
 from minigrad.support.signatures import created, named
 
@@ -43,14 +44,14 @@ else:
             return Generator
         if name == "default_generator":
             return _begun()
-        raise AttributeError(f"minigrad.random has no {name!r}")
+        return lazy_names("minigrad.random")(name)
 
 
 __all__ = [
-    "Generator", "bernoulli", "default_generator", "fork_rng", "generator", "get_rng_state",
-    "get_state", "get_stream", "initial_seed", "key", "manual_seed", "multinomial", "normal",
-    "permutation", "poisson", "rand", "rand_like", "randint", "randint_like", "randn",
-    "randn_like", "randperm", "seed", "set_rng_state", "set_state", "set_stream", "uniform",
+    "bernoulli", "fork_rng", "generator", "get_rng_state", "get_state", "get_stream",
+    "initial_seed", "key", "manual_seed", "multinomial", "normal", "permutation", "poisson", "rand",
+    "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "seed",
+    "set_rng_state", "set_state", "set_stream", "uniform",
 ]  # fmt: skip
 
 _generator: Generator | None = None  # NumPy loads its random numbers on first use
@@ -309,7 +310,6 @@ def rand(
         >>> minigrad.rand(2, 3).shape
         minigrad.Size([2, 3])
     """
-    on_cpu(device)
     draws = _source(generator, "rand").random(shape_of("rand", size))
     return leaf_of(np.asarray(draws).astype(_float(dtype, "rand")), requires_grad)
 
@@ -327,7 +327,6 @@ def randn(
         >>> minigrad.randn(2, 3).shape
         minigrad.Size([2, 3])
     """
-    on_cpu(device)
     draws = _source(generator, "randn").standard_normal(shape_of("randn", size))
     return leaf_of(np.asarray(draws).astype(_float(dtype, "randn")), requires_grad)
 
@@ -360,7 +359,6 @@ def randint(
         >>> minigrad.randint(0, 10, size=(2, 3)).shape, minigrad.randint(10, (2,)).shape
         (minigrad.Size([2, 3]), minigrad.Size([2]))
     """
-    on_cpu(device)
     if size is None and isinstance(high, (tuple, list)):
         high, size = None, high
     shape = shape_of("randint", (() if size is None else size,))
@@ -410,7 +408,6 @@ def normal(
         >>> minigrad.normal(1.0, 2.0, size=4).shape
         minigrad.Size([4])
     """
-    on_cpu(device)
     dtype = dtype or _dtype_of(mean) or _dtype_of(std)
     mean, std = (to_array(value, np.float64, name="normal") for value in (mean, std))
     _finite("normal", mean, std)
@@ -428,7 +425,7 @@ def bernoulli(
 
     Args:
         input: Probabilities. The result has the dtype of a tensor of floats, else the default one.
-        p: Instead of these, one probability.
+        p: Instead of these, one probability; then the result has the dtype of any tensor.
         generator: As for `rand`.
 
     Raises:
@@ -439,13 +436,14 @@ def bernoulli(
         >>> minigrad.bernoulli(minigrad.ones(3))
         tensor([1., 1., 1.])
     """
-    chance = to_array(input, np.float64, name="bernoulli")
+    chance, dtype = to_array(input, np.float64, name="bernoulli"), _dtype_of(input)
     if p is not None:
+        dtype = input._data.dtype if isinstance(input, Variable) else None
         chance = np.broadcast_to(to_array(p, np.float64, name="bernoulli"), chance.shape)
     if not ((chance >= 0) & (chance <= 1)).all():
         raise ValueError("bernoulli: probabilities must be between 0 and 1")
     drawn = _source(generator, "bernoulli").random(chance.shape) < chance
-    return leaf_of(drawn.astype(_dtype_of(input) or get_default_dtype()), False)
+    return leaf_of(drawn.astype(dtype or get_default_dtype()), False)
 
 
 @effect
@@ -552,7 +550,6 @@ def randperm(
         >>> sorted(minigrad.randperm(4).tolist())
         [0, 1, 2, 3]
     """
-    on_cpu(device)
     draws = _source(generator, "randperm").permutation(*shape_of("randperm", (n,)))
     if dtype is not None:
         draws = fitted(draws, checked(dtype, "randperm"), "randperm")

@@ -31,20 +31,15 @@ from minigrad.nn.layers.resampling import *
 from minigrad.nn.module.base import *
 from minigrad.nn.module.containers import *
 from minigrad.nn.module.parameter import *
-from minigrad.nn.source_documents.additive_attention import *
-from minigrad.nn.source_documents.causal_self_attention import *
-from minigrad.nn.source_documents.dot_product_attention import *
-from minigrad.nn.source_documents.encoder_block import *
-from minigrad.nn.source_documents.transformer_block import *
-from minigrad.nn.transformers.decoder import *
-from minigrad.nn.transformers.encoder import *
-from minigrad.nn.transformers.transformer import *
-from minigrad.support import near_names
+from minigrad.nn.source_documents.attention import *
+from minigrad.nn.source_documents.blocks import *
+from minigrad.nn.transformers.layers import *
+from minigrad.nn.transformers.stacks import *
+from minigrad.support.lazy_names import lazy_names
 
 if not TYPE_CHECKING:  # type checkers follow the imports above
     _classes = [name for name, value in globals().items() if isinstance(value, type)]
     __all__ = ["by_hand", "functional", "generation", "init", "utils", *sorted(_classes)]
-    _advice = near_names.names("nn", __all__)
 
     def __getattr__(name: str) -> object:
         if name == "MultiheadAttention":  # one letter must not invert a mask
@@ -53,4 +48,4 @@ if not TYPE_CHECKING:  # type checkers follow the imports above
                 "whose bool masks are True where attention is allowed, or PyTorch's, "
                 "minigrad.torch.nn.MultiheadAttention, whose masks are True where it is not"
             )
-        return _advice(name)
+        return lazy_names("minigrad.nn")(name)

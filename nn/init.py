@@ -7,13 +7,12 @@ Every function fills the given tensor in place and returns it. Random numbers co
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from minigrad import random
 from minigrad.autograd.errors import refuse_shapes
-from minigrad.support import near_names
 from minigrad.support.checks import check_choice, check_number, check_probability, check_size
 from minigrad.tensors.inplace import assign
 from minigrad.tensors.tensor import Tensor
@@ -113,10 +112,8 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
         [[[0.0, 1.0, 0.0], [0.0, 0.0, 0.0]], [[0.0, 0.0, 0.0], [0.0, 1.0, 0.0]]]
     """
     groups = check_size("dirac_", "groups", groups)
-    refuse_shapes(
-        not 3 <= tensor.ndim <= 5 or tensor.shape[0] % groups, "dirac_",
-        f"the weight of a convolution, whose channels groups={groups} divides,", tensor,
-    )  # fmt: skip
+    wanted = f"the weight of a convolution, whose channels groups={groups} divides,"
+    refuse_shapes(not 3 <= tensor.ndim <= 5 or tensor.shape[0] % groups, "dirac_", wanted, tensor)
     values = np.zeros(tensor.shape)
     own = tensor.shape[0] // groups
     middle: Any = (..., *(n // 2 for n in tensor.shape[2:]))
@@ -379,6 +376,3 @@ def _write(name: str, tensor: Tensor, values: Any) -> Tensor:
 constant, dirac, eye, ones, zeros = constant_, dirac_, eye_, ones_, zeros_
 normal, uniform, trunc_normal, sparse = normal_, uniform_, trunc_normal_, sparse_
 orthogonal, xavier_normal, xavier_uniform = orthogonal_, xavier_normal_, xavier_uniform_
-
-if not TYPE_CHECKING:
-    __getattr__ = near_names.names("nn.init", __all__)

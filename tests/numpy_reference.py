@@ -365,8 +365,9 @@ def attention(
 ring_attention = attention  # on one rank
 
 
-def windows(x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, fill: float) -> Any:
+def windows(x: Any, window: Any, fill: float) -> Any:
     """Every window of an input, one at a time, with its place in the output."""
+    kernel, stride, padding, dilation = window
     wide = np.pad(x, ((0, 0), (0, 0), *padding), constant_values=fill)
     spans = [d * (k - 1) + 1 for k, d in zip(kernel, dilation, strict=True)]
     counts = [(n - span) // s + 1 for n, span, s in zip(wide.shape[2:], spans, stride, strict=True)]
@@ -376,13 +377,11 @@ def windows(x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, fill:
         yield place, (slice(None), slice(None), *cut), wide
 
 
-def convolution(
-    x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
-) -> Any:
+def convolution(x: Any, weight: Any, bias: Any, window: Any, groups: int) -> Any:
     """One window of one group at a time."""
     found = {}
     inner, outer = weight.shape[1], weight.shape[0] // groups
-    for place, cut, wide in windows(x, weight.shape[2:], stride, padding, dilation, 0.0):
+    for place, cut, wide in windows(x, window, 0.0):
         for group in range(groups):
             channels = slice(group * inner, (group + 1) * inner)
             for o in range(group * outer, (group + 1) * outer):
@@ -394,31 +393,31 @@ def convolution(
     return out
 
 
-def convolution_transpose(y: Any, weight: Any, size: Any, *rest: Any) -> Any:
+def convolution_transpose(y: Any, weight: Any, size: Any, window: Any, groups: int) -> Any:
     """A convolution is linear in its input: its matrix, transposed."""
-    shape = (1, weight.shape[1] * rest[3], *size)
+    shape = (1, weight.shape[1] * groups, *size)
     basis = np.eye(math.prod(shape)).reshape(-1, *shape[1:])
-    matrix = convolution(basis, weight, None, *rest)
+    matrix = convolution(basis, weight, None, window, groups)
     return np.tensordot(y, matrix, ((*range(1, y.ndim),),) * 2).reshape(len(y), *shape[1:])
 
 
-def convolution_weight(x: Any, y: Any, kernel: Any, *rest: Any) -> Any:
+def convolution_weight(x: Any, y: Any, window: Any, groups: int) -> Any:
     """A convolution is linear in its weight."""
-    out = np.zeros((y.shape[1], x.shape[1] // rest[3], *kernel))
+    out = np.zeros((y.shape[1], x.shape[1] // groups, *window.kernel))
     for place in np.ndindex(out.shape):
         one = np.zeros(out.shape)
         one[place] = 1
-        out[place] = (convolution(x, one, None, *rest) * y).sum()
+        out[place] = (convolution(x, one, None, window, groups) * y).sum()
     return out
 
 
-def max_pool(x: Any, *window: Any) -> Any:
-    found = {p: w[c].max((*range(2, x.ndim),)) for p, c, w in windows(x, *window, -1e9)}
+def max_pool(x: Any, window: Any) -> Any:
+    found = {p: w[c].max((*range(2, x.ndim),)) for p, c, w in windows(x, window, -1e9)}
     return placed(found)
 
 
-def sum_pool(x: Any, *window: Any) -> Any:
-    found = {p: w[c].sum((*range(2, x.ndim),)) for p, c, w in windows(x, *window, 0.0)}
+def sum_pool(x: Any, window: Any) -> Any:
+    found = {p: w[c].sum((*range(2, x.ndim),)) for p, c, w in windows(x, window, 0.0)}
     return placed(found)
 
 
@@ -436,9 +435,9 @@ def placed(found: dict[tuple[int, ...], Any]) -> Any:
     return out
 
 
-def sum_pool_transpose(y: Any, size: Any, *window: Any) -> Any:
+def sum_pool_transpose(y: Any, size: Any, window: Any) -> Any:
     basis = np.eye(math.prod(size)).reshape(-1, 1, *size)
-    matrix = sum_pool(basis, *window).reshape(len(basis), -1)
+    matrix = sum_pool(basis, window).reshape(len(basis), -1)
     return (y.reshape(*y.shape[:2], -1) @ matrix.T).reshape(*y.shape[:2], *size)
 
 

@@ -54,7 +54,7 @@ NO_VERBS = {
 WEIGHTS = ["safetensors", "tokenizers"]
 NEEDS = {
     "minigrad.nn.layers.einops_layers": ["einops"],
-    "minigrad.nn.source_documents.causal_self_attention": ["einops"],
+    "minigrad.nn.source_documents.attention": ["einops"],
     "minigrad.onnx.exporter": ["onnx", "onnxruntime"],
     **{
         f"minigrad.pretrained.{name}": WEIGHTS

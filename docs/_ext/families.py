@@ -1,4 +1,4 @@
-"""A directive that documents the functions of a file: ``.. functions:: ops.rounding``.
+"""A directive that documents the functions of a file: ``.. functions:: ops.logic``.
 
 It documents the functions in the `__all__` of these modules that `minigrad` has too, so no page
 lists functions by hand. Of a second name it says only what it is the same as.

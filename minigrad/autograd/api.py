@@ -9,7 +9,7 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from minigrad.autograd import mutation
-from minigrad.autograd.call import with_history, without_rules, wrap
+from minigrad.autograd.call import with_history, wrap
 from minigrad.autograd.dtypes import checked
 from minigrad.autograd.engine import Update, copied, detach, run_backward, watch_of
 from minigrad.autograd.events import effect, reading
@@ -58,10 +58,10 @@ def backward(
         if grad_tensors is not None:
             raise RuntimeError("backward: grad_variables is grad_tensors: give one of them")
         grad_tensors = grad_variables
-    create_graph = create_graph or state.get().sampled
-    roots = _roots("backward", tensors, grad_tensors, create_graph)
+    create = create_graph or state.get().sampled
+    roots = _roots("backward", tensors, grad_tensors, create)
     owners: Any = None if inputs is None else {t._node: t for t in _inputs("backward", inputs)}
-    retain = bool(retain_graph) or create_graph
+    retain = bool(retain_graph) or create
 
     def write(results: dict[Edge, Any], edge: Edge) -> None:
         reference: Any = edge._tensor if isinstance(edge, Leaf) else watch_of(edge).retained
@@ -70,7 +70,7 @@ def backward(
             if owner is not None:
                 add_to_grad(owner, results, edge, create_graph)
 
-    results = run_backward(roots, retain, create_graph, owners, write=write)
+    results = run_backward(roots, retain, create, owners, write=write)
     with _lock, np.errstate(all="ignore"):
         for edge in results:
             write(results, edge)
@@ -132,23 +132,23 @@ def grad(
         return dict(zip(inputs, found, strict=True))
     if materialize_grads and allow_unused is False:
         raise ValueError("grad: materialize_grads=True needs allow_unused=True, or leave it out")
-    create_graph = create_graph or state.get().sampled
+    create = create_graph or state.get().sampled
     variables = _inputs("grad", inputs)
     wanted = {variable._node for variable in variables}
-    retain = create_graph if retain_graph is None else retain_graph
+    retain = create if retain_graph is None else retain_graph
 
     def gradients(*cotangents: Any) -> tuple[Any, ...]:
-        roots = _roots("grad", outputs, cotangents or None, create_graph)
-        results = run_backward(roots, retain or is_grads_batched, create_graph, wanted)
+        roots = _roots("grad", outputs, cotangents or None, create)
+        results = run_backward(roots, retain or is_grads_batched, create, wanted)
         lost = [i for i, variable in enumerate(variables) if variable._node not in results]
         if lost and not (allow_unused or materialize_grads):
             raise RuntimeError(
                 f"grad: the outputs do not depend on input {lost[0]} of shape "
-                f"{tuple(variables[lost[0]].shape)}, or only by way of {without_rules()}; pass "
-                f"allow_unused=True to get None for it"
+                f"{tuple(variables[lost[0]].shape)}, or only by way of an op without a "
+                f"derivative; pass allow_unused=True to get None for it"
             )
         return tuple([
-            _owned(results, v._node) if v._node in results
+            _owned(results, v._node, create_graph) if v._node in results
             else wrap(np.zeros_like(v._data)) if materialize_grads
             else None
             for v in variables
@@ -174,10 +174,8 @@ def _roots(name: str, outputs: Any, cotangents: Any, create_graph: bool) -> list
     given = [None] * len(tensors) if cotangents is None else _several(cotangents)
     if len(given) != len(tensors):
         raise ValueError(f"{name}: {len(tensors)} outputs but {len(given)} gradients for them")
-    return [
-        (tensor._node, _seed(name, tensor, gradient, create_graph))
-        for tensor, gradient in zip(tensors, given, strict=True)
-    ]
+    seeds = [_seed(name, t, g, create_graph) for t, g in zip(tensors, given, strict=True)]
+    return [(history(tensor), seed) for tensor, seed in zip(tensors, seeds, strict=True)]
 
 
 def _tensors(what: str, given: Any) -> list[Any]:
@@ -206,7 +204,7 @@ def _seed(name: str, tensor: Any, gradient: Any, create_graph: bool) -> Any:
     if node is None:
         raise RuntimeError(
             f"{name}: the output does not require grad: no input of it did, or it was made under "
-            f"no_grad, by detach, or by {without_rules()}"
+            f"no_grad, by detach, or by an op without a derivative"
         )
     if gradient is None:
         if tensor._data.size != 1:
@@ -233,11 +231,14 @@ def _seed(name: str, tensor: Any, gradient: Any, create_graph: bool) -> Any:
     return wrap(seed) if create_graph else seed
 
 
-def _owned(results: dict[Edge, Any], edge: Edge) -> Any:
-    """A cotangent as a tensor whose memory nothing else can see: handed over, or copied."""
+def _owned(results: dict[Edge, Any], edge: Edge, create: bool) -> Any:
+    """A cotangent as a tensor whose memory nothing else can see: handed over, or copied.
+
+    Its history, if there is one, is kept if it is to be differentiated.
+    """
     if isinstance(results[edge], Variable):
         tensor = results[edge]
-        if tensor._node is None:
+        if tensor._node is None or not create:
             return copied(tensor)
         return with_history(np.array(tensor._data), tensor._node)
     if isinstance(results[edge], Update):
@@ -258,12 +259,14 @@ def add_to_grad(tensor: Any, results: dict[Edge, Any], edge: Edge, create: bool)
     """Add a cotangent to the ``.grad`` of a tensor."""
     known = tensor._grad
     if known is None:
-        tensor._grad = _owned(results, edge)  # which hands over what nobody else holds
+        tensor._grad = _owned(results, edge, create)  # which hands over what nobody else holds
         return
     part = results[edge]
+    if isinstance(part, Variable) and not create:
+        part = detach(part)
     if isinstance(part, Update):
         tensor._grad = part.as_tensor(known) if known._node is None else known + part.dense()
-    elif create or known._node is not None:
+    elif isinstance(part, Variable) or known._node is not None:
         tensor._grad = known + part
     else:
         tensor._grad = wrap(known._data + np.asarray(part))

@@ -18,7 +18,7 @@ from minigrad.autograd.dtypes import checked, operand, promote, to_array
 from minigrad.autograd.errors import explained
 from minigrad.autograd.events import Call, tell
 from minigrad.autograd.lending import held, lent
-from minigrad.autograd.mode import located, state
+from minigrad.autograd.mode import changed, located, state
 from minigrad.autograd.mutation import rewritten, update, view_of
 from minigrad.autograd.node import Edge, Node, Variable, clock, node_of
 from minigrad.autograd.scope import FunctionCall
@@ -31,14 +31,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "call_path", "leaf_of", "record_outputs", "rounded_once",
-    "with_history", "without_rules", "wrap",
+    "with_history", "wrap",
 ]  # fmt: skip
 
 _new = object.__new__  # without `__init__`, which checks and copies: a result needs neither
 _ndarray = np.ndarray
 _FIRST, _SECOND, _BOTH = (0,), (1,), (0, 1)
 _MISSING = Parameter.empty
-_last_without_rules: Primitive | None = None  # the last op at which a history ended
 
 
 def call_path(op: Primitive) -> Callable[..., Any]:
@@ -50,13 +49,6 @@ def call_path(op: Primitive) -> Callable[..., Any]:
     if not op.special and op.arrays == 2 == len(op.params):
         return _two_arrays(op)
     return general
-
-
-def _by_name(op: Primitive, call: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """A call that names an argument, or that is not in the op's own parameters."""
-    given = tuple([value for value in args if value is not _MISSING])
-    values = op.bind(given, keywords)
-    return _otherwise(op, call, given, keywords) if values is None else call(*values)
 
 
 def _otherwise(op: Primitive, call: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -87,16 +79,14 @@ def _one_array(op: Primitive, general: Callable[..., Any]) -> Callable[..., Any]
 
     def call(x: Any = _MISSING, /, *static: Any, **keywords: Any) -> Any:
         if most or static or keywords or x is _MISSING:
-            given = len(static)
-            if x is _MISSING or not needed <= given <= most:
-                return _by_name(op, call, (x, *static), keywords)
-            if keywords:
-                named = op.bind((x, *static), keywords)
-                if named is None:
-                    return _otherwise(op, call, (x, *static), keywords)
-                static = tuple(named[1:])
-            elif given < most:
-                static += defaults[given:]
+            if keywords or x is _MISSING or not needed <= len(static) <= most:
+                given = static if x is _MISSING else (x, *static)
+                values = op.bind(given, keywords)
+                if values is None:
+                    return _otherwise(op, call, given, keywords)
+                x, static = values[0], tuple(values[1:])
+            else:
+                static += defaults[len(static) :]
             for value in static:
                 if isinstance(value, Variable) or value.__class__ is list:
                     return general(x, *static)
@@ -134,7 +124,11 @@ def _two_arrays(op: Primitive) -> Callable[..., Any]:
 
     def call(a: Any = _MISSING, b: Any = _MISSING, /, **keywords: Any) -> Any:
         if keywords or b is _MISSING:
-            return _by_name(op, call, (a, b), keywords)
+            given = tuple([value for value in (a, b) if value is not _MISSING])
+            values = op.bind(given, keywords)
+            if values is None:
+                return _otherwise(op, call, given, keywords)
+            a, b = values
         if rewritten:
             update((a, b))
         if isinstance(a, Variable):
@@ -245,13 +239,9 @@ def _is_decomposed(op: Primitive, values: Sequence[Any]) -> bool:
 
 def _run_decomposition(op: Primitive, values: Sequence[Any]) -> Any:
     """Run the parts of a fused op, in a frame of its name."""
-    outer = state.get()
-    given = mapped(wrap, values, _ndarray)
-    try:
-        state.set(outer._replace(frame=FunctionCall(op.name, next(clock), outer.frame, fused=True)))
-        return op.call_with(op.decomposition, given)
-    finally:
-        state.set(outer)
+    frame = FunctionCall(op.name, next(clock), state.get().frame, fused=True)
+    with changed(frame=frame):
+        return op.call_with(op.decomposition, mapped(wrap, values, _ndarray))
 
 
 # Results --------------------------------------------------------------------------------------
@@ -316,7 +306,7 @@ def record(
     `known` is what rules may read: the arguments, the output, and residuals.
     """
     if not op.differentiable:
-        return _cut_off(op, out)
+        return wrap(out)
     plan = op._plans.get(slots) or op.plan(slots)
     saved = plan.save(*known)
     if out.__class__ is not _ndarray:
@@ -341,28 +331,11 @@ def record_outputs(
 ) -> tuple[Any, ...]:  # fmt: skip
     """The results of an op with several outputs, with one new node behind them."""
     if not op.differentiable:
-        return tuple([_cut_off(op, output) for output in outputs])
+        return tuple(map(wrap, outputs))
     arrays = [np.asarray(output) for output in outputs]
     node = record(op, slots, sources, known, arrays[0], frame)._node
     node.types = tuple([(array.shape, array.dtype) for array in arrays])
     return tuple(map(with_history, arrays, node.outputs))
-
-
-def _cut_off(op: Primitive, out: Any) -> Any:
-    """A result of an op without rules: it has no history, though its inputs have one."""
-    global _last_without_rules
-    tensor = wrap(out)
-    if tensor._data.dtype.kind == "f":  # whole numbers and bools have no derivative
-        _last_without_rules = op
-    return tensor
-
-
-def without_rules() -> str:
-    """For an error about a missing history: the op without a derivative that was called last."""
-    op = _last_without_rules
-    if op is None:
-        return "an op without a derivative"
-    return f"an op without a derivative, as the last was: {op.name} (defvjp gives it one)"
 
 
 def _take_arrays(op: Primitive, values: list[Any]) -> tuple[tuple[int, ...], tuple[Any, ...]]:
@@ -400,20 +373,13 @@ def _convert(op: Primitive, values: list[Any], slots: tuple[int, ...]) -> None:
 
 def _promote_some(op: Primitive, values: list[Any], slots: tuple[int, ...]) -> None:
     """Bring the arguments that the op promotes to a common dtype; mostly they have one."""
-    first = None
-    for i in op.promote:
-        if values[i] is not None:
-            dtype = getattr(values[i], "dtype", None)
-            if dtype is None or dtype is not (first or dtype):
-                break
-            first = dtype
-    else:
-        if first is None or first.kind == "f":
-            return
     places = [i for i in op.promote if values[i] is not None]
     given = [values[i] for i in places]
-    wide = first == np.float64 and op.promote[0] not in slots  # the data, before the weights
-    if wide and state.get().scope and np.float32 in [getattr(v, "dtype", None) for v in given]:
+    dtypes = [value.dtype.char if isinstance(value, _ndarray) else "" for value in given]
+    if {*dtypes} in ({"e"}, {"f"}, {"d"}, set()):
+        return
+    wide = dtypes[0] == "d" and op.promote[0] not in slots  # the data, before the weights
+    if wide and "f" in dtypes and state.get().scope:
         _warn_of_float64()
     for i, value in zip(places, promote(given, op.float_inputs, op.compares), strict=True):
         values[i] = value

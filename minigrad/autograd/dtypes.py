@@ -158,27 +158,34 @@ def promote(values: Sequence[Any], floats_only: bool = False, compared: bool = F
     arrays = [value for value in values if isinstance(value, np.ndarray)]
     if len(arrays) == 1 and arrays[0].dtype.kind == "f" and bool not in map(type, values):
         return list(values)
-    strong = [array.dtype for array in arrays if array.ndim] or [array.dtype for array in arrays]
-    floats = [dtype for dtype in strong if dtype.kind == "f"]
-    floats = floats or [array.dtype for array in arrays if array.dtype.kind == "f"]
-    if floats:
-        common = floats[0] if len(floats) == 1 else np.result_type(*floats)
-    else:
-        scalars = [value for value in values if not isinstance(value, np.ndarray)]
-        kinds = {array.dtype.kind for array in arrays}
-        if floats_only or "f" in kinds or float in map(type, scalars):
-            common = _default
-        elif compared and not kinds <= {"b"}:
-            return list(values)
-        else:
-            integers = [dtype for dtype in strong if dtype.kind != "b"]
-            common = np.result_type(*(integers or [array.dtype for array in arrays]), *scalars)
+    scalars = [value for value in values if not isinstance(value, np.ndarray)]
+    common = _common_dtype(arrays, scalars, floats_only, compared)
+    if common is None:
+        return list(values)
     return [
         _cast(value, common)
         if isinstance(value, np.ndarray)
         else (value if arrays and value.__class__ is not bool else np.asarray(value, common))
         for value in values
     ]
+
+
+def _common_dtype(
+    arrays: list[np.ndarray], scalars: list[Any], floats_only: bool, compared: bool
+) -> np.dtype[Any] | None:
+    """The dtype of `promote`; None if the operands stay what they are."""
+    every = [array.dtype for array in arrays]
+    strong = [array.dtype for array in arrays if array.ndim] or every
+    floats = [dtype for dtype in strong if dtype.kind == "f"]
+    floats = floats or [dtype for dtype in every if dtype.kind == "f"]
+    if floats:
+        return floats[0] if len(floats) == 1 else np.result_type(*floats)
+    if floats_only or float in map(type, scalars):
+        return _default
+    if compared and any(dtype.kind != "b" for dtype in every):
+        return None
+    integers = [dtype for dtype in strong if dtype.kind != "b"]
+    return np.result_type(*(integers or every), *scalars)
 
 
 def _cast(array: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:

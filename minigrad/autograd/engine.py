@@ -18,7 +18,7 @@ import numpy as np
 from minigrad.autograd import mutation
 from minigrad.autograd.call import with_history, wrap
 from minigrad.autograd.events import Call, Pull, effect, tell, within
-from minigrad.autograd.lending import lent, notice_writes
+from minigrad.autograd.lending import notice_writes
 from minigrad.autograd.mode import State, located, state
 from minigrad.autograd.node import FREED, Edge, Leaf, Node, Output, Variable, Watch, node_of
 from minigrad.autograd.plan import Plan
@@ -93,15 +93,15 @@ def run_backward(
     schedule: Schedule = []
     results: Cotangents = {}
     relevant = _between(roots, inputs or (), since)
-    missing = _contributions(roots) if hooked and inputs is None else {}
+    missing = _contributions(roots, inputs)
     for edge, seed in roots:
         accumulate(pending, schedule, edge, seed, create)
     # `pending` alone holds the cotangents here, and after each node: see `uniquely_owned`.
     del roots, seed
     asked = inputs is not None or bool(watched)
-    if lent:
-        notice_writes()
+    notice_writes()
     outer = state.get()
+    pull = _pull_observed if outer.observers else _pull
     callbacks: list[Callable[[], None]] = []
     at_end = callbacks if inputs is None else outer.at_end
     try:
@@ -118,19 +118,7 @@ def run_backward(
                     continue
                 if node.saved is FREED or mutation.latest > node.stamp:
                     mutation.check(node)
-                if outer.observers:
-                    _pull_observed(node, plan, pending, schedule, create)
-                else:
-                    several = plan.op.multiple_outputs
-                    g = _cotangents(node, pending, create) if several else pending.pop(node)
-                    parts = pull_recorded(node, plan, g) if create else plan.pull(g, *node.saved)
-                    try:
-                        for i, part in enumerate(parts):
-                            if part is not None:
-                                accumulate(pending, schedule, node.edges[i], part, create)
-                    except ValueError as error:
-                        raise _located(node, error) from error
-                    g = parts = part = None
+                pull(node, plan, pending, schedule, create)
                 if not retain:
                     node.saved = FREED
                 if missing:
@@ -148,6 +136,19 @@ def _narrowed(node: Node, inputs: Collection[Edge], relevant: set[Any]) -> Plan 
     if node not in relevant:
         return None
     return node.plan.narrow(tuple([e in inputs or node_of(e) in relevant for e in node.edges]))
+
+
+def _pull(node: Node, plan: Plan, pending: Cotangents, schedule: Schedule, create: bool) -> None:
+    """Run the rules of a node, and add up what they send."""
+    several = plan.op.multiple_outputs
+    g = _cotangents(node, pending, create) if several else pending.pop(node)
+    parts = pull_recorded(node, plan, g) if create else plan.pull(g, *node.saved)
+    try:
+        for i, part in enumerate(parts):
+            if part is not None:
+                accumulate(pending, schedule, node.edges[i], part, create)
+    except ValueError as error:
+        raise _located(node, error) from error
 
 
 def _pull_observed(
@@ -180,23 +181,10 @@ def accumulate(
     A node enters the schedule with the first contribution to one of its outputs.
     """
     first = edge not in pending
-    if not first and edge.__class__ is Leaf and isinstance(pending[edge], Update):
-        if isinstance(part, Update) and part.sparse:
-            pending[edge] = part.joined(pending[edge])
-            return
-        pending[edge] = _filled(pending[edge], edge)
-    if part.__class__ is not np.ndarray and isinstance(part, Update):
-        if create:
-            part = part.dense()
-        elif first and part.sparse and edge.__class__ is Leaf:
-            pending[edge] = part
-            return
-        elif first:
-            part = _filled(part, edge)
-        else:
-            if not mutation.uniquely_owned(pending, edge):
-                pending[edge] = np.array(pending[edge])
-            part.add_to(pending[edge])
+    update = part.__class__ is not np.ndarray and isinstance(part, Update)
+    if update or (not first and edge.__class__ is Leaf and isinstance(pending[edge], Update)):
+        part = _after_update(pending, edge, part, create)
+        if part is None:
             return
     # NumPy has one object for each dtype, and "is not" is faster than "!=". A second object of the
     # same dtype only costs a cast.
@@ -214,6 +202,28 @@ def accumulate(
         owned = mutation.uniquely_owned(pending, edge)  # both ways give one layout
         out = pending[edge] if owned else np.empty_like(pending[edge])
         pending[edge] = np.add(pending[edge], part, out=out)
+
+
+def _after_update(pending: Cotangents, edge: Edge, part: Any, create: bool) -> Any:
+    """What is left to add where a contribution or the sum so far is an update; None if nothing."""
+    if edge in pending and isinstance(pending[edge], Update):
+        if isinstance(part, Update) and part.sparse:
+            pending[edge] = part.joined(pending[edge])
+            return None
+        pending[edge] = _filled(pending[edge], edge)
+    if not isinstance(part, Update):
+        return part
+    if create:
+        return part.dense()
+    if edge not in pending and not (part.sparse and isinstance(edge, Leaf)):
+        return _filled(part, edge)
+    if edge not in pending:
+        pending[edge] = part
+        return None
+    if not mutation.uniquely_owned(pending, edge):
+        pending[edge] = np.array(pending[edge])
+    part.add_to(pending[edge])
+    return None
 
 
 def _filled(update: Update, edge: Edge) -> np.ndarray:
@@ -312,8 +322,10 @@ def _hand_out(node: Node, pending: Cotangents, results: Cotangents, inputs: Any)
                 results[edge] = pending[edge]
 
 
-def _contributions(roots: Sequence[tuple[Edge, Any]]) -> dict[Any, int]:
+def _contributions(roots: Sequence[tuple[Edge, Any]], inputs: Any) -> dict[Any, int]:
     """The number of contributions that each leaf with hooks will get."""
+    if not hooked or inputs is not None:
+        return {}
     edges = [edge for node in _reached(roots, 0) for edge in node.edges]
     return Counter([edge for edge in edges if isinstance(edge, Leaf) and edge in hooked])
 

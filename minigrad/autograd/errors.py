@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minigrad.autograd.mode import located
-from minigrad.support.checks import shapes_that_clash, what_came, wrong_kind
 
 if TYPE_CHECKING:
     from minigrad.autograd.primitives import Primitive
@@ -29,14 +28,12 @@ def explained(op: Primitive, values: tuple[Any, ...], error: Exception) -> Excep
         error.add_note(located(f"in the forward of {op.name}"))
         return error
     message = str(error) if isinstance(error, ArgumentError) else None
-    if message is None and isinstance(error, TypeError):
-        message = wrong_kind(op, values, error)
     if message is None and op.explain_error is not None:
         message = op.explain_error(*values)
     if message is None:
-        message = shapes_that_clash(values) or str(error).strip()
+        message = _shapes_that_clash(values) or str(error).strip()
         if " got " not in message and not isinstance(error, IndexError):
-            message += what_came(values)
+            message += _what_came(values)
     if not message.startswith(f"{op.name}:"):
         message = f"{op.name}: {message}"
     kinds = (IndexError, ValueError, np.linalg.LinAlgError)
@@ -44,6 +41,24 @@ def explained(op: Primitive, values: tuple[Any, ...], error: Exception) -> Excep
     if isinstance(error, TypeError):  # NumPy has its own, such as that of a ufunc without a loop
         kind = TypeError
     return kind(located(message))
+
+
+def _what_came(values: tuple[Any, ...]) -> str:
+    """The dtypes and shapes of the arrays among the arguments of an op, for its error."""
+    flat = [part for v in values for part in (v if isinstance(v, tuple) else (v,))]
+    shapes = [f"{v.dtype} {v.shape}" for v in flat if isinstance(v, np.ndarray)]
+    return f"; got {', '.join(shapes)}" if shapes else ""
+
+
+def _shapes_that_clash(values: tuple[Any, ...]) -> str | None:
+    """An error's message if two arrays do not broadcast together."""
+    if len(values) != 2 or not all(isinstance(value, np.ndarray) for value in values):
+        return None
+    try:
+        np.broadcast_shapes(values[0].shape, values[1].shape)
+    except ValueError:
+        return f"shapes {values[0].shape} and {values[1].shape} do not broadcast together"
+    return None
 
 
 def type_error(message: str) -> TypeError:

@@ -18,9 +18,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
-from minigrad.autograd.mode import State, changed, state
+from minigrad.autograd.mode import State, StateChange, changed, state
 from minigrad.autograd.scope import Frame, Scope, module_call
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class Pull(NamedTuple):
     totals: Sequence[Any]
 
 
-class Observer:
+class Observer(StateChange):
     """A context manager that is told what the engine does in this thread while it is entered.
 
     Subclasses override some of its methods. What they raise passes through the op that ran.
@@ -115,21 +115,9 @@ class Observer:
     """
 
     opened: Collection[Primitive] = ()
-    _outer: tuple[State, ...] = ()
 
-    def __enter__(self) -> Self:
-        outer = state.get()
-        try:
-            self._outer = (*self._outer, outer)
-            state.set(outer._replace(observers=(*outer.observers, self)))
-        except BaseException:  # an interrupt; then `with` does not call __exit__
-            state.set(outer)
-            raise
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        state.set(self._outer[-1])
-        self._outer = self._outer[:-1]
+    def _state_inside(self, outer: State) -> State:
+        return outer._replace(observers=(*outer.observers, self))
 
     def ran(self, call: Call) -> None:
         """See an op that ran, recorded or not.

@@ -7,7 +7,7 @@ from typing import Any, Self, overload
 
 import numpy as np
 
-from minigrad.autograd.mode import State, state
+from minigrad.autograd.mode import State, StateChange, state
 from minigrad.support.decorators import Decorator
 
 
@@ -23,29 +23,16 @@ def is_grad_enabled() -> bool:
     return state.get().recording
 
 
-class _GradMode(Decorator):
+class _GradMode(StateChange, Decorator):
     """Sets `State.recording` and restores the old value at exit."""
 
     _recording: bool
 
-    def __init__(self) -> None:
-        self._outer: list[State] = []
+    def _state_inside(self, outer: State) -> State:
+        return outer._replace(recording=self._recording)
 
     def _recreate_cm(self) -> _GradMode:  # new for each call: threads, recursion
         return enable_grad() if self._recording else no_grad()
-
-    def __enter__(self) -> None:
-        outer = state.get()
-        try:
-            self._outer.append(outer)
-            state.set(outer._replace(recording=self._recording))
-        except BaseException:  # interrupted: `with` would not call __exit__
-            state.set(outer)
-            raise
-
-    def __exit__(self, *exc: object) -> None:
-        state.set(self._outer[-1])
-        del self._outer[-1]
 
 
 class _WithoutBrackets(_GradMode):
@@ -118,7 +105,6 @@ class set_grad_enabled(_GradMode):
     """
 
     def __init__(self, mode: bool) -> None:
-        super().__init__()
         if not isinstance(mode, (bool, np.bool_)):
             raise TypeError(f"set_grad_enabled: True or False expected, got {mode!r}")
         self._recording = bool(mode)
@@ -131,10 +117,11 @@ class set_grad_enabled(_GradMode):
             self._entered = True
         return super().__call__(func)
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> Self:
         if self._entered:  # on first entry the mode is already set
             super().__enter__()
         self._entered = True
+        return self
 
 
 def inference_mode(mode: bool | Callable[..., Any] = True) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 from minigrad.autograd.engine import hooked, watch_of
 from minigrad.autograd.mode import version
+from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Edge, Leaf, Node, Output, Variable, clock
 
 
@@ -61,5 +62,6 @@ def add_post_hook(leaf: Leaf, hook: Callable[[Any], Any]) -> Removable:
 
 def retain(tensor: Variable) -> None:
     """Have backward passes store the full cotangent of an interior tensor in its ``.grad``."""
-    if isinstance(tensor._node, Node | Output):
-        watch_of(tensor._node).retained = weakref.ref(tensor)
+    edge = history(tensor)
+    if isinstance(edge, Node | Output):
+        watch_of(edge).retained = weakref.ref(tensor)

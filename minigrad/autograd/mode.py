@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from minigrad.autograd.scope import Frame, Scope, module_call
 
 if TYPE_CHECKING:
     from minigrad.autograd.events import Observer
 
-__all__ = ["State", "Version", "changed", "located", "state", "version"]
+__all__ = ["State", "StateChange", "Version", "changed", "located", "state", "version"]
 
 
 class State(NamedTuple):
@@ -48,6 +48,30 @@ class State(NamedTuple):
     def unobserved(self) -> State:
         """The same without observers; `_replace` takes three times as long."""
         return State(self.recording, self.frame, (), self.at_end, self.within, self.sampled)
+
+
+class StateChange:
+    """A context manager that changes the state of the thread, and brings the old one back."""
+
+    _outer: tuple[State, ...] = ()
+
+    def _state_inside(self, outer: State) -> State:
+        """The state in the block."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        outer = state.get()
+        try:
+            self._outer = (*self._outer, outer)
+            state.set(self._state_inside(outer))
+        except BaseException:  # an interrupt; then `with` does not call __exit__
+            state.set(outer)
+            raise
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        state.set(self._outer[-1])
+        self._outer = self._outer[:-1]
 
 
 state: ContextVar[State] = ContextVar("minigrad.state", default=State())  # noqa: B039

@@ -308,7 +308,7 @@ class Primitive(Options):
 def primitive(forward: Forward[P], /) -> OpFunction[P]: ...
 @overload
 def primitive(*, numpy: Any = ..., **options: Any) -> Callable[[Forward[P]], OpFunction[P]]: ...
-def primitive(*forward: Any, numpy: Any = (), **options: Any) -> Any:
+def primitive(forward: Any = None, /, *, numpy: Any = (), **options: Any) -> Any:
     """Make a differentiable op of a function on arrays.
 
     Used bare (``@primitive``) or with options (``@primitive(numpy=np.exp, float_inputs=True)``).
@@ -317,7 +317,7 @@ def primitive(*forward: Any, numpy: Any = (), **options: Any) -> Any:
     one of minigrad does not replace it; its own name gets the module's too, ``__main__.tanh``.
 
     Args:
-        *forward: The function, if there are no options: any callable with a signature.
+        forward: The function, if there are no options: any callable with a signature.
         numpy: The NumPy function that the op answers for when it meets a Tensor, or a tuple of
             them.
         **options: See `Options`.
@@ -327,7 +327,7 @@ def primitive(*forward: Any, numpy: Any = (), **options: Any) -> Any:
         ``defvjp``, ``defjoint``, ``defdecomposition``, ``defformula``.
 
     Raises:
-        TypeError: It is not one function with named arguments, or one of NumPy.
+        TypeError: It is not one function with named arguments.
 
     Example:
         >>> from minigrad import Tensor
@@ -342,9 +342,6 @@ def primitive(*forward: Any, numpy: Any = (), **options: Any) -> Any:
         tensor(12.)
     """
     functions = numpy if isinstance(numpy, tuple) else (numpy,)
-    for function in functions:
-        if not callable(function):
-            raise TypeError(f"primitive: numpy must be a NumPy function, got {function!r}")
 
     def make(forward: Callable[..., Any]) -> Any:
         op = Primitive(forward, **options)
@@ -359,14 +356,7 @@ def primitive(*forward: Any, numpy: Any = (), **options: Any) -> Any:
         by_numpy.update(dict.fromkeys(functions, call))
         return call
 
-    for given in forward:
-        if len(forward) > 1 or module_of(given).partition(".")[0] == "numpy":
-            raise TypeError(
-                f"primitive: one function on arrays expected, got {_name_of(given)}; the NumPy "
-                f"functions that the op answers for are a keyword: "
-                f"@primitive(numpy=np.{_name_of(given)})"
-            )
-    return make(*forward) if forward else make
+    return make if forward is None else make(forward)
 
 
 def _name_of(forward: Any) -> str:

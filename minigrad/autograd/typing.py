@@ -8,7 +8,6 @@ from typing import (
     Any,
     Concatenate,
     ForwardRef,
-    Generic,
     ParamSpec,
     Protocol,
     TypeVar,
@@ -30,7 +29,7 @@ Forward = Callable[Concatenate[Any, P], Any]
 ExplainError = Callable[..., str | None]
 
 
-class OpFunction(Protocol, Generic[P]):
+class OpFunction(Protocol[P]):
     """The callable that `primitive` makes from a forward function; it also binds as a method."""
 
     op: Primitive

@@ -7,8 +7,7 @@
 """
 
 from minigrad.checking.errors import GradientError, NotDifferentiableError
-from minigrad.checking.finite_differences import directional_derivatives
-from minigrad.checking.gradient_checks import gradcheck, gradgradcheck
+from minigrad.checking.gradient_checks import directional_derivatives, gradcheck, gradgradcheck
 
 __all__ = [
     "GradientError", "NotDifferentiableError", "directional_derivatives", "gradcheck",

@@ -6,7 +6,7 @@ as a module refers to its parameters.
 """
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,30 +42,17 @@ PRECISION = {
 }
 
 
-@dataclass(frozen=True)
-class Limits:
-    """The step and tolerances that a user asked for; None for those of the dtype."""
-
-    step: float | None = None
-    rtol: float | None = None
-    atol: float | None = None
-
-    def applied(self, precision: Precision) -> Precision:
-        """The precision of a dtype, with these in its place."""
-        asked = {name: value for name, value in vars(self).items() if value is not None}
-        return dataclasses.replace(precision, **asked)
-
-
 class Probe:
     """A function at a point: its gradient, and its slopes along lines through the point.
 
     The function is called with `arguments`, and returns a tensor, or tuples, lists and dicts of
-    them. The tensors in `moved` require grad. `seed` chooses the weights of the outputs.
+    them. The tensors in `moved` require grad. `seed` chooses the weights of the outputs. `limits`
+    are the step and the tolerances that a user asked for in the place of those of the dtype.
     """
 
     def __init__(
         self, function: Callable[..., Any], arguments: Sequence[Any], moved: dict[str, Any],
-        seed: int = 0, limits: Limits = Limits(),
+        seed: int = 0, limits: Mapping[str, float] = {},
     ) -> None:  # fmt: skip
         self.function = function
         self.arguments = arguments
@@ -94,7 +81,7 @@ class Probe:
         dtypes = [tensor._data.dtype for tensor in self.tensors]
         dtypes += [array.dtype for array in first if array.dtype.kind == "f"]
         least = min(dtypes, key=lambda dtype: dtype.itemsize)
-        self.precision = limits.applied(PRECISION[least])
+        self.precision = dataclasses.replace(PRECISION[least], **limits)
 
     def outputs(self) -> list[Any]:
         """The tensors that the function returns, from the same random state each time."""
@@ -197,23 +184,3 @@ def moved_tensors(function: Callable[..., Any], arguments: Sequence[Any]) -> dic
 def _readable(place: str) -> str:
     """``arguments[0]["weight"]`` as ``0["weight"]``."""
     return place.removeprefix("arguments[").replace("]", "", 1)
-
-
-def directional_derivatives(
-    function: Callable[..., Any], inputs: Any, *, directions: int = 1, finer: float = 1.0,
-    seed: int = 0,
-) -> list[tuple[float, float]]:  # fmt: skip
-    """The derivatives of a function along random directions: the gradient's, and by differences.
-
-    The inputs, and the parameters of a module, are moved in place meanwhile. `finer` is a factor on
-    the usual step: 1/8 for a function of large curvature. `seed` chooses the directions, each of
-    length 1 over all tensors together, and the weights of the outputs.
-    """
-    arguments = [inputs] if isinstance(inputs, Variable) else list(inputs)
-    probe = Probe(function, arguments, moved_tensors(function, arguments), seed)
-    gradient = probe.gradient()
-    step = probe.step(probe.norm()) * finer
-    return [
-        (sum(float((gradient[k] * d).sum()) for k, d in line.items()), probe.central(line, step))
-        for line in probe.random_lines(directions, seed)
-    ]

@@ -46,7 +46,6 @@ class Memories:
         self.shared: set[int] = set()
         self.fixed: set[int] = set()
         self._identity = identity
-        self._origins: dict[Value, Value] = {}
         self._joined: dict[int, int] = {}
 
     def note(self, value: Value, array: np.ndarray) -> None:
@@ -63,16 +62,6 @@ class Memories:
         """The shape, the dtype and the strides of a value."""
         layout = self.layouts.get(value)
         return value.shape, value.dtype, layout and layout.strides
-
-    def alias(self, value: Value, origin: Value) -> None:
-        """Note that a value is another one, which a step composed of others only passes on."""
-        self._origins[value] = origin
-
-    def origin(self, value: Value) -> Value:
-        """The value that another one is; itself if it is no alias."""
-        while value in self._origins:
-            value = self._origins[value]
-        return value
 
     def join(self, value: Value, thing: Any) -> None:
         """A tensor holds a value after a local write: its memory and the value's are one."""

@@ -16,25 +16,9 @@ import numpy as np
 from minigrad.autograd.engine import Update
 from minigrad.autograd.primitives import Primitive
 from minigrad.autograd.sums import unbroadcast
-from minigrad.compiler.functions import (
-    add_to_grad,
-    added,
-    constant,
-    copied,
-    from_stream,
-    grad_of,
-    laid_out,
-    read,
-    set_data,
-    updated,
-    write,
-)  # fmt: skip
-from minigrad.compiler.program import (
-    CaptureError,
-    Instruction,
-    Program,
-    Value,
-)  # fmt: skip
+from minigrad.compiler import functions
+from minigrad.compiler.functions import add_to_grad, constant, write
+from minigrad.compiler.program import CaptureError, Instruction, Program, Value
 from minigrad.compiler.step_trace import ADD_TO_GRAD, READ_GRAD, Pulled, StepTrace
 from minigrad.support.tree import leaves, mapped, structure
 from minigrad.tensors.tensor import Tensor
@@ -99,9 +83,9 @@ class _Writer:
             (traced,) = step.outputs
             assert traced is not None
             made = self._values[traced] = self._fresh_like(traced)
-            function: Callable[..., Any] = added
+            function: Callable[..., Any] = functions.added
             if isinstance(part, Value) and part.shape is None:
-                function = updated
+                function = functions.updated
             elif not made.shape:
                 function = operator.add
             elif part.strides == total.strides == made.strides:
@@ -118,9 +102,10 @@ class _Writer:
             self._forward(step)
         elif step.what == "copy":
             values, kind = (self._in(each) for each in step.arguments.values())
-            self._write("copy", laid_out, (values, *kind), step.outputs)
+            self._write("copy", functions.laid_out, (values, *kind), step.outputs)
         elif step.what == "data":
-            self._write("data", set_data, self._in(trace.given[step][0]), step.outputs, effect=True)
+            args = self._in(trace.given[step][0])
+            self._write("data", functions.set_data, args, step.outputs, effect=True)
         else:
             target, values = (self._in(each) for each in step.arguments.values())
             self._write("write", write, (target, values), step.outputs, effect=True)
@@ -132,12 +117,12 @@ class _Writer:
         if step.function is ADD_TO_GRAD:
             self._write("add_to_grad", add_to_grad, args, (), effect=True)
         elif step.function is READ_GRAD:
-            self._write("grad", grad_of, args, outputs, effect=True)
+            self._write("grad", functions.grad_of, args, outputs, effect=True)
         else:
             function: Any = step.function
             if step in trace.streams:
                 args = (self._in(trace.streams[step]), function, *args)
-                function = from_stream
+                function = functions.from_stream
             self._write(step.what, function, args, outputs, keywords, effect=True)
 
     def _left(self, step: Step) -> None:
@@ -151,7 +136,7 @@ class _Writer:
 
     def _value(self, traced: Traced) -> Any:
         trace = self._trace
-        traced = self._memories.origin(traced)
+        traced = trace.origin(traced)
         if traced in self._values:
             return self._values[traced]
         if traced in trace.constants:
@@ -161,7 +146,7 @@ class _Writer:
                 self._write("constant", constant, (array,), [traced])
             return self._values[traced]
         if traced in trace.reads:
-            self._write("read", read, (trace.reads[traced],), [traced])
+            self._write("read", functions.read, (trace.reads[traced],), [traced])
             return self._values[traced]
         step, line = traced.step, self._step and self._step.line
         what = "a value" if step is None else f"what {step.what} computed"
@@ -258,8 +243,11 @@ def _keep_old_values(program: Program) -> None:
                 if old in later and old is not made:
                     copy = Value(-1 - old.number, old.shape, old.dtype, -1 - old.number, True)
                     copy.strides = old.strides
-                    found.insert(-1, Instruction("copy", "forward", copied, (old,), {}, (copy,),
-                                                 line=each.line, place=each.place))  # fmt: skip
+                    instruction = Instruction(
+                        "copy", "forward", functions.copied, (old,), {}, (copy,),
+                        line=each.line, place=each.place,
+                    )  # fmt: skip
+                    found.insert(-1, instruction)
                     for other in program.instructions[number + 1 :]:
                         other.replace({old: copy})
         for out in each.outputs:

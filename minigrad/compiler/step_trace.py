@@ -23,7 +23,7 @@ from minigrad.autograd.primitives import Primitive, registry
 from minigrad.autograd.scope import Scope, ancestry
 from minigrad.compiler.memories import Memories
 from minigrad.compiler.program import Argument, CaptureError
-from minigrad.ops.searching import argwhere, flatnonzero, nonzero
+from minigrad.ops.sorting import argwhere, flatnonzero, nonzero
 from minigrad.ops.statistics import bincount
 from minigrad.optim.options import compute_with
 from minigrad.support.tree import leaves, mapped
@@ -66,7 +66,7 @@ class StepTrace(Trace):
         arguments: The values of the tensors that are passed.
         refused: Why the step cannot be replayed, if that was found after it had changed something.
         modules: The modules that were called, and those around an op.
-        memories: How the arrays of values lie in memory, and which values are aliases.
+        memories: How the arrays of values lie in memory.
         reads: Values of tensors from outside, each with its tensor, or its place as an argument.
         constants: Values of arrays from outside, and of tensors created in the step; copies.
         pulls: What backward steps ran.
@@ -112,7 +112,6 @@ class StepTrace(Trace):
         self._enter(call.scope)
         op = call.op
         composed = any(id(whole) in self._parts for whole in (*call.residuals, *call.values))
-        known = [self._known(output._data) if composed else None for output in call.outputs]
         super().ran(call)
         step = self.steps[-1]
         if _counts(op, step.arguments):
@@ -122,7 +121,6 @@ class StepTrace(Trace):
             )
         if composed:
             self.composed.add(step)
-            self._alias(step, known)
         elif any(not isinstance(each, np.ndarray) for each in call.residuals if each is not None):
             self.memories.share(
                 *leaves((step.arguments, step.outputs), Value)
@@ -136,7 +134,7 @@ class StepTrace(Trace):
         if node not in self._calls:
             self._refuse(f"the backward pass reaches {op.name}, which ran before the step")
             return
-        known = [self._known(part) for part in pull.contributions]
+        known = [self._current(part) for part in pull.contributions]
         composed = id(node) in self._parts
         super().pulled(pull)
         step = next(each for each in self.steps[start:] if each.op is op and each.node is node)
@@ -144,22 +142,22 @@ class StepTrace(Trace):
         updates = tuple([isinstance(part, Update) for part in pull.contributions])
         self.pulls[step] = Pulled(node.plan, targets, updates)
         lost = [value for value in step.reads if value.step in self.composed]
-        if composed or any(self.memories.origin(value) is value for value in lost):
+        if composed or any(self.origin(value) is value for value in lost):
             self.composed.add(step)
-            self._alias(step, known)
+            self._pass_on(step, known)
 
     def wrote(self, tensor: Variable, values: Any) -> None:
         """Write down that a tensor holds other values."""
         if self.refused:
             return
         if self._effects:
-            before, local = self._known(tensor), self._is_local(tensor)
+            before, local = self._current(tensor), self._is_local(tensor)
             super().wrote(tensor, values)
             value = self._effects[-1].outputs[-1]
             assert value is not None
             if local:
                 if before is not None:  # the effect wrote into the array that it was given
-                    self.memories.alias(value, before)
+                    self.origins[value] = before
             else:
                 self.reads[value] = self._places.get(id(tensor), tensor)
             return
@@ -349,21 +347,8 @@ class StepTrace(Trace):
         created = self._local.get(id(tensor))
         if created is not None and created() is tensor:
             return True
-        known = self._known(tensor)
-        return known is not None and self.memories.origin(known) not in self.reads
-
-    def _known(self, thing: Any) -> Value | None:
-        """The value of a tensor or an array, if it is known, and no write made it old."""
-        if not isinstance(thing, (Variable, np.ndarray)):
-            return None
-        known, writes = self._identity.find(thing)
-        return None if writes else known
-
-    def _alias(self, step: Step, known: Sequence[Value | None]) -> None:
-        """The outputs of a composed step are values of its parts, or others that were known."""
-        for output, value in zip(step.outputs, known, strict=False):
-            if output is not None and value is not None and output is not value:
-                self.memories.alias(output, value)
+        known = self._current(tensor)
+        return known is not None and self.origin(known) not in self.reads
 
     def _new(self, step: Step | None, thing: Any) -> Value:
         value = super()._new(step, thing)

@@ -1,7 +1,5 @@
 """Datasets, samplers of their order, and loaders that batch them."""
 
-import typing as _typing
-
 from minigrad.data.collate import default_collate, default_convert
 from minigrad.data.datasets import (
     ChainDataset,
@@ -22,7 +20,6 @@ from minigrad.data.samplers import (
     SubsetRandomSampler,
     WeightedRandomSampler,
 )
-from minigrad.support.near_names import names as _names
 
 __all__ = [
     "BatchSampler", "ChainDataset", "ConcatDataset", "DataLoader", "Dataset", "IterableDataset",
@@ -30,6 +27,3 @@ __all__ = [
     "SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler", "default_collate",
     "default_convert", "get_worker_info", "random_split",
 ]  # fmt: skip
-
-if not _typing.TYPE_CHECKING:
-    __getattr__ = _names("data", __all__)

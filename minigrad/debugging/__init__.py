@@ -8,12 +8,11 @@
 """
 
 from minigrad.debugging.anomaly import detect_anomaly
-from minigrad.debugging.memory import GraphMemory, OpMemory, graph_memory
+from minigrad.debugging.memory import GraphMemory, graph_memory
 from minigrad.debugging.missing_gradients import why_no_grad
 from minigrad.debugging.profiler import Profile
 from minigrad.debugging.training_statistics import Statistics
 
 __all__ = [
-    "GraphMemory", "OpMemory", "Profile", "Statistics", "detect_anomaly", "graph_memory",
-    "why_no_grad",
+    "GraphMemory", "Profile", "Statistics", "detect_anomaly", "graph_memory", "why_no_grad",
 ]  # fmt: skip

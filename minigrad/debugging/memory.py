@@ -1,5 +1,6 @@
 """The memory that a graph keeps alive until its backward pass, by op."""
 
+import math
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -7,30 +8,10 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.mutation import history
-from minigrad.autograd.node import Leaf, Node, Variable, node_of
+from minigrad.autograd.node import Leaf, Node, node_of
 from minigrad.autograd.primitives import Primitive
 from minigrad.autograd.views import owner
 from minigrad.support.tree import leaves
-
-
-@dataclass(frozen=True)
-class OpMemory:
-    """The memory that the nodes of one op keep alive.
-
-    Attributes:
-        name: The op.
-        nodes: The number of its nodes in the graph.
-        nbytes: The bytes that they saved and that no earlier node had saved.
-
-    Example:
-        >>> from minigrad.autograd import OpMemory
-        >>> OpMemory("multiply", nodes=2, nbytes=800).nbytes
-        800
-    """
-
-    name: str
-    nodes: int
-    nbytes: int
 
 
 @dataclass(frozen=True)
@@ -38,31 +19,32 @@ class GraphMemory:
     """The memory that a graph keeps alive; printed as a table.
 
     Attributes:
-        ops: One entry for each op, the largest first.
+        ops: For each op its name, the number of its nodes, and the bytes that they saved and that
+            no earlier node had saved; the largest first.
         leaf_nbytes: The bytes of saved leaves, which stay alive without the graph too.
 
     Example:
-        >>> from minigrad.autograd import GraphMemory, OpMemory
-        >>> print(GraphMemory((OpMemory("exp", 1, 2048),), leaf_nbytes=16))
+        >>> from minigrad.autograd import GraphMemory
+        >>> print(GraphMemory((("exp", 1, 2048),), leaf_nbytes=16))
         op        nodes         bytes
         exp           1       2.0 KiB
         in all        1       2.0 KiB
         leaves                   16 B
     """
 
-    ops: tuple[OpMemory, ...]
+    ops: tuple[tuple[str, int, int], ...]
     leaf_nbytes: int
 
     @property
     def nbytes(self) -> int:
         """The bytes that are freed with the graph; leaves are not counted."""
-        return sum(op.nbytes for op in self.ops)
+        return sum(nbytes for _, _, nbytes in self.ops)
 
     def __str__(self) -> str:
-        nodes = sum(op.nodes for op in self.ops)
+        nodes = sum(count for _, count, _ in self.ops)
         rows = [
             ("op", "nodes", "bytes"),
-            *[(op.name, str(op.nodes), readable(op.nbytes)) for op in self.ops],
+            *[(op, str(count), readable(nbytes)) for op, count, nbytes in self.ops],
             ("in all", str(nodes), readable(self.nbytes)),
             ("leaves", "", readable(self.leaf_nbytes)),
         ]
@@ -94,9 +76,6 @@ def graph_memory(*outputs: Any) -> GraphMemory:
         >>> graph_memory(loss).nbytes
         0
     """
-    for output in outputs:
-        if not isinstance(output, Variable):
-            raise TypeError(f"graph_memory: tensors expected, got {type(output).__name__}")
     behind = nodes_behind(*map(history, outputs))
     leaves = [node.tensor for node in behind if isinstance(node, Leaf)]
     of_leaves = {id(owner(tensor._data)) for tensor in leaves if tensor is not None}
@@ -115,20 +94,20 @@ def graph_memory(*outputs: Any) -> GraphMemory:
                 leaf_nbytes += memory.nbytes
             else:
                 tally[1] += memory.nbytes
-    parts = [OpMemory(op.name, *tally) for op, tally in tallies.items()]
-    return GraphMemory(
-        tuple(sorted(parts, key=lambda part: (-part.nbytes, part.name))), leaf_nbytes
-    )
+    ops = [(op.name, count, nbytes) for op, (count, nbytes) in tallies.items()]
+    return GraphMemory(tuple(sorted(ops, key=lambda op: (-op[2], op[0]))), leaf_nbytes)
 
 
-def nodes_behind(*sources: Any, known: Container[Any] = ()) -> dict[Node | Leaf, None]:
+def nodes_behind(
+    *sources: Any, known: Container[Any] = (), most: float = math.inf
+) -> dict[Node | Leaf, None]:
     """All nodes and leaves behind some edges, those first that are reached first.
 
-    It does not go on at those that are `known`.
+    It does not go on at those that are `known`, nor when there are more than `most`.
     """
     seen: dict[Node | Leaf, None] = {}
     stack = [node_of(source) for source in sources if source is not None]
-    while stack:
+    while stack and len(seen) <= most:
         node = stack.pop()
         if node not in seen and node not in known:
             seen[node] = None

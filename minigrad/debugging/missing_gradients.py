@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from minigrad.autograd.api import add_to_grad, grad_of
-from minigrad.autograd.call import without_rules
 from minigrad.autograd.engine import DETACH
 from minigrad.autograd.events import undecorated
 from minigrad.autograd.mode import located
@@ -58,11 +57,6 @@ under no_grad, from detached tensors, or by an op without a derivative...'
         return f"{_name(parameter)} does not require grad: it is frozen, see requires_grad_(True)"
     if isinstance(loss, Variable):
         return _from_the_graph(parameter, loss)
-    if not callable(loss):
-        raise TypeError(
-            f"why_no_grad: a loss or a function that computes it expected, got "
-            f"{type(loss).__name__}"
-        )
     trace = Trace(lines=True)
     trace.value(parameter)
     with trace:
@@ -142,8 +136,8 @@ def _from_the_graph(parameter: Any, loss: Any) -> str:
     if history(loss) is None:
         return (
             "the loss has no history: nothing it was computed from requires grad, or it was made "
-            f"under no_grad, from detached tensors, or by {without_rules()}; pass a function that "
-            f"computes it to see where"
+            "under no_grad, from detached tensors, or by an op without a derivative; pass a "
+            "function that computes it to see where"
         )
     memory = owner(parameter._data)
     behind = nodes_behind(history(loss))
@@ -156,8 +150,8 @@ def _from_the_graph(parameter: Any, loss: Any) -> str:
             return located(_detached(name, node.plan.op), node.scope)
     return (
         f"the graph of the loss does not lead to {name}: it is unused, or the connection is lost "
-        f"(by detach, no_grad or {without_rules()}); pass a function that computes the loss to see "
-        f"where"
+        f"(by detach, no_grad or an op without a derivative); pass a function that computes the "
+        f"loss to see where"
     )
 
 

@@ -1,15 +1,11 @@
 """The costs of a step: time, floating-point operations and memory, op by op.
 
-One observer records each op and each backward step. All tables, the trace for Perfetto and the
-curve of the memory are made from its events, and from the births and deaths of their arrays.
+One observer records each op and each backward step. All tables and the curve of the memory are made
+from its events, and from the births and deaths of their arrays.
 """
 
-import json
-import os
 import weakref
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 from time import perf_counter
 from typing import Any, Self
 
@@ -18,12 +14,11 @@ import numpy as np
 from minigrad.autograd.events import Call, Observer, Pull
 from minigrad.autograd.mode import state
 from minigrad.autograd.node import Leaf, Node, Variable
-from minigrad.autograd.scope import LOOP, FunctionCall, ancestry
+from minigrad.autograd.scope import LOOP, FunctionCall
 from minigrad.autograd.views import owner
 from minigrad.debugging.flops import ALWAYS, count_flops
 from minigrad.debugging.memory import arrays, readable
 from minigrad.debugging.tables import REST, By, Event, Text, aligned, count_text, table, time_text
-from minigrad.support.files import write
 from minigrad.tracing.lines import line_of, lines_of_nodes, user_frame
 
 OWNERS = 10
@@ -297,54 +292,3 @@ class Profile(Observer):
             f"{time_text(sum(event.seconds for event in self.events))}, {count_text(self.flops)} "
             f"FLOPs; peak of the memory: {readable(self.peak)}{where}\n\n{self.table()}\n\n{owners}"
         )
-
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write a trace that ui.perfetto.dev and chrome://tracing show: ops in modules, memory.
-
-        Args:
-            path: The file, such as ``step.json``.
-
-        Returns:
-            The path.
-
-        Raises:
-            ValueError: The path does not end in ``.json``. (`minigrad.viz.charts` writes a page.)
-        """
-        path = Path(path)
-        if path.suffix != ".json":
-            raise ValueError(f"save: {path.name!r} should end in .json; viz.charts writes a page")
-        spans = [*self._spans()]
-        for event in self.events:
-            details = {"line": event.line, "FLOPs": event.flops, "bytes saved": event.saved}
-            spans.append((event.start, event.end, event.op, details))
-        place = {"pid": 1, "tid": 1}
-        events: list[dict[str, Any]] = []
-        for start, end, name, args in sorted(spans, key=lambda span: (span[0], -span[1])):
-            ts = round(start * 1e6, 3)  # both ends are rounded, so that inner events stay inside
-            dur = round(round(end * 1e6, 3) - ts, 3)
-            events.append({"ph": "X", "name": name, "ts": ts, "dur": dur, "args": args, **place})
-        times, curves = self.memory("op")
-        totals = sum(curves.values(), np.zeros(len(times), np.int64))
-        for at, nbytes in zip(times.tolist(), totals.tolist(), strict=True):
-            args = {"bytes": nbytes}
-            events.append({"ph": "C", "name": "memory", "ts": at * 1e6, "args": args, **place})
-        write(path, json.dumps({"traceEvents": events}) + "\n")
-        return path
-
-    def _spans(self) -> Iterator[tuple[float, float, str, dict[str, Any]]]:
-        """Passes, and within them module calls: start, end and name."""
-        around: list[tuple[Any, str, float]] = []
-        end = 0.0
-        for event in self.events:
-            phase = "backward pass" if event.backward else "forward pass"
-            phase = "behind the last op" if event.op == REST else phase
-            chain = [(phase, phase), *((call, call.label) for call in ancestry(event.scope)[::-1])]
-            same = 0
-            while same < min(len(around), len(chain)) and around[same][0] is chain[same][0]:
-                same += 1
-            for _, name, start in around[same:]:
-                yield start, end, name, {}
-            around[same:] = [(call, name, event.start) for call, name in chain[same:]]
-            end = event.end
-        for _, name, start in around:
-            yield start, end, name, {}

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from minigrad.autograd.scope import Scope, ancestry
 from minigrad.debugging.memory import readable
+from minigrad.support.checks import check_choice
 
 By = Literal["module", "line", "op"]
 OUTSIDE, REST = "outside of modules", "(no op)"
@@ -27,11 +28,6 @@ class Event:
     peak: int = 0  # the bytes that it made and that were alive at the peak
 
     @property
-    def end(self) -> float:
-        """When it ended."""
-        return self.start + self.seconds
-
-    @property
     def module(self) -> str:
         """The path of the innermost module; its class if it is the outermost, too."""
         return OUTSIDE if self.scope is None else self.scope.path or self.scope.kind
@@ -48,8 +44,7 @@ class Text(str):
 
 def table(events: Sequence[Event], by: By) -> Text:
     """Add up events in a table: `minigrad.debugging.Profile.table` describes it."""
-    if by not in ("module", "line", "op"):
-        raise ValueError(f"table: by should be 'module', 'line' or 'op', not {by!r}")
+    check_choice("table", "by", by, get_args(By))
     groups: dict[tuple[str, ...], list[Event]] = {}
     for event in events:
         names: tuple[str, ...] = (getattr(event, by) or "no line",)

@@ -17,6 +17,7 @@ import numpy as np
 from minigrad.autograd.mode import state
 from minigrad.autograd.node import Variable
 from minigrad.debugging.tables import aligned
+from minigrad.support.checks import check_size
 
 BINS = 32
 
@@ -140,7 +141,6 @@ class Statistics:
 
     Raises:
         ValueError: `every` is less than 1.
-        TypeError: `optimizer` has no parameter groups.
 
     Example:
         >>> from minigrad import nn, optim, randn
@@ -165,12 +165,7 @@ class Statistics:
     def __init__(
         self, model: Any, every: int = 1, *, optimizer: Any = None, live: bool = False
     ) -> None:
-        if every < 1:
-            raise ValueError(f"Statistics: every should be at least 1, not {every}")
-        if optimizer is not None and not hasattr(optimizer, "param_groups"):
-            raise TypeError(
-                f"Statistics: optimizer must be an Optimizer, got {type(optimizer).__name__}"
-            )
+        check_size("Statistics", "every", every)
         self._model, self._optimizer, self._steps = model, optimizer, 0
         self.curves: dict[str, dict[str, dict[int, float]]] = {}
         self.activations: dict[str, dict[int, Numbers]] = {}
@@ -230,7 +225,8 @@ class Statistics:
         if self._steps in self._points:
             if loss is not None:
                 self._add("loss", "loss", value.item())
-            for i, group in enumerate(getattr(self._optimizer, "param_groups", ())):
+            groups = [] if self._optimizer is None else self._optimizer.param_groups
+            for i, group in enumerate(groups):
                 self._add("learning rate", f"group {i}", group["lr"])
             self._add_layers(found)
             curves = [curve for kind in self.curves.values() for curve in kind.values()]

@@ -24,6 +24,7 @@ import numpy as np
 from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.grad_mode import enable_grad
 from minigrad.autograd.mode import state
+from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
@@ -188,7 +189,7 @@ def run_collective(
 ) -> Any:  # fmt: skip
     """Call a collective, once all ranks agree on it, with tensors, or with arrays in a rule."""
     tensors = [x for x in inputs if isinstance(x, Variable)]
-    recorded = state.get().recording and any(x._node is not None for x in tensors)
+    recorded = state.get().recording and any(history(x) is not None for x in tensors)
     shown = [f"{x.dtype.name} {tuple(x.shape)}" for x in inputs] + [str(o) for o in options]
     what = f"{collective.op.name}({', '.join(shown)})"
     call = (comm or world()).agree(what, recorded, backward_of)

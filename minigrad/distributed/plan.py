@@ -16,7 +16,7 @@ from minigrad.distributed.tensor_parallel import (
 )
 from minigrad.nn import Embedding, Linear, Module, MultiHeadAttention, Parameter, SwiGLU
 from minigrad.nn.module.registry import replaced
-from minigrad.nn.transformers.encoder import Layer
+from minigrad.nn.transformers.layers import Layer
 
 M = TypeVar("M", bound=Module)
 

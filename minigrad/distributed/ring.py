@@ -21,7 +21,7 @@ from minigrad.autograd.mode import located
 from minigrad.autograd.primitives import primitive
 from minigrad.distributed.collectives import all_gather, exchange_arrays, run_collective
 from minigrad.distributed.communicators import Call, Communicator
-from minigrad.ops._attention_kernel import Attention, Options, attention_backward, attention_forward
+from minigrad.ops._attention_kernel import Attention, attention_backward, attention_forward
 from minigrad.ops._numerics import widened
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.dot_product_attention import attention
@@ -130,8 +130,9 @@ def _blocks(
         if step:
             key, value = _passed_on(key, call), _passed_on(value, call)
         source = (rank - step) % size
-        options = Options(None, None, causal and source == rank, scale, 0.0, None)
-        yield None if causal and source > rank else Attention(query, key, value, options)
+        later = causal and source > rank
+        own = causal and source == rank
+        yield None if later else Attention(query, key, value, causal=own, scale=scale)
 
 
 def _passed_on(x: np.ndarray, call: Call) -> np.ndarray:

@@ -3,19 +3,13 @@
 Everything but `sample` is differentiable, also the samples of `rsample`.
 """
 
-import typing as _typing
-
 from minigrad.distributions.categorical import Bernoulli, Categorical
 from minigrad.distributions.distribution import Distribution, kl_divergence
 from minigrad.distributions.gamma import Beta, Dirichlet, Exponential, Gamma
 from minigrad.distributions.multivariate_normal import MultivariateNormal
 from minigrad.distributions.normal import Laplace, Normal
-from minigrad.support.near_names import names as _names
 
 __all__ = [
     "Bernoulli", "Beta", "Categorical", "Dirichlet", "Distribution", "Exponential", "Gamma",
     "Laplace", "MultivariateNormal", "Normal", "kl_divergence",
 ]  # fmt: skip
-
-if not _typing.TYPE_CHECKING:
-    __getattr__ = _names("distributions", __all__)

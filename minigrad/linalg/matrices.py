@@ -11,11 +11,10 @@ from minigrad import ops
 from minigrad.autograd.call import leaf_of
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import shape_of, values_of
-from minigrad.ops.linalg import cholesky, factors, norms, spectra, svdvals
+from minigrad.ops.linalg import cholesky, factors, norms, svdvals
 from minigrad.ops.linalg._matrices import no_square
-from minigrad.ops.linalg.factors import QRResult
+from minigrad.ops.linalg.factors import QRResult, SVDResult
 from minigrad.ops.linalg.norms import Order
-from minigrad.ops.linalg.spectra import SVDResult
 from minigrad.tensors.functions.arguments import axes, spelled
 
 __all__ = [
@@ -123,7 +122,7 @@ def svd(A: Any, full_matrices: bool = True) -> SVDResult:
         >>> S.numpy().round(4).tolist()
         [4.0, 3.0]
     """
-    found: SVDResult = spectra.svd(A, full_matrices)
+    found: SVDResult = factors.svd(A, full_matrices)
     return found
 
 

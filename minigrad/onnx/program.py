@@ -128,7 +128,8 @@ class Program:
             return self.value(first.number)
         if all(isinstance(value, tuple) and len(value) == len(first) for value in values):
             parts = zip(*values, strict=True)
-            return tuple(self._merged(call, name, [*part]) for part in parts)
+            merged = [self._merged(call, name, [*part]) for part in parts]
+            return type(first)(*merged) if hasattr(first, "_fields") else tuple(merged)
         if all(isinstance(value, slice) for value in values):
             ends = ([s.start for s in values], [s.stop for s in values], [s.step for s in values])
             return slice(*(self._merged(call, name, end) for end in ends))

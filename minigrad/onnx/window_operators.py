@@ -1,7 +1,6 @@
 """Convolution and pooling as ONNX operators."""
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ import numpy as np
 from minigrad.onnx.graph import Graph
 from minigrad.onnx.operators import exports
 from minigrad.onnx.program import Value
+from minigrad.ops._windows import Window
 from minigrad.ops.pooling import parts
 
 
@@ -27,31 +27,29 @@ def _floats_only(out: Value) -> None:
         raise NotImplementedError(f"only floats are exported, not {out.dtype}")
 
 
-def _pads(padding: Sequence[Any]) -> list[int]:
-    """Pairs (before, after) in ONNX's order: all before, then all after."""
-    flat = _fixed("padding", padding)
+def _pads(window: Window) -> list[int]:
+    """The padding in ONNX's order: all before, then all after."""
+    flat = _fixed("padding", window.padding)
     return flat[::2] + flat[1::2]
 
 
 @exports("convolution")
 def _convolution(
-    g: Graph, out: Value, x: Any, weight: Any, bias: Any, stride: Any, padding: Any,
-    dilation: Any, groups: int,
-) -> str:  # fmt: skip
+    g: Graph, out: Value, x: Any, weight: Any, bias: Any, window: Window, groups: int
+) -> str:
     names = [g.tensor(part, out.dtype) for part in (x, weight, bias) if part is not None]
     return g.node(
-        "Conv", names, strides=_fixed("stride", stride), pads=_pads(padding),
-        dilations=_fixed("dilation", dilation), group=groups,
+        "Conv", names, strides=_fixed("stride", window.stride), pads=_pads(window),
+        dilations=_fixed("dilation", window.dilation), group=groups,
     )  # fmt: skip
 
 
 @exports("convolution_transpose")
 def _convolution_transpose(
-    g: Graph, out: Value, y: Any, weight: Any, size: Any, stride: Any, padding: Any,
-    dilation: Any, groups: int,
-) -> str:  # fmt: skip
-    strides, gaps, pads = _fixed("stride", stride), _fixed("dilation", dilation), _pads(padding)
-    kernel = weight.arrays[0].shape[2:]
+    g: Graph, out: Value, y: Any, weight: Any, size: Any, window: Window, groups: int
+) -> str:
+    strides, gaps = _fixed("stride", window.stride), _fixed("dilation", window.dilation)
+    kernel, pads = weight.arrays[0].shape[2:], _pads(window)
     more = set()  # the output padding of each run
     for made, read in zip(out.arrays, y.arrays, strict=True):
         counts, sizes = read.shape[2:], made.shape[2:]
@@ -73,32 +71,28 @@ def _convolution_transpose(
 
 
 @exports("max_pool")
-def _max_pool(
-    g: Graph, out: Value, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any
-) -> str:
+def _max_pool(g: Graph, out: Value, x: Any, window: Window) -> str:
     _floats_only(out)
     return g.node(
-        "MaxPool", [g.tensor(x, out.dtype)], kernel_shape=_fixed("kernel", kernel),
-        strides=_fixed("stride", stride), pads=_pads(padding),
-        dilations=_fixed("dilation", dilation),
+        "MaxPool", [g.tensor(x, out.dtype)], kernel_shape=_fixed("kernel", window.kernel),
+        strides=_fixed("stride", window.stride), pads=_pads(window),
+        dilations=_fixed("dilation", window.dilation),
     )  # fmt: skip
 
 
 @exports("sum_pool")
-def _sum_pool(
-    g: Graph, out: Value, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any
-) -> str:
+def _sum_pool(g: Graph, out: Value, x: Any, window: Window) -> str:
     """The average of each window, times its number of elements."""
     _floats_only(out)
-    sizes, pads = _fixed("kernel", kernel), _pads(padding)
+    sizes, pads = _fixed("kernel", window.kernel), _pads(window)
     name = g.tensor(x, out.dtype)
     if any(pads):  # AveragePool has other rules for padding: pad first
         rank = len(sizes)
         around = [0, 0, *pads[:rank], 0, 0, *pads[rank:]]
         name = g.node("Pad", [name, g.lengths(around), g.tensor(0, out.dtype)])
     means = g.node(
-        "AveragePool", [name], kernel_shape=sizes, strides=_fixed("stride", stride),
-        dilations=_fixed("dilation", dilation),
+        "AveragePool", [name], kernel_shape=sizes, strides=_fixed("stride", window.stride),
+        dilations=_fixed("dilation", window.dilation),
     )  # fmt: skip
     return g.node("Mul", [means, g.tensor(np.asarray(math.prod(sizes)), out.dtype)])
 

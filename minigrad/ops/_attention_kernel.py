@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from minigrad.ops._numerics import widened
 from minigrad.ops._parallel import PRODUCTS_PER_NS, for_rows, get_num_threads, worthwhile
 from minigrad.ops.probabilities import exponentials, zero_if_masked
 from minigrad.ops.random_masks import kept_rows
@@ -32,26 +33,6 @@ CAUSAL_ROWS = 128
 """Rows of a block with `causal`: few, because each row computes up to so many masked keys."""
 
 
-class Options(NamedTuple):
-    """The options of attention.
-
-    Attributes:
-        bias: Added to the scores, or None.
-        keep: Bools, True = may attend, or None.
-        causal: Query i may attend keys 0 to i only.
-        scale: Factor of the scores.
-        dropout: Probability with which a weight is dropped.
-        key: The key of the dropout's random stream.
-    """
-
-    bias: np.ndarray | None
-    keep: np.ndarray | None
-    causal: bool
-    scale: float
-    dropout: float
-    key: int | None
-
-
 class _Block(NamedTuple):
     """Some heads: an index for the leading axes, the first head, and their number."""
 
@@ -61,11 +42,26 @@ class _Block(NamedTuple):
 
 
 class Attention:
-    """One call of attention: its arrays with all leading axes, its blocks and their masks."""
+    """One call of attention: its arrays with all leading axes, its blocks and their masks.
+
+    Args:
+        query: Shape (H, L, E), or one whose leading axes broadcast to H; `key` and `value` too.
+        key: Shape (H, S, E).
+        value: Shape (H, S, W).
+        bias: Added to the scores, or None.
+        keep: Bools, True = may attend, or None.
+        causal: Query i may attend keys 0 to i only.
+        scale: Factor of the scores.
+        dropout: Probability with which a weight is dropped.
+        dropout_key: The key of the dropout's random stream.
+    """
 
     def __init__(
-        self, query: np.ndarray, key: np.ndarray, value: np.ndarray, options: Options
-    ) -> None:
+        self, query: np.ndarray, key: np.ndarray, value: np.ndarray, bias: Any = None,
+        keep: Any = None, causal: bool = False, scale: float = 1.0, dropout: float = 0.0,
+        dropout_key: int | None = None,
+    ) -> None:  # fmt: skip
+        query, key, value, bias = map(widened, (query, key, value, bias))
         self.lead = query.shape[:-2]
         self.length, self.size = query.shape[-2], key.shape[-2]
         if not self.lead == key.shape[:-2] == value.shape[:-2]:
@@ -75,17 +71,18 @@ class Attention:
                 for array in (query, key, value)
             )
         self.query, self.key, self.value = query, key, value
-        self.options = options
+        self.causal, self.scale = causal, scale
+        self.dropout, self.dropout_key = dropout, dropout_key
         self.dtype = query.dtype
         scores = (*self.lead, self.length, self.size)
         self.bias = self.limit = None
-        if options.bias is not None:
-            self.bias = np.broadcast_to(options.bias, scores)
-        if options.keep is not None:  # used as min(score, +inf or -inf)
+        if bias is not None:
+            self.bias = np.broadcast_to(bias, scores)
+        if keep is not None:  # used as min(score, +inf or -inf)
             ends = np.array([-np.inf, np.inf], self.dtype)
-            self.limit = np.broadcast_to(ends[options.keep.view(np.uint8)], scores)
+            self.limit = np.broadcast_to(ends[keep.view(np.uint8)], scores)
         fitting = BLOCK_BYTES // self.dtype.itemsize  # scores
-        rows = CAUSAL_ROWS if options.causal else max(fitting // max(self.size, 1), ROWS)
+        rows = CAUSAL_ROWS if causal else max(fitting // max(self.size, 1), ROWS)
         self.rows = max(min(self.length, rows), 1)
         self.keys = max(min(self.size, fitting // self.rows), 1)
         heads = math.prod(self.lead)
@@ -115,7 +112,7 @@ class Attention:
         """Rows of queries, and the keys that they use: at least one slice, perhaps empty."""
         for start in range(0, self.length, self.rows):
             stop = min(start + self.rows, self.length)
-            seen = min(stop, self.size) if self.options.causal else self.size
+            seen = min(stop, self.size) if self.causal else self.size
             firsts = range(0, max(seen, 1), self.keys)
             yield slice(start, stop), [slice(at, min(at + self.keys, seen)) for at in firsts]
 
@@ -127,7 +124,7 @@ class Attention:
             scores += self.bias[block.heads][..., rows, keys]
         if self.limit is not None:
             np.fmin(scores, self.limit[block.heads][..., rows, keys], out=scores)
-        if self.options.causal and rows.start < keys.stop:  # earlier keys: all attended
+        if self.causal and rows.start < keys.stop:  # earlier keys: all attended
             near = scores[..., max(rows.start - keys.start, 0) :]
             first = min(rows.start - keys.start, 0)
             past = np.tri(near.shape[-2], near.shape[-1], first, dtype=np.uint8)
@@ -136,14 +133,16 @@ class Attention:
 
     def kept(self, block: _Block, rows: slice) -> np.ndarray:
         """The weights of some rows that dropout keeps; they do not depend on the blocks."""
-        o = self.options
         shape = (*self.query[block.heads].shape[:-2], rows.stop - rows.start, self.size)
         if rows.stop - rows.start == self.length:  # the rows of all heads are contiguous
             heads = [(block.first * self.length, block.number * self.length)]
         else:
             firsts = range(block.first, block.first + block.number)
             heads = [(n * self.length + rows.start, rows.stop - rows.start) for n in firsts]
-        parts = [kept_rows(o.key, first, count, self.size, o.dropout) for first, count in heads]
+        parts = [
+            kept_rows(self.dropout_key, first, count, self.size, self.dropout)
+            for first, count in heads
+        ]
         kept = parts[0] if len(parts) == 1 else np.concatenate(parts)
         return kept.reshape(shape)
 
@@ -161,15 +160,14 @@ def attention_forward(call: Attention) -> tuple[np.ndarray, np.ndarray, np.ndarr
         are masked, which makes its weights 0; and the weights before dropout if all are computed at
         once, else None.
     """
-    options = call.options
     out = _heads_inside(call.lead, call.length, call.value.shape[-1], call.dtype)
     lse = np.empty((*call.lead, call.length, 1), call.dtype)
     known: list[np.ndarray] = []
 
     def work(block: _Block) -> None:
         for rows, parts in call.rows_and_keys():
-            scaled = call.query[block.heads][..., rows, :] * options.scale
-            kept = call.kept(block, rows) if options.dropout else None
+            scaled = call.query[block.heads][..., rows, :] * call.scale
+            kept = call.kept(block, rows) if call.dropout else None
             sums: _Sums | None = None
             for keys in parts:
                 weights = call.scores(block, rows, keys, scaled)
@@ -186,8 +184,8 @@ def attention_forward(call: Attention) -> tuple[np.ndarray, np.ndarray, np.ndarr
             if call.at_once:
                 weights /= total
                 known.append(weights)
-            if options.dropout:
-                total *= 1 - options.dropout or 1  # if all are dropped, it does not matter
+            if call.dropout:
+                total *= 1 - call.dropout or 1  # if all are dropped, it does not matter
             np.divide(values, total, out=out[block.heads][..., rows, :])
 
     call.for_blocks(work)
@@ -221,27 +219,26 @@ def attention_backward(
 
     Only the bias's cotangent has the shape of the scores. `known` are the weights, or None.
     """
-    options = call.options
     needs_query, needs_key, needs_value, needs_bias = needed
     needs_scores = needs_query or needs_key or needs_bias
     lead, length, size, dtype = call.lead, call.length, call.size, call.dtype
     widths = (call.query.shape[-1], call.key.shape[-1], call.value.shape[-1])
     grad_query = _heads_inside(lead, length, widths[0], dtype) if needs_query else None
     # Several blocks of queries add to one key, so these start at 0.
-    at_once = 0 < length <= call.rows and not options.causal
+    at_once = 0 < length <= call.rows and not call.causal
     new = np.empty if at_once else np.zeros
     grad_key = _heads_inside(lead, size, widths[1], dtype, new) if needs_key else None
     grad_value = _heads_inside(lead, size, widths[2], dtype, new) if needs_value else None
     grad_bias = np.zeros((*lead, length, size), dtype) if needs_bias else None
-    survive = 1 - options.dropout or 1  # if none is kept, the factor does not matter
+    survive = 1 - call.dropout or 1  # if none is kept, the factor does not matter
 
     def work(block: _Block) -> None:
         heads = block.heads
         for rows, parts in call.rows_and_keys():
-            query, pull = call.query[heads][..., rows, :] * options.scale, g[heads][..., rows, :]
+            query, pull = call.query[heads][..., rows, :] * call.scale, g[heads][..., rows, :]
             along = np.vecdot(pull, out[heads][..., rows, :])[..., None] if needs_scores else None
             kept = None
-            if options.dropout:
+            if call.dropout:
                 kept, pull = call.kept(block, rows), pull / survive
             grad_rows: Any = None
             for keys in parts:
@@ -269,7 +266,7 @@ def attention_backward(
                     product = np.matmul(grad, call.key[heads][..., keys, :])
                     grad_rows = product if grad_rows is None else grad_rows + product
             if grad_query is not None:
-                np.multiply(grad_rows, options.scale, out=grad_query[heads][..., rows, :])
+                np.multiply(grad_rows, call.scale, out=grad_query[heads][..., rows, :])
 
     call.for_blocks(work)
     return grad_query, grad_key, grad_value, grad_bias

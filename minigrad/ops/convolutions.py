@@ -8,7 +8,7 @@ each are the other two:
     w = convolution_weight(x, y)        the gradient of the weight
 
 Each is one matrix product for a block of images, chosen so that the matrix of their windows
-(_window_matrix.py) fits into the cache. The blocks are divided among threads. Shapes: x (N, C, *S),
+(_windows.py) fits into the cache. The blocks are divided among threads. Shapes: x (N, C, *S),
 w (O, C/groups, *K), y (N, O, *P).
 """
 
@@ -23,20 +23,15 @@ from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitives import primitive
 from minigrad.ops._numerics import channel_sums, within_rule
 from minigrad.ops._parallel import PRODUCTS_PER_NS, for_rows
-from minigrad.ops._window_matrix import WindowMatrix
-from minigrad.ops._windows import Padding, Window
+from minigrad.ops._windows import Sizes, Window, WindowMatrix
 
 __all__ = ["convolution", "convolution_transpose"]
-
-Sizes = tuple[int, ...]
 
 COPIES_PER_NS = 3
 """The approximate number of elements of windows that a thread copies in a nanosecond."""
 
 
-def _cannot_convolve(
-    x: Any, weight: Any, bias: Any, stride: Sizes, padding: Padding, dilation: Sizes, groups: int
-) -> str | None:
+def _cannot_convolve(x: Any, weight: Any, bias: Any, window: Window, groups: int) -> str | None:
     shown = f"input {x.shape}, weight {weight.shape}"
     if weight.ndim < 3 or x.ndim != weight.ndim:
         return (
@@ -53,8 +48,9 @@ def _cannot_convolve(
         )
     if bias is not None and bias.shape != (outputs,):
         return f"{shown}: the bias must have shape ({outputs},), got {bias.shape}"
-    window = Window(weight.shape[2:], stride, padding, dilation)
-    sizes = tuple(n + sum(pair) for n, pair in zip(x.shape[2:], padding, strict=True))
+    if weight.shape[2:] != window.kernel:
+        return f"{shown}: the window has a kernel of {window.kernel}"
+    sizes = window.padded(x.shape[2:])
     if min(window.counts(x.shape[2:])) < 1:
         return (
             f"{shown}: a kernel that reaches over {window.spans} does not fit into an input of "
@@ -64,19 +60,16 @@ def _cannot_convolve(
 
 
 @primitive(arrays=3, promote=("x", "weight", "bias"))
-def convolution(
-    x: Any, weight: Any, bias: Any, stride: Sizes, padding: Padding, dilation: Sizes, groups: int
-) -> Any:
+def convolution(x: Any, weight: Any, bias: Any, window: Window, groups: int) -> Any:
     r"""The convolution of `nn.functional.conv2d`, along any number of axes.
 
     .. math:: y_{nop} = b_o + \sum_{c, k} w_{ock}\, x_{nc,\,ps + kd}
 
-    From (N, C, *S), with a weight (O, C/groups, *K), to (N, O, *P). The stride s and the dilation d
-    have a number for each axis of S, the padding a pair (before, after).
+    From (N, C, *S), with a weight (O, C/groups, *K), to (N, O, *P). The window has the kernel *K,
+    the stride s, the dilation d and the padding.
     """
-    if reason := _cannot_convolve(x, weight, bias, stride, padding, dilation, groups):
+    if reason := _cannot_convolve(x, weight, bias, window, groups):
         raise ArgumentError(reason)
-    window = Window(weight.shape[2:], stride, padding, dilation)
     windows = WindowMatrix(window, x.shape[2:], weight.shape, groups)
     matrix = _by_group(weight, groups)  # (G, O/G, C/G·K)
     out = np.empty((len(x), len(weight), *windows.counts), x.dtype)
@@ -107,9 +100,7 @@ def _cannot_transpose(y: Any, weight: Any, groups: int) -> str | None:
 
 
 @primitive(arrays=2, promote=("y", "weight"))
-def convolution_transpose(
-    y: Any, weight: Any, size: Sizes, stride: Sizes, padding: Padding, dilation: Sizes, groups: int
-) -> Any:
+def convolution_transpose(y: Any, weight: Any, size: Sizes, window: Window, groups: int) -> Any:
     r"""The transpose of `convolution`: adds the kernel, times a number, at every window.
 
     .. math:: x_{nc,\,ps + kd} = \sum_{o} w_{ock}\, y_{nop}, \text{ summed where windows overlap}
@@ -118,7 +109,6 @@ def convolution_transpose(
     """
     if reason := _cannot_transpose(y, weight, groups):
         raise ArgumentError(reason)
-    window = Window(weight.shape[2:], stride, padding, dilation)
     windows = WindowMatrix(window, size, weight.shape, groups)
     matrix = _by_group(weight, groups).swapaxes(-1, -2)  # (G, C/G·K, O/G)
     channels = weight.shape[1] * groups
@@ -136,17 +126,14 @@ def convolution_transpose(
 
 
 @primitive(float_inputs=True, arrays=2)
-def convolution_weight(
-    x: Any, y: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes, groups: int
-) -> Any:
+def convolution_weight(x: Any, y: Any, window: Window, groups: int) -> Any:
     r"""The gradient of a convolution's weight: sums of windows of the input, times `y`.
 
     .. math:: w_{ock} = \sum_{n, p} x_{nc,\,ps + kd}\, y_{nop}
 
-    From (N, C, *S) and (N, O, *P) to (O, C/groups, *K), where K is `kernel`.
+    From (N, C, *S) and (N, O, *P) to (O, C/groups, *K), where *K is the kernel of the window.
     """
-    window = Window(kernel, stride, padding, dilation)
-    shape = (y.shape[1], x.shape[1] // groups, *kernel)
+    shape = (y.shape[1], x.shape[1] // groups, *window.kernel)
     windows = WindowMatrix(window, x.shape[2:], shape, groups)
     out = np.zeros(shape, x.dtype)
     effort = _effort(y, out, groups)
@@ -178,31 +165,23 @@ def _by_group(weight: np.ndarray, groups: int) -> np.ndarray:
 
 # The table.
 convolution.defvjp(
-    x=lambda g, x_shape, weight, stride, padding, dilation, groups: within_rule(
-        convolution_transpose, g, weight, x_shape[2:], stride, padding, dilation, groups
+    x=lambda g, x_shape, weight, window, groups: within_rule(
+        convolution_transpose, g, weight, x_shape[2:], window, groups
     ),
-    weight=lambda g, x, weight_shape, stride, padding, dilation, groups: within_rule(
-        convolution_weight, x, g, weight_shape[2:], stride, padding, dilation, groups
-    ),
+    weight=lambda g, x, window, groups: within_rule(convolution_weight, x, g, window, groups),
     bias=channel_sums,
 )
 convolution.defformula(
     "bias = 0 if bias is None else bias.reshape(-1, *(1,) * (x.ndim - 2))  # 0 where there is none",
-    out="convolution(x, weight, None, stride, padding, dilation, groups) + bias",
+    out="convolution(x, weight, None, window, groups) + bias",
 )
 convolution_transpose.defvjp(
-    y=lambda g, weight, stride, padding, dilation, groups: within_rule(
-        convolution, g, weight, None, stride, padding, dilation, groups
-    ),
-    weight=lambda g, y, weight_shape, stride, padding, dilation, groups: within_rule(
-        convolution_weight, g, y, weight_shape[2:], stride, padding, dilation, groups
-    ),
+    y=lambda g, weight, window, groups: within_rule(convolution, g, weight, None, window, groups),
+    weight=lambda g, y, window, groups: within_rule(convolution_weight, g, y, window, groups),
 )
 convolution_weight.defvjp(
-    x=lambda g, x_shape, y, stride, padding, dilation, groups: within_rule(
-        convolution_transpose, y, g, x_shape[2:], stride, padding, dilation, groups
+    x=lambda g, x_shape, y, window, groups: within_rule(
+        convolution_transpose, y, g, x_shape[2:], window, groups
     ),
-    y=lambda g, x, stride, padding, dilation, groups: within_rule(
-        convolution, x, g, None, stride, padding, dilation, groups
-    ),
+    y=lambda g, x, window, groups: within_rule(convolution, x, g, None, window, groups),
 )

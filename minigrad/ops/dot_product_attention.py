@@ -18,7 +18,7 @@ import numpy as np
 from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
-from minigrad.ops._attention_kernel import Attention, Options, attention_backward, attention_forward
+from minigrad.ops._attention_kernel import Attention, attention_backward, attention_forward
 from minigrad.ops._numerics import widened
 from minigrad.ops.probabilities import softmax
 from minigrad.ops.random_masks import dropout_factor
@@ -90,17 +90,10 @@ def attention(
         raise ArgumentError(reason)
     if dropout and dropout_key is None:
         raise ValueError("dropout needs a dropout_key, from minigrad.random.key()")
-    options = _options(query, bias, keep, causal, scale, dropout, dropout_key)
-    call = Attention(widened(query), widened(key), widened(value), options)
+    factor = _scale_of(query, scale)
+    call = Attention(query, key, value, bias, keep, causal, factor, dropout, dropout_key)
     out, lse, weights = attention_forward(call)
     return out.astype(query.dtype, copy=False), lse, weights
-
-
-def _options(
-    query: np.ndarray, bias: np.ndarray | None, keep: np.ndarray | None, causal: bool,
-    scale: float | None, dropout: float, dropout_key: int | None,
-) -> Options:  # fmt: skip
-    return Options(widened(bias), keep, causal, _scale_of(query, scale), dropout, dropout_key)
 
 
 @attention.defjoint("query", "key", "value", "bias")
@@ -110,8 +103,8 @@ def _attention_pull(
     lse: np.ndarray, weights: np.ndarray | None, causal: bool, scale: float | None,
     dropout: float, dropout_key: int | None,
 ) -> tuple[Any, Any, Any, Any]:  # fmt: skip
-    options = _options(query, bias, keep, causal, scale, dropout, dropout_key)
-    call = Attention(widened(query), widened(key), widened(value), options)
+    factor = _scale_of(query, scale)
+    call = Attention(query, key, value, bias, keep, causal, factor, dropout, dropout_key)
     return attention_backward(call, widened(g), needed, widened(out), lse, weights)
 
 

@@ -14,10 +14,8 @@ from minigrad.ops.probabilities import *
 from minigrad.ops.products import *
 from minigrad.ops.rearranging import *
 from minigrad.ops.reductions import *
-from minigrad.ops.rounding import *
 from minigrad.ops.scans import *
 from minigrad.ops.scattering import *
-from minigrad.ops.searching import *
 from minigrad.ops.selection import *
 from minigrad.ops.shapes import *
 from minigrad.ops.sorting import *

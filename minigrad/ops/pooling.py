@@ -12,53 +12,49 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.engine import Update
 from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.mode import state
+from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import primitive
 from minigrad.ops._numerics import formula, widened, within_rule, zeroed
 from minigrad.ops._parallel import for_rows, shared
-from minigrad.ops._windows import Padding, Window, cut, offsets, padded
+from minigrad.ops._windows import Sizes, Window, inside, padded, places
 from minigrad.ops.gathering import take_along_axis
 from minigrad.ops.indexing import IndexUpdate
 
 __all__ = ["max_pool", "max_pool_places", "sum_pool"]
 
-Sizes = tuple[int, ...]
 
-
-def _window(x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes) -> Window:
-    """A window that fits into the input."""
-    if x.ndim != len(kernel) + 2:
-        raise ArgumentError(
-            f"windows along {len(kernel)} axes need an input of {len(kernel) + 2}, got {x.shape}"
-        )
-    window = Window(kernel, stride, padding, dilation)
-    if min(window.counts(x.shape[2:])) < 1:
+def _counts(x: Any, window: Window) -> Sizes:
+    """The number of windows along each axis; an error if none fits into the input."""
+    axes = len(window.kernel)
+    if x.ndim != axes + 2:
+        raise ArgumentError(f"windows along {axes} axes need an input of {axes + 2}, got {x.shape}")
+    counts = window.counts(x.shape[2:])
+    if min(counts) < 1:
         raise ArgumentError(
             f"a window of {window.spans} does not fit into an input of shape {x.shape} with "
-            f"padding {padding}; pad more, or take a smaller window"
+            f"padding {window.padding}; pad more, or take a smaller window"
         )
-    return window
+    return counts
 
 
 @primitive(arrays=1, residuals=("chosen",))
-def _max_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes) -> Any:
-    window = _window(x, kernel, stride, padding, dilation)
+def _max_pool(x: Any, window: Window) -> Any:
+    counts = _counts(x, window)
     lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min if x.dtype.kind != "b" else 0
-    wide = padded(x, padding, lowest)
-    counts = window.counts(x.shape[2:])
-    (_, first), *others = offsets(window, counts)
+    wide = padded(x, window, lowest)
+    first, *others = places(window, counts)
     out = np.empty((*x.shape[:2], *counts), x.dtype)
     chosen = np.zeros(out.shape, np.min_scalar_type(len(others)))
 
     def work(start: int, stop: int) -> None:
         part, numbers = wide[start:stop], chosen[start:stop]
         best = part[first].copy()
-        for number, (_, places) in enumerate(others, start=1):
-            larger = np.maximum(best, part[places])
+        for number, place in enumerate(others, start=1):
+            larger = np.maximum(best, part[place])
             better = (larger != best) & (best == best)  # the first NaN stays
-            # The largest number is the latest offset; writing with a mask is many times slower.
+            # The largest number is the latest element; writing with a mask is many times slower.
             np.maximum(numbers, better * numbers.dtype.type(number), out=numbers)
             best = larger
         out[start:stop] = best
@@ -67,127 +63,94 @@ def _max_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: 
     return out, chosen
 
 
-def _for_samples(out: np.ndarray, offsets: int, work: Callable[[int, int], None]) -> None:
+def _for_samples(out: np.ndarray, elements: int, work: Callable[[int, int], None]) -> None:
     """Call ``work(start, stop)`` for samples, in several threads if that is worthwhile."""
-    effort = 2 * offsets * out.size
+    effort = 2 * elements * out.size
     for_rows(len(out), shared(len(out), len(out), effort), effort, work)
 
 
-def max_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes) -> Any:
+def max_pool(x: Any, window: Window) -> Any:
     """The largest element of each window, padding excluded. NaN counts as larger than any number.
 
-    From (N, C, *S) to (N, C, *P). The padding has a pair (before, after) for each axis of S, each
-    less than a window. Of equal elements the first receives the gradient.
+    From (N, C, *S) to (N, C, *P). The padding of each axis is less than a window. Of equal elements
+    the first receives the gradient.
     """
     if not state.get().sampled:
-        return _max_pool(x, kernel, stride, padding, dilation)
-    places = max_pool_places(x, kernel, stride, padding, dilation)
-    flat, found = (each.reshape(*each.shape[:2], math.prod(each.shape[2:])) for each in (x, places))
-    return take_along_axis(flat, found, 2).reshape(places.shape)
+        return _max_pool(x, window)
+    found = max_pool_places(x, window)
+    flat, index = (each.reshape(*each.shape[:2], math.prod(each.shape[2:])) for each in (x, found))
+    return take_along_axis(flat, index, 2).reshape(found.shape)
 
 
 @formula(
     """
-    index = chosen, kernel, stride, padding, dilation, shape  #
-    largest = _chosen_places(*index)  # where the largest of each window is
+    largest = _chosen_places(chosen, window, shape)  # where the largest of each window is
     largest
     """
 )
-def _chosen_places(
-    chosen: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes, shape: Sizes
-) -> tuple[np.ndarray, ...]:
+def _chosen_places(chosen: Any, window: Window, shape: Sizes) -> tuple[np.ndarray, ...]:
     """The index in the input of the chosen element of each window."""
     counts = chosen.shape[2:]
     index = [*np.ogrid[: shape[0], : shape[1]]]
     index = [part.reshape(*part.shape, *(1,) * len(counts)) for part in index]
-    for axis, within in enumerate(np.indices(kernel)):
-        starts = np.arange(counts[axis]) * stride[axis] - padding[axis][0]
-        places = np.take(within * dilation[axis], chosen)  # `chosen` counts the elements in order
-        places += starts.reshape(-1, *(1,) * (len(counts) - axis - 1))
+    for axis, within in enumerate(np.indices(window.kernel)):
+        starts = np.arange(counts[axis]) * window.stride[axis] - window.padding[axis][0]
+        found = np.take(within * window.dilation[axis], chosen)  # `chosen` counts the elements
+        found += starts.reshape(-1, *(1,) * (len(counts) - axis - 1))
         # In a window of -inf only, a padding element may have been chosen.
-        index.append(np.clip(places, 0, shape[2 + axis] - 1, out=places))
+        index.append(np.clip(found, 0, shape[2 + axis] - 1, out=found))
     return tuple(index)
 
 
-class PoolUpdate(Update):
-    """The same as an update at `_chosen_places`, without an index of every element."""
+@formula("IndexUpdate(g, _chosen_places(chosen, window, x_shape), x_shape)")
+def _to_chosen(g: Any, chosen: Any, window: Window, x_shape: Sizes) -> Any:
+    # Padding may be chosen where all else is -inf; float16 is added up in float32.
+    if isinstance(g, Variable) or any(map(any, window.padding)) or g.dtype == np.float16:
+        return IndexUpdate(g, _chosen_places(chosen, window, x_shape), x_shape)
+    out = np.zeros(x_shape, g.dtype)
+    elements = places(window, g.shape[2:])
 
-    def __init__(
-        self, g: Any, chosen: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes,
-        shape: Sizes,
-    ) -> None:  # fmt: skip
-        self._value, self._shape, self._chosen = g, shape, chosen
-        self._window = kernel, stride, padding, dilation
+    def work(start: int, stop: int) -> None:
+        part, numbers = out[start:stop], chosen[start:stop]
+        for number, place in enumerate(elements):
+            part[place] += np.where(numbers == number, g[start:stop], 0)
 
-    def _by_index(self) -> IndexUpdate:
-        places = _chosen_places(self._chosen, *self._window, self._shape)
-        return IndexUpdate(self._value, places, self._shape)
-
-    def dense(self) -> Any:
-        return self._by_index().dense()
-
-    def add_to(self, buffer: np.ndarray) -> None:
-        # Padding may be chosen where all else is -inf; float16 is added up in float32.
-        if any(map(any, self._window[2])) or buffer.dtype == np.float16:
-            return self._by_index().add_to(buffer)
-        window = Window(*self._window)
-        places = [place for _, place in offsets(window, self._chosen.shape[2:])]
-
-        def work(start: int, stop: int) -> None:
-            part, numbers = buffer[start:stop], self._chosen[start:stop]
-            for number, place in enumerate(places):
-                part[place] += np.where(numbers == number, self._value[start:stop], 0)
-
-        _for_samples(self._value, len(places), work)
-
-
-@formula(
-    "IndexUpdate(g, _chosen_places(chosen, kernel, stride, padding, dilation, x_shape), x_shape)"
-)
-def _to_chosen(
-    g: Any, chosen: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes,
-    x_shape: Sizes,
-) -> PoolUpdate:  # fmt: skip
-    return PoolUpdate(g, chosen, kernel, stride, padding, dilation, x_shape)
+    _for_samples(g, len(elements), work)
+    return out
 
 
 @primitive(arrays=1)
-def max_pool_places(x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes) -> Any:
+def max_pool_places(x: Any, window: Window) -> Any:
     """Where `max_pool` finds its elements: the index within each channel, flattened."""
-    _, chosen = _max_pool.op.forward(x, kernel, stride, padding, dilation)
-    _, _, *parts = _chosen_places(chosen, kernel, stride, padding, dilation, x.shape)
-    places = np.zeros(chosen.shape, np.int64)
-    for part, size in zip(parts, x.shape[2:], strict=True):
-        places = places * size + part
-    return places
+    _, chosen = _max_pool.op.forward(x, window)
+    _, _, *index = _chosen_places(chosen, window, x.shape)
+    found = np.zeros(chosen.shape, np.int64)
+    for along, size in zip(index, x.shape[2:], strict=True):
+        found = found * size + along
+    return found
 
 
 @primitive(arrays=1)
-def sum_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes) -> Any:
+def sum_pool(x: Any, window: Window) -> Any:
     """The sum of each window, where padding counts as 0; arguments as for `max_pool`."""
-    window = _window(x, kernel, stride, padding, dilation)
-    counts = window.counts(x.shape[2:])
-    wide = padded(x, padding)
-    out = np.zeros((*x.shape[:2], *counts), np.float32 if x.dtype == np.float16 else x.dtype)
-    for _, places in offsets(window, counts):
-        out += wide[places]
+    counts = _counts(x, window)
+    wide = padded(x, window)
+    out = np.zeros((*x.shape[:2], *counts), widened(x[:0]).dtype)
+    for place in places(window, counts):
+        out += wide[place]
     return out.astype(x.dtype, copy=False)
 
 
 @primitive(arrays=1)
-def sum_pool_transpose(
-    y: Any, size: Sizes, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes
-) -> Any:
+def sum_pool_transpose(y: Any, size: Sizes, window: Window) -> Any:
     """The transpose of `sum_pool`: adds a number to all elements of each window.
 
     From (N, C, *P) to (N, C, *S), where S is `size`; the padding is cut off at the edges.
     """
-    window = Window(kernel, stride, padding, dilation)
-    wide = [n + sum(pair) for n, pair in zip(size, padding, strict=True)]
-    out = np.zeros((*y.shape[:2], *wide), np.float32 if y.dtype == np.float16 else y.dtype)
-    for _, places in offsets(window, y.shape[2:]):
-        out[places] += y
-    return np.ascontiguousarray(cut(out, padding)).astype(y.dtype, copy=False)
+    out = np.zeros((*y.shape[:2], *window.padded(size)), widened(y[:0]).dtype)
+    for place in places(window, y.shape[2:]):
+        out[place] += y
+    return np.ascontiguousarray(inside(out, window)).astype(y.dtype, copy=False)
 
 
 def parts(size: int, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -207,9 +170,9 @@ def sum_parts(x: Any, axis: int, count: int) -> Any:
     if x.shape[axis] <= 8 * count:  # short parts: all at once, element by element
         sums = wide.take(starts, axis)
         for offset in range(1, int((ends - starts).max())):
-            places = starts + offset
-            beyond = (places >= ends).reshape(-1, *(1,) * (x.ndim - axis - 1))
-            sums += zeroed(wide.take(np.minimum(places, ends - 1), axis), beyond)
+            index = starts + offset
+            beyond = (index >= ends).reshape(-1, *(1,) * (x.ndim - axis - 1))
+            sums += zeroed(wide.take(np.minimum(index, ends - 1), axis), beyond)
     else:
         lines = [wide[(*[slice(None)] * axis, slice(*ends_of))].sum(axis)
                  for ends_of in zip(starts, ends, strict=True)]  # fmt: skip
@@ -221,12 +184,6 @@ def sum_parts(x: Any, axis: int, count: int) -> Any:
 sum_parts.defvjp(x=lambda g, axis, x_shape: within_rule(sum_parts, g, axis, x_shape[axis]))
 _max_pool.defvjp(x=_to_chosen)
 sum_pool.defvjp(
-    x=lambda g, x_shape, kernel, stride, padding, dilation: within_rule(
-        sum_pool_transpose, g, x_shape[2:], kernel, stride, padding, dilation
-    )
+    x=lambda g, x_shape, window: within_rule(sum_pool_transpose, g, x_shape[2:], window)
 )
-sum_pool_transpose.defvjp(
-    y=lambda g, kernel, stride, padding, dilation: within_rule(
-        sum_pool, g, kernel, stride, padding, dilation
-    )
-)
+sum_pool_transpose.defvjp(y=lambda g, window: within_rule(sum_pool, g, window))

@@ -13,8 +13,8 @@ from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import constant, formula, values_of, zeroed
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import getitem
-from minigrad.ops.searching import nonzero
 from minigrad.ops.shapes import broadcast_shape, broadcast_to
+from minigrad.ops.sorting import nonzero
 from minigrad.support.checks import fitted
 
 __all__ = [

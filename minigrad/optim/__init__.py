@@ -1,6 +1,5 @@
 """Optimizers, learning-rate schedulers, and averages of weights."""
 
-import importlib as _importlib
 import typing as _typing
 
 from minigrad.optim import lr_scheduler
@@ -9,7 +8,7 @@ from minigrad.optim.adam import Adam, Adamax, AdamW, NAdam, RAdam, SparseAdam
 from minigrad.optim.lbfgs import LBFGS
 from minigrad.optim.optimizer import Optimizer
 from minigrad.optim.sgd import ASGD, SGD, Muon
-from minigrad.support.near_names import names as _names
+from minigrad.support.lazy_names import lazy_names as _lazy_names
 
 __all__ = [
     "ASGD", "LBFGS", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "Muon", "NAdam",
@@ -18,9 +17,5 @@ __all__ = [
 
 if _typing.TYPE_CHECKING:
     from minigrad.optim import swa_utils as swa_utils
-else:
-
-    def __getattr__(name):
-        if name == "swa_utils":  # it needs minigrad.nn, which is loaded only when it is used
-            return _importlib.import_module("minigrad.optim.swa_utils")
-        return _names("optim", __all__)(name)
+else:  # it needs minigrad.nn, which is loaded only when it is used
+    __getattr__ = _lazy_names("minigrad.optim", ("swa_utils",))

@@ -1,7 +1,6 @@
 """Learning-rate schedulers: they change an optimizer's learning rate from step to step."""
 
 import math
-import typing as _typing
 import warnings
 from bisect import bisect_right
 from collections import Counter
@@ -11,7 +10,6 @@ from typing import Any, Literal
 from minigrad.autograd.events import effect, reading
 from minigrad.optim.optimizer import Optimizer
 from minigrad.support.checks import check_choice, check_number, check_probability, check_size
-from minigrad.support.near_names import names as _names
 
 __all__ = [
     "ChainedScheduler", "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts",
@@ -1091,6 +1089,3 @@ class ChainedScheduler(_Several):
 
 
 _LRScheduler = LRScheduler  # its older name in PyTorch
-
-if not _typing.TYPE_CHECKING:
-    __getattr__ = _names("optim.lr_scheduler", __all__)

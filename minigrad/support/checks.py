@@ -85,6 +85,15 @@ def check_choice(owner: str, name: str, value: Any, choices: Iterable[Any]) -> A
     return value
 
 
+def check_function(owner: str, value: Any) -> None:
+    """Raise a TypeError unless it is a function, of which a transform makes another one."""
+    if not callable(value):
+        raise TypeError(
+            f"{owner}: a function expected, got {type(value).__name__}: write {owner}(f)(x); "
+            f"tensors that were computed already are differentiated by autograd.grad"
+        )
+
+
 def fitted(array: np.ndarray, dtype: np.dtype[Any], name: str = "") -> np.ndarray:
     """Convert an array to another dtype, if that dtype can represent all values.
 
@@ -119,24 +128,6 @@ def module_of(thing: Any) -> str:
     return str(getattr(thing, "__module__", None) or "")
 
 
-def what_came(values: tuple[Any, ...]) -> str:
-    """The dtypes and shapes of the arrays among the arguments of an op, for its error."""
-    flat = [part for v in values for part in (v if isinstance(v, tuple) else (v,))]
-    shapes = [f"{v.dtype} {v.shape}" for v in flat if isinstance(v, np.ndarray)]
-    return f"; got {', '.join(shapes)}" if shapes else ""
-
-
-def shapes_that_clash(values: tuple[Any, ...]) -> str | None:
-    """An error's message if two arrays do not broadcast together."""
-    if len(values) != 2 or not all(isinstance(value, np.ndarray) for value in values):
-        return None
-    try:
-        np.broadcast_shapes(values[0].shape, values[1].shape)
-    except ValueError:
-        return f"shapes {values[0].shape} and {values[1].shape} do not broadcast together"
-    return None
-
-
 def on_cpu(device: Any) -> None:
     """Refuse every device except the CPU."""
     named = getattr(device, "type", device)
@@ -151,20 +142,3 @@ def shape_of(name: str, shape: tuple[Any, ...]) -> tuple[int, ...]:
     if not all(isinstance(n, (int, np.integer)) and n >= 0 for n in shape):
         raise TypeError(f"{name}: a shape is made of integers of at least 0, got {shape}")
     return tuple(int(n) for n in shape)
-
-
-def wrong_kind(op: Any, values: tuple[Any, ...], error: TypeError) -> str | None:
-    """Advice about an axis that is a text, and about dtypes for which NumPy has no function."""
-    for place in op.axes:
-        if place < len(values) and isinstance(values[place], str):
-            name = op.params[place]
-            return f"{name} must be an int, a tuple of ints or None, got {values[place]!r}"
-    if not str(error).startswith("ufunc "):
-        return None
-    kinds = {value.dtype.kind for value in values if isinstance(value, np.ndarray)}
-    came = what_came(values)
-    if "f" in kinds:
-        return f"bools or integers expected; a comparison, such as x > 0, gives bools{came}"
-    if kinds == {"b"}:
-        return f"numbers expected, not bools; convert them with .astype(int){came}"
-    return None

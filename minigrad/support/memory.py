@@ -8,15 +8,12 @@ memory is still reused only after it was freed.
 The first op that is recorded makes these settings, for a bounded amount. Importing makes none.
 """
 
-import os
 import sys
 
 __all__ = ["keep_freed_memory"]
 
 DEFAULT = 32
 """The mebibytes that are kept unless one asks for another amount."""
-
-VARIABLE = "MINIGRAD_KEEP_FREED_MEMORY"
 
 _settled = False
 
@@ -28,8 +25,7 @@ def keep_freed_memory(mebibytes: int) -> bool:
     """Set how much freed memory the process keeps for new arrays.
 
     The setting holds for all memory that the process takes from the C library. The first op that is
-    recorded sets 32; the environment variable ``MINIGRAD_KEEP_FREED_MEMORY`` has another number for
-    that, and with 0 nothing is set. A call before or after it has the last word.
+    recorded sets 32, unless this was called before; a later call has the last word.
 
     Args:
         mebibytes: How much free memory to keep at the end of the heap. 0 returns it and restores
@@ -72,12 +68,5 @@ def keep_freed_memory(mebibytes: int) -> bool:
 
 def keep_by_default() -> None:
     """Set how much freed memory is kept, once in a process, unless somebody has."""
-    global _settled
-    if _settled:
-        return
-    _settled = True
-    asked = os.environ.get(VARIABLE, str(DEFAULT))
-    if not asked.isdecimal() or int(asked) >= 2048:
-        raise ValueError(f"{VARIABLE}: 0 to 2047 mebibytes expected, got {asked!r}")
-    if int(asked):
-        keep_freed_memory(int(asked))
+    if not _settled:
+        keep_freed_memory(DEFAULT)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import reprlib
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
-from minigrad.support.near_names import keyword_advice
+from minigrad.support.checks import on_cpu
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -53,14 +54,13 @@ def call_error(name: str, function: Callable[..., Any], args: Any, kwargs: Any) 
         kwargs = {new.get(key, key): value for key, value in kwargs.items()}
     # A method has an argument `self`; a function, which has an op, has none.
     takes = [key for key in signature.parameters if op is not None or key != "self"]
-    advice = keyword_advice(kwargs, takes)
     try:
         signature.bind(*args, **kwargs)
     except TypeError as error:
-        return TypeError(f"{name}: {error}; it takes {', '.join(takes)}{advice}")
+        return TypeError(f"{name}: {error}; it takes {', '.join(takes)}")
     if op is not None and op.variadic:
         return TypeError(f"{name}: the tensors go into one list: {name}([a, b])")
-    return TypeError(f"{name}: a tensor with axes cannot be an axis{advice}")
+    return TypeError(f"{name}: a tensor with axes cannot be an axis")
 
 
 def named(function: Callable[P, R]) -> Callable[P, R]:
@@ -89,18 +89,22 @@ def named(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def created(function: Callable[P, R]) -> Callable[P, R]:
-    """The function, which takes PyTorch's other keywords of creation too: they change nothing."""
-    checked_call: Any = named(function)
-    first = next(iter(inspect.signature(function).parameters.values()))
-    by_sizes = first.kind is first.VAR_POSITIONAL
+    """The function, on the CPU; it takes PyTorch's other keywords of creation, without effect."""
+    parameters = inspect.signature(function).parameters
+    by_sizes = next(iter(parameters.values())).kind is inspect.Parameter.VAR_POSITIONAL
+    place = math.inf if by_sizes or "device" not in parameters else [*parameters].index("device")
+
+    @named
+    @functools.wraps(function)
+    def checked_call(*args: Any, **options: Any) -> Any:
+        if options or len(args) > place:
+            on_cpu(args[int(place)] if len(args) > place else options.get("device"))
+        return function(*args, **options)
 
     @functools.wraps(function)
     def call(*args: P.args, **options: P.kwargs) -> R:
-        if not options:
-            return checked_call(*args)
         given: Any = {name: v for name, v in options.items() if name not in _WITHOUT_EFFECT}
-        if by_sizes and "size" in given:
-            return checked_call(given.pop("size"), **given)
-        return checked_call(*args, **given)
+        size = [given.pop("size")] if by_sizes and "size" in given else []
+        return checked_call(*args, *size, **given)
 
     return call

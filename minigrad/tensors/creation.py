@@ -1,18 +1,19 @@
-"""Functions that create tensors from data, or from a shape."""
+"""Shapes and devices, and functions that create tensors from data or from a shape."""
 
 from __future__ import annotations
 
-import builtins
+import math
 from typing import Any
 
 import numpy as np
 
+from minigrad.autograd import dtype_class
 from minigrad.autograd.call import leaf_of
 from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
 from minigrad.autograd.lending import borrow
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
-from minigrad.support.checks import fitted, on_cpu, shape_of
+from minigrad.support.checks import fitted, shape_of
 from minigrad.support.signatures import created
 
 __all__ = [
@@ -20,6 +21,34 @@ __all__ = [
     "full_like", "linspace", "logspace", "ones", "ones_like", "range", "scalar_tensor", "tensor",
     "tril_indices", "triu_indices", "zeros", "zeros_like",
 ]  # fmt: skip
+
+
+class Size(tuple[int, ...]):
+    """A shape: a tuple that knows the number of elements.
+
+    Source: PyTorch 2.13, "torch.Size".
+
+    Example:
+        >>> import minigrad
+        >>> shape = minigrad.ones(2, 3).shape
+        >>> shape == (2, 3), shape.numel()
+        (True, 6)
+        >>> shape
+        minigrad.Size([2, 3])
+    """
+
+    __slots__ = ()
+
+    def numel(self) -> int:
+        """Return the number of elements."""
+        return math.prod(self)
+
+    def __repr__(self) -> str:
+        return f"{dtype_class.shown_as}.Size({[*self]})"
+
+    def __format__(self, spec: str) -> str:
+        """In an f-string a plain tuple, as messages say shapes; PyTorch's scripts get their own."""
+        return format(repr(self if dtype_class.shown_as == "torch" else tuple(self)), spec)
 
 
 class Device(str):
@@ -53,7 +82,6 @@ def tensor(
         tensor([[1., 2.],
                 [3., 4.]], requires_grad=True)
     """
-    on_cpu(device)
     return leaf_of(to_array(data, dtype, name="tensor"), requires_grad)
 
 
@@ -92,7 +120,6 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
         >>> minigrad.as_tensor(x) is x
         True
     """
-    on_cpu(device)
     return asarray(data, dtype)
 
 
@@ -149,7 +176,6 @@ def zeros(
         >>> minigrad.zeros(2, 3).shape
         minigrad.Size([2, 3])
     """
-    on_cpu(device)
     return leaf_of(np.zeros(shape_of("zeros", size), _dtype(dtype, "zeros")), requires_grad)
 
 
@@ -162,7 +188,6 @@ def ones(*size: Any, dtype: Any = None, requires_grad: bool = False, device: Any
         >>> minigrad.ones(2)
         tensor([1., 1.])
     """
-    on_cpu(device)
     return leaf_of(np.ones(shape_of("ones", size), _dtype(dtype, "ones")), requires_grad)
 
 
@@ -177,7 +202,6 @@ def empty(
         >>> minigrad.empty(2, 3).shape
         minigrad.Size([2, 3])
     """
-    on_cpu(device)
     return leaf_of(np.empty(shape_of("empty", size), _dtype(dtype, "empty")), requires_grad)
 
 
@@ -194,7 +218,6 @@ def full(
         >>> minigrad.full((2,), 7.0)
         tensor([7., 7.])
     """
-    on_cpu(device)
     value = to_array(fill_value, dtype, name="full")
     return leaf_of(np.full(shape_of("full", (size,)), value, value.dtype), requires_grad)
 
@@ -214,7 +237,6 @@ def eye(
         >>> minigrad.eye(2).tolist()
         [[1.0, 0.0], [0.0, 1.0]]
     """
-    on_cpu(device)
     rows, columns = shape_of("eye", (n, n if m is None else m))
     return leaf_of(np.eye(rows, columns, k, dtype=_dtype(dtype, "eye")), requires_grad)
 
@@ -234,20 +256,17 @@ def arange(
         >>> minigrad.arange(3)
         tensor([0, 1, 2])
     """
-    on_cpu(device)
     if step == 0:
         raise ValueError("arange: step must not be 0")
     if start is None and end is None:
         raise TypeError("arange: the end is missing")
     bounds: Any = (0, start, step) if end is None else (start or 0, end, step)
-    large = any(isinstance(bound, int) and abs(bound) >= 2**63 for bound in bounds)
     whole = all(isinstance(bound, int) for bound in bounds)
-    if large and whole:
-        numbers = [*builtins.range(*bounds)]  # NumPy would make floats of them
-        return leaf_of(to_array(numbers or np.arange(0), dtype, name="arange"), requires_grad)
+    if whole and max(map(abs, bounds)) >= 2**63:  # NumPy would make floats of them
+        raise OverflowError(f"arange: integers of 64 bits expected, got {bounds}")
     if dtype is not None and not whole and checked(dtype, "arange").kind in "iu":
         bounds = tuple(map(int, bounds))  # as in PyTorch
-    values = np.arange(*(map(float, bounds) if large else bounds))
+    values = np.arange(*bounds)
     if dtype is None and values.dtype.kind == "f":
         dtype = get_default_dtype()
     elif dtype is None and whole:
@@ -270,7 +289,6 @@ def linspace(
         >>> minigrad.linspace(0, 1, 3)
         tensor([0.0000, 0.5000, 1.0000])
     """
-    on_cpu(device)
     low, high = to_array([start, end], np.float64, name="linspace")
     chosen = _dtype(dtype, "linspace")
     values = np.linspace(low, high, shape_of("linspace", (steps,))[0])
@@ -331,8 +349,7 @@ def triu_indices(row: int, col: int, offset: int = 0, **options: Any) -> Tensor:
     return tensor(np.stack(np.triu_indices(row, offset, col)), **options)
 
 
-def _like(x: Any, dtype: Any, name: str, device: str) -> dict[str, Any]:
-    on_cpu(device)
+def _like(x: Any, dtype: Any, name: str) -> dict[str, Any]:
     known = x._data if isinstance(x, Variable) else to_array(x, name=name)
     return {"shape": known.shape, "dtype": known.dtype if dtype is None else checked(dtype, name)}
 
@@ -350,7 +367,7 @@ def zeros_like(
         >>> minigrad.zeros_like(minigrad.ones(2))
         tensor([0., 0.])
     """
-    return leaf_of(np.zeros(**_like(input, dtype, "zeros_like", device)), requires_grad)
+    return leaf_of(np.zeros(**_like(input, dtype, "zeros_like")), requires_grad)
 
 
 @created
@@ -364,7 +381,7 @@ def ones_like(
         >>> minigrad.ones_like(minigrad.zeros(2))
         tensor([1., 1.])
     """
-    return leaf_of(np.ones(**_like(input, dtype, "ones_like", device)), requires_grad)
+    return leaf_of(np.ones(**_like(input, dtype, "ones_like")), requires_grad)
 
 
 @created
@@ -378,7 +395,7 @@ def empty_like(
         >>> minigrad.empty_like(minigrad.zeros(2)).shape
         minigrad.Size([2])
     """
-    return leaf_of(np.empty(**_like(input, dtype, "empty_like", device)), requires_grad)
+    return leaf_of(np.empty(**_like(input, dtype, "empty_like")), requires_grad)
 
 
 @created
@@ -392,6 +409,6 @@ def full_like(
         >>> minigrad.full_like(minigrad.zeros(2), 3)
         tensor([3., 3.])
     """
-    like = _like(input, dtype, "full_like", device)
+    like = _like(input, dtype, "full_like")
     value = to_array(fill_value, like["dtype"], name="full_like")
     return leaf_of(np.full(fill_value=value, **like), requires_grad)

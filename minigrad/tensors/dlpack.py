@@ -80,10 +80,8 @@ def to_dlpack(
             "__dlpack__: memory is always copied, copy=False is not possible; .numpy() gives a "
             "read-only view"
         )
-    if stream is not None:
-        raise ValueError(f"__dlpack__: the CPU has no streams, stream {stream!r} was asked for")
     if dl_device not in (None, tensor.__dlpack_device__()):
         raise BufferError(f"__dlpack__: the memory is the CPU's, device {dl_device} was asked for")
     options: dict[str, Any] = {"max_version": max_version} if max_version and _VERSIONED else {}
     tell("left", tensor, "another library")
-    return tensor._data.copy().__dlpack__(**options)
+    return tensor._data.copy().__dlpack__(stream=stream, **options)

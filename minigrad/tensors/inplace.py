@@ -1,4 +1,4 @@
-"""In-place writes: ``x[i] = v``, ``x += y`` and methods with a trailing underscore.
+"""In-place writes: ``x[i] = v``, ``x += y``, methods with a trailing underscore, and fills.
 
 A write changes the memory, so every view sees it. A write is recorded if grad mode is on and the
 tensor or the value has a history; the tensor then gets a new node in the graph. A recorded write to
@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from typing import Any, cast
+from typing import Any, Self
 
 import numpy as np
 
+from minigrad import ops, random
 from minigrad.autograd.dtypes import operand, to_array
 from minigrad.autograd.engine import watch_of, watched
 from minigrad.autograd.events import tell
@@ -25,6 +26,8 @@ from minigrad.autograd.node import Edge, Leaf, Node, Variable, clock, node_of
 from minigrad.autograd.typing import P, Tensor
 from minigrad.autograd.views import Place, owner
 from minigrad.ops.indexing import getitem, normalized, write
+from minigrad.support.tree import leaves
+from minigrad.tensors.creation import tensor as new_tensor
 
 
 def set_item(tensor: Any, index: Any, value: Any) -> None:
@@ -55,11 +58,12 @@ def set_item(tensor: Any, index: Any, value: Any) -> None:
         ) from None  # fmt: skip
 
 
-def inplace(op: Callable[P, Any], name: str) -> Callable[P, Tensor]:
-    """The in-place method `name`, such as ``add_``, of an op whose result has its tensor's shape.
+def inplace(op: Callable[P, Any], name: str = "") -> Callable[P, Tensor]:
+    """The in-place method, such as ``add_``, of an op whose result has its tensor's shape.
 
-    The method changes its tensor and returns it.
+    The method changes its tensor and returns it. Its name is that of the op and ``_``, or `name`.
     """
+    name = name or f"{op.__name__}_"
 
     def method(self: Any, *args: Any, **keywords: Any) -> Any:
         recorded = _prepare(name, self, *args, *keywords.values())
@@ -85,9 +89,13 @@ def inplace(op: Callable[P, Any], name: str) -> Callable[P, Tensor]:
             written(self, result)
         return self
 
+    return _named(method, name, f"Compute `{op.__name__}` in place, and return this tensor.")
+
+
+def _named(method: Any, name: str, doc: str) -> Any:
     method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"Compute `{op.__name__}` in place, and return this tensor."
-    return cast("Callable[P, Tensor]", method)
+    method.__doc__ = doc
+    return method
 
 
 def overwritten(tensor: Any, function: Callable[..., Any], *args: Any) -> Any:
@@ -95,8 +103,9 @@ def overwritten(tensor: Any, function: Callable[..., Any], *args: Any) -> Any:
     return inplace(function, function.__name__)(tensor, *args)
 
 
-def reshaping(function: Callable[P, Any], name: str) -> Callable[P, Tensor]:
-    """The method `name`, such as ``squeeze_``, that gives a tensor itself another shape."""
+def reshaping(function: Callable[P, Any], name: str = "") -> Callable[P, Tensor]:
+    """The method, such as ``squeeze_``, that gives a tensor itself another shape."""
+    name = name or f"{function.__name__}_"
 
     def method(self: Any, *args: Any, **keywords: Any) -> Any:
         if is_grad_enabled() and isinstance(history(self), Leaf):
@@ -105,9 +114,7 @@ def reshaping(function: Callable[P, Any], name: str) -> Callable[P, Tensor]:
         self._data, self._node = result._data, result._node
         return self
 
-    method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"Give the tensor itself the shape of what `{function.__name__}` returns."
-    return cast("Callable[P, Tensor]", method)
+    return _named(method, name, f"Give the tensor the shape of what `{function.__name__}` returns.")
 
 
 def conversion(name: str, dtype: str) -> Callable[..., Tensor]:
@@ -116,9 +123,7 @@ def conversion(name: str, dtype: str) -> Callable[..., Tensor]:
     def method(self: Any, memory_format: Any = None) -> Any:
         return self.to(dtype)
 
-    method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"Convert to {dtype}; see `Tensor.to`."
-    return method
+    return _named(method, name, f"Convert to {dtype}; see `Tensor.to`.")
 
 
 def assign(tensor: Any, values: Any, name: str = "assign") -> None:
@@ -192,13 +197,15 @@ def _refuse_read_only(name: str, tensor: Any) -> None:
 def _write_part(tensor: Any, index: Any, value: Any) -> None:
     """Write into part of a tensor's memory, and record it."""
     base = _base(tensor)
+    watched_write = bool(state.get().observers)  # then the old values can still be seen
     if base is not tensor and base.ndim:
+        if watched_write and next(leaves(index, np.ndarray), None) is not None:
+            value, index = write(tensor, index, value, in_place=False), ...  # they see the index
         index = _index_in_base(tensor, index)
     elif base is not tensor:  # the base is 0-d: all or nothing is written
         if not np.ones(tensor.shape, bool)[index].any():
             return
         index = ...
-    watched_write = bool(state.get().observers)  # then the old values can still be seen
     result = write(base, index, value, in_place=not watched_write)
     if watched_write:
         np.copyto(base._data, result._data)
@@ -257,3 +264,76 @@ def _keep_old_values(node: Any, since: int, memory: np.ndarray) -> None:
                 array.copy() if isinstance(array, np.ndarray) and owner(array) is memory else array
                 for array in node.saved
             )
+
+
+def copy(x: Any, src: Any, non_blocking: bool = False) -> Any:
+    """The values of another tensor, or of an array, in the shape of `x`."""
+    given = src if isinstance(src, Variable) else new_tensor(src)
+    return ops.broadcast_to(given, x._data.shape)
+
+
+class Fills(Variable):
+    """Methods that write over a whole tensor; random ones draw from `generator` if it is given."""
+
+    bernoulli = random.bernoulli
+    multinomial = random.multinomial
+
+    copy_ = inplace(copy)
+
+    def zero_(self) -> Tensor:
+        """Write 0 everywhere."""
+        return self.copy_(self._data.dtype.type(0))
+
+    def fill_diagonal_(self, fill_value: float, wrap: bool = False) -> Tensor:
+        """Write a number along the diagonal."""
+        filled = self._data.copy()
+        np.fill_diagonal(filled, fill_value, wrap)
+        return self.copy_(filled)
+
+    def apply_(self, callable: Callable[[Any], Any]) -> Self:
+        """Write what a function of Python gives for each element."""
+        return self._filled(np.vectorize(callable)(self._data))
+
+    def normal_(self, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Self:
+        """Write normal random numbers."""
+        dtype = self._data.dtype
+        return self._drawn(lambda g, shape: random.normal(mean, std, shape, dtype), generator)
+
+    def uniform_(self, from_: float = 0.0, to: float = 1.0, *, generator: Any = None) -> Self:
+        """Write uniform random numbers."""
+        dtype = self._data.dtype
+        return self._drawn(lambda g, shape: random.uniform(from_, to, shape, dtype), generator)
+
+    def log_normal_(self, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Self:
+        """Write the exponentials of normal random numbers."""
+        return self._drawn(lambda g, shape: g.lognormal(mean, std, shape), generator)
+
+    def cauchy_(self, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Self:
+        """Write random numbers of a Cauchy distribution."""
+        return self._drawn(lambda g, n: median + sigma * g.standard_cauchy(n), generator)
+
+    def geometric_(self, p: float, *, generator: Any = None) -> Self:
+        """Write how many draws it takes until one of probability p succeeds."""
+        return self._drawn(lambda g, shape: g.geometric(p, shape), generator)
+
+    def exponential_(self, lambd: float = 1.0, *, generator: Any = None) -> Self:
+        """Write exponential random numbers."""
+        return self._drawn(lambda g, shape: g.exponential(1 / lambd, shape), generator)
+
+    def random_(self, from_: int = 0, to: int | None = None, *, generator: Any = None) -> Self:
+        """Write random integers from `from_` to before `to`; from 0 if one number is given."""
+        low, high = (0, from_) if to is None and from_ else (from_, to or 2**24)
+        return self._drawn(lambda g, shape: g.integers(low, high, shape), generator)
+
+    def bernoulli_(self, p: Any = 0.5, *, generator: Any = None) -> Self:
+        """Write 1 with a probability, else 0."""
+        return self._drawn(lambda g, shape: g.random(shape) < getattr(p, "_data", p), generator)
+
+    def _drawn(self, draw: Callable[..., Any], generator: Any) -> Self:
+        with random.drawing_from(generator):
+            values = draw(random.generator(), self._data.shape)
+        return self._filled(getattr(values, "_data", values))
+
+    def _filled(self, values: Any) -> Self:
+        assign(self, np.asarray(values).astype(self._data.dtype, copy=False), "a random fill")
+        return self

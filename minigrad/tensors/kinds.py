@@ -1,11 +1,15 @@
-"""`FloatTensor`, `LongTensor` and the others: tensors of one dtype, under PyTorch's old names."""
+"""PyTorch's old names for tensors: of one dtype, such as `LongTensor`, and `Variable`.
+
+A call of one of these classes makes a `Tensor`; every tensor that fits is an instance.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from minigrad.autograd import dtype_class as dtypes
-from minigrad.tensors.tensor import Tensor
+from minigrad.autograd import node
+from minigrad.autograd.engine import detach
 
 __all__ = [
     "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor",
@@ -14,9 +18,16 @@ __all__ = [
 
 
 class Kind(type):
-    """What these names are: a call makes a tensor as `Tensor` does, in the dtype of the kind.
+    """The class of these classes; without a `dtype` they are for tensors of all dtypes."""
 
-    A tensor of that dtype is an instance of it.
+    dtype: Any = None
+
+    def __instancecheck__(cls, x: Any) -> bool:
+        return isinstance(x, node.Variable) and cls.dtype in (None, x._data.dtype)
+
+
+class OfOneDtype(metaclass=Kind):
+    """Tensors of one dtype: a call makes one as `Tensor` does, in this dtype.
 
     Example:
         >>> import minigrad
@@ -25,118 +36,72 @@ class Kind(type):
         (minigrad.int64, True)
     """
 
-    dtype: Any
-
-    def __call__(cls, *data: Any, **options: Any) -> Any:
-        return Tensor(*data, **{"dtype": cls.dtype, **options})
-
-    def __instancecheck__(cls, x: Any) -> bool:
-        return isinstance(x, Tensor) and bool(x._data.dtype == cls.dtype)
+    def __new__(cls, *data: Any, **options: Any) -> Any:
+        """Make the tensor."""
+        return node.Variable.result_class(*data, **{"dtype": cls.dtype, **options})
 
 
-class BoolTensor(metaclass=Kind):
-    """Tensors of bools.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.BoolTensor([0, 1, 2])
-        tensor([False,  True,  True])
-    """
-
+class BoolTensor(OfOneDtype):
     dtype = dtypes.bool_
 
 
-class ByteTensor(metaclass=Kind):
-    """Tensors of uint8.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.ByteTensor([0, 1, 2])
-        tensor([0, 1, 2], dtype=minigrad.uint8)
-    """
-
+class ByteTensor(OfOneDtype):
     dtype = dtypes.uint8
 
 
-class CharTensor(metaclass=Kind):
-    """Tensors of int8.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.CharTensor([0, 1, 2])
-        tensor([0, 1, 2], dtype=minigrad.int8)
-    """
-
+class CharTensor(OfOneDtype):
     dtype = dtypes.int8
 
 
-class ShortTensor(metaclass=Kind):
-    """Tensors of int16.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.ShortTensor([0, 1, 2])
-        tensor([0, 1, 2], dtype=minigrad.int16)
-    """
-
+class ShortTensor(OfOneDtype):
     dtype = dtypes.int16
 
 
-class IntTensor(metaclass=Kind):
-    """Tensors of int32.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.IntTensor([0, 1, 2])
-        tensor([0, 1, 2], dtype=minigrad.int32)
-    """
-
+class IntTensor(OfOneDtype):
     dtype = dtypes.int32
 
 
-class LongTensor(metaclass=Kind):
-    """Tensors of int64.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.LongTensor([0, 1, 2])
-        tensor([0, 1, 2])
-    """
-
+class LongTensor(OfOneDtype):
     dtype = dtypes.int64
 
 
-class HalfTensor(metaclass=Kind):
-    """Tensors of float16.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.HalfTensor([0, 1, 2])
-        tensor([0., 1., 2.], dtype=minigrad.float16)
-    """
-
+class HalfTensor(OfOneDtype):
     dtype = dtypes.float16
 
 
-class FloatTensor(metaclass=Kind):
-    """Tensors of float32.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.FloatTensor([0, 1, 2])
-        tensor([0., 1., 2.])
-    """
-
+class FloatTensor(OfOneDtype):
     dtype = dtypes.float32
 
 
-class DoubleTensor(metaclass=Kind):
-    """Tensors of float64.
+class DoubleTensor(OfOneDtype):
+    dtype = dtypes.float64
+
+
+NAMES = {kind.dtype: kind.__name__ for kind in OfOneDtype.__subclasses__()}
+
+
+class Variable(metaclass=Kind):
+    """A tensor of the same data, without history; every tensor is an instance.
+
+    Args:
+        data: A tensor.
+        requires_grad: Whether the new one requires a gradient.
+
+    Raises:
+        TypeError: `data` is not a tensor.
 
     Example:
         >>> import minigrad
-        >>> minigrad.DoubleTensor([0, 1, 2])
-        tensor([0., 1., 2.], dtype=minigrad.float64)
+        >>> from minigrad.autograd import Variable
+        >>> x = Variable(minigrad.ones(2), requires_grad=True)
+        >>> x.requires_grad, isinstance(x, Variable)
+        (True, True)
     """
 
-    dtype = dtypes.float64
+    def __new__(cls, data: Any, requires_grad: bool = False) -> Any:
+        """Make the tensor."""
+        if not isinstance(data, cls):
+            raise TypeError(f"Variable: a tensor expected, got {type(data).__name__}")
+        tensor: Any = detach(data)
+        tensor.requires_grad = requires_grad
+        return tensor

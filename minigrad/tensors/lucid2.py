@@ -1,4 +1,4 @@
-"""Lucid 2's names that NumPy has not: conversions, devices, and second names of dtypes.
+"""Lucid 2's names that NumPy has not: conversions, and second names of dtypes.
 
 Each is a second name, with the one meaning that the thing has here.
 
@@ -9,9 +9,7 @@ from typing import Any
 
 from minigrad import ops
 from minigrad.autograd import dtype_class, is_grad_enabled
-from minigrad.support.checks import on_cpu
 from minigrad.tensors.creation import tensor
-from minigrad.tensors.inplace import assign
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["cube", "grad_enabled", "to_tensor"]
@@ -55,22 +53,6 @@ def cube(x: Any) -> Tensor:
         [8.0, -1.0]
     """
     return ops.power(x, 3)
-
-
-def zero(x: Tensor) -> Tensor:
-    """Set all elements to 0, in place; returns the tensor."""
-    assign(x, 0, "zero")
-    return x
-
-
-def gpu(x: Tensor) -> Tensor:
-    """Raise an error: there is no GPU."""
-    on_cpu("gpu")
-    return x
-
-
-for _method in (zero, gpu):
-    setattr(Tensor, _method.__name__, _method)
 
 
 for _name, _dtype in {

@@ -3,7 +3,6 @@
 Methods with a trailing underscore write over their tensor.
 """
 
-from minigrad import ops
 from minigrad.autograd.node import Variable
 from minigrad.tensors import functions
 from minigrad.tensors.functions import shapes
@@ -41,6 +40,7 @@ class Methods(Variable):
     argmin = functions.argmin
     argsort = functions.argsort
     argwhere = functions.argwhere
+    astype = functions.astype
     baddbmm = functions.baddbmm
     bincount = functions.bincount
     bitwise_and = functions.bitwise_and
@@ -50,7 +50,7 @@ class Methods(Variable):
     bitwise_right_shift = functions.bitwise_right_shift
     bitwise_xor = functions.bitwise_xor
     bmm = functions.bmm
-    cbrt = ops.cbrt
+    cbrt = functions.cbrt
     ceil = functions.ceil
     cholesky = functions.cholesky
     cholesky_inverse = functions.cholesky_inverse
@@ -92,7 +92,7 @@ class Methods(Variable):
     exp2 = functions.exp2
     expand = shapes.expand
     expand_as = shapes.expand_as
-    expand_dims = ops.expand_dims
+    expand_dims = functions.expand_dims
     expm1 = functions.expm1
     fix = trunc = functions.fix
     flatten = functions.flatten
@@ -110,7 +110,7 @@ class Methods(Variable):
     gather = functions.gather
     gcd = functions.gcd
     ge = greater_equal = functions.ge
-    gelu = ops.gelu
+    gelu = functions.gelu
     ger = outer = functions.ger
     get_device = functions.get_device
     greater = gt = functions.greater
@@ -191,13 +191,13 @@ class Methods(Variable):
     nextafter = functions.nextafter
     nonzero = functions.nonzero
     norm = functions.norm
-    numel = functions.numel
-    pad = ops.pad
+    numel = nelement = functions.numel
+    pad = functions.pad
     permute = functions.permute
     pinverse = functions.pinverse
     positive = functions.positive
     pow = functions.pow
-    power = ops.power
+    power = functions.power
     prod = functions.prod
     put = functions.put
     qr = functions.qr
@@ -226,14 +226,14 @@ class Methods(Variable):
     sgn = sign = functions.sgn
     sigmoid = functions.sigmoid
     signbit = functions.signbit
-    silu = ops.silu
+    silu = functions.silu
     sin = functions.sin
     sinc = functions.sinc
     sinh = functions.sinh
     slice_scatter = functions.slice_scatter
     slogdet = functions.slogdet
     softmax = functions.softmax
-    softplus = ops.softplus
+    softplus = functions.softplus
     sort = functions.sort
     split = functions.split
     split_with_sizes = functions.split_with_sizes
@@ -249,7 +249,7 @@ class Methods(Variable):
     swapdims = transpose = functions.swapdims
     t = functions.t
     take = functions.take
-    take_along_axis = ops.take_along_axis
+    take_along_axis = functions.take_along_axis
     take_along_dim = functions.take_along_dim
     tan = functions.tan
     tanh = functions.tanh
@@ -273,64 +273,48 @@ class Methods(Variable):
 
     # In place
 
-    abs_ = inplace(functions.abs, "abs_")
-    add_ = inplace(functions.add, "add_")
-    addcdiv_ = inplace(functions.addcdiv, "addcdiv_")
-    addcmul_ = inplace(functions.addcmul, "addcmul_")
-    addmm_ = inplace(functions.addmm, "addmm_")
-    ceil_ = inplace(functions.ceil, "ceil_")
+    abs_ = inplace(functions.abs)
+    add_ = inplace(functions.add)
+    addcdiv_ = inplace(functions.addcdiv)
+    addcmul_ = inplace(functions.addcmul)
     clamp_ = inplace(functions.clamp, "clamp_")
-    clamp_max_ = inplace(functions.clamp_max, "clamp_max_")
-    clamp_min_ = inplace(functions.clamp_min, "clamp_min_")
-    clip_ = inplace(functions.clip, "clip_")
-    cos_ = inplace(functions.cos, "cos_")
-    cumsum_ = inplace(functions.cumsum, "cumsum_")
-    div_ = inplace(functions.div, "div_")
-    erfinv_ = inplace(functions.erfinv, "erfinv_")
-    exp_ = inplace(functions.exp, "exp_")
-    fill_ = inplace(functions.fill, "fill_")
-    floor_ = inplace(functions.floor, "floor_")
-    index_add_ = inplace(functions.index_add, "index_add_")
-    index_copy_ = inplace(functions.index_copy, "index_copy_")
-    index_fill_ = inplace(functions.index_fill, "index_fill_")
-    index_put_ = inplace(functions.index_put, "index_put_")
-    lerp_ = inplace(functions.lerp, "lerp_")
-    log_ = inplace(functions.log, "log_")
-    logical_and_ = inplace(functions.logical_and, "logical_and_")
-    logical_not_ = inplace(functions.logical_not, "logical_not_")
-    logical_or_ = inplace(functions.logical_or, "logical_or_")
-    masked_fill_ = inplace(functions.masked_fill, "masked_fill_")
-    masked_scatter_ = inplace(functions.masked_scatter, "masked_scatter_")
+    clamp_max_ = inplace(functions.clamp_max)
+    clamp_min_ = inplace(functions.clamp_min)
+    clip_ = inplace(functions.clip)
+    div_ = inplace(functions.div)
+    erfinv_ = inplace(functions.erfinv)
+    exp_ = inplace(functions.exp)
+    fill_ = inplace(functions.fill)
+    floor_ = inplace(functions.floor)
+    index_add_ = inplace(functions.index_add)
+    index_copy_ = inplace(functions.index_copy)
+    index_fill_ = inplace(functions.index_fill)
+    lerp_ = inplace(functions.lerp)
+    log_ = inplace(functions.log)
+    masked_fill_ = inplace(functions.masked_fill)
     mul_ = inplace(functions.mul, "mul_")
     neg_ = inplace(functions.neg, "neg_")
-    pow_ = inplace(functions.pow, "pow_")
-    power_ = inplace(ops.power, "power_")
-    reciprocal_ = inplace(functions.reciprocal, "reciprocal_")
-    relu_ = inplace(functions.relu, "relu_")
-    remainder_ = inplace(functions.remainder, "remainder_")
-    round_ = inplace(functions.round, "round_")
-    rsqrt_ = inplace(functions.rsqrt, "rsqrt_")
-    scatter_ = inplace(functions.scatter, "scatter_")
-    scatter_add_ = inplace(functions.scatter_add, "scatter_add_")
-    sigmoid_ = inplace(functions.sigmoid, "sigmoid_")
-    sign_ = inplace(functions.sign, "sign_")
-    sin_ = inplace(functions.sin, "sin_")
-    sqrt_ = inplace(functions.sqrt, "sqrt_")
-    square_ = inplace(functions.square, "square_")
-    sub_ = inplace(functions.sub, "sub_")
-    tanh_ = inplace(functions.tanh, "tanh_")
-    tril_ = inplace(functions.tril, "tril_")
-    triu_ = inplace(functions.triu, "triu_")
-    trunc_ = inplace(functions.trunc, "trunc_")
+    pow_ = inplace(functions.pow)
+    relu_ = inplace(functions.relu)
+    round_ = inplace(functions.round)
+    scatter_ = inplace(functions.scatter)
+    scatter_add_ = inplace(functions.scatter_add)
+    sigmoid_ = inplace(functions.sigmoid)
+    sqrt_ = inplace(functions.sqrt)
+    square_ = inplace(functions.square)
+    sub_ = inplace(functions.sub)
+    tanh_ = inplace(functions.tanh)
+    tril_ = inplace(functions.tril)
+    triu_ = inplace(functions.triu)
 
     # Another shape for the tensor itself
 
-    squeeze_ = reshaping(functions.squeeze, "squeeze_")
-    swapaxes_ = reshaping(functions.swapaxes, "swapaxes_")
+    squeeze_ = reshaping(functions.squeeze)
+    swapaxes_ = reshaping(functions.swapaxes)
     swapdims_ = reshaping(functions.swapdims, "swapdims_")
-    t_ = reshaping(functions.t, "t_")
-    transpose_ = reshaping(functions.transpose, "transpose_")
-    unsqueeze_ = reshaping(functions.unsqueeze, "unsqueeze_")
+    t_ = reshaping(functions.t)
+    transpose_ = reshaping(functions.transpose)
+    unsqueeze_ = reshaping(functions.unsqueeze)
 
     # Another dtype
 
@@ -347,15 +331,16 @@ class Methods(Variable):
 
 # In place too, but met so seldom that no type checker needs to know of them.
 for _name in (
-    "absolute", "acos", "acosh", "addbmm", "addmv", "addr", "arccos", "arccosh", "arcsin",
+    "absolute", "acos", "acosh", "addbmm", "addmm", "addmv", "addr", "arccos", "arccosh", "arcsin",
     "arcsinh", "arctan", "arctan2", "arctanh", "asin", "asinh", "atan", "atan2", "atanh", "baddbmm",
     "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift",
-    "bitwise_xor", "copysign", "cosh", "cumprod", "deg2rad", "digamma", "divide", "eq", "erf",
-    "erfc", "exp2", "expm1", "fix", "float_power", "floor_divide", "fmod", "frac", "gcd", "ge",
-    "greater", "greater_equal", "gt", "heaviside", "hypot", "lcm", "ldexp", "le", "less",
-    "less_equal", "lgamma", "log10", "log1p", "log2", "logical_xor", "logit", "lt", "maximum",
+    "bitwise_xor", "ceil", "copysign", "cos", "cosh", "cumprod", "cumsum", "deg2rad", "digamma",
+    "divide", "eq", "erf", "erfc", "exp2", "expm1", "fix", "float_power", "floor_divide", "fmod",
+    "frac", "gcd", "ge", "greater", "greater_equal", "gt", "heaviside", "hypot", "index_put", "lcm",
+    "ldexp", "le", "less", "less_equal", "lgamma", "log10", "log1p", "log2", "logical_and",
+    "logical_not", "logical_or", "logical_xor", "logit", "lt", "masked_scatter", "maximum",
     "minimum", "multiply", "mvlgamma", "nan_to_num", "ne", "negative", "nextafter", "not_equal",
-    "put", "rad2deg", "renorm", "scatter_reduce", "sgn", "sinc", "sinh", "subtract", "tan",
-    "true_divide", "xlogy",
+    "power", "put", "rad2deg", "reciprocal", "remainder", "renorm", "rsqrt", "scatter_reduce",
+    "sgn", "sign", "sin", "sinc", "sinh", "subtract", "tan", "true_divide", "trunc", "xlogy",
 ):  # fmt: skip
     setattr(Methods, f"{_name}_", inplace(getattr(functions, _name), f"{_name}_"))

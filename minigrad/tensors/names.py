@@ -18,26 +18,11 @@ from minigrad.autograd import set_grad_enabled as set_grad_enabled
 from minigrad.autograd.dtype_class import *
 from minigrad.ops._parallel import get_num_threads as get_num_threads
 from minigrad.ops._parallel import set_num_threads as set_num_threads
-from minigrad.random import bernoulli as bernoulli
-from minigrad.random import get_rng_state as get_rng_state
-from minigrad.random import initial_seed as initial_seed
-from minigrad.random import manual_seed as manual_seed
-from minigrad.random import multinomial as multinomial
-from minigrad.random import normal as normal
-from minigrad.random import poisson as poisson
-from minigrad.random import rand as rand
-from minigrad.random import rand_like as rand_like
-from minigrad.random import randint as randint
-from minigrad.random import randint_like as randint_like
-from minigrad.random import randn as randn
-from minigrad.random import randn_like as randn_like
-from minigrad.random import randperm as randperm
-from minigrad.random import seed as seed
-from minigrad.random import set_rng_state as set_rng_state
 from minigrad.tensors.creation import *
+from minigrad.tensors.creation import Size as Size
 from minigrad.tensors.dlpack import *
 from minigrad.tensors.functions import *
 from minigrad.tensors.kinds import *
 from minigrad.tensors.printing import *
-from minigrad.tensors.size import Size as Size
+from minigrad.tensors.random_names import *
 from minigrad.tensors.tensor import *

@@ -11,6 +11,7 @@ import numpy as np
 
 from minigrad.autograd.dtype_class import DTYPES
 from minigrad.autograd.dtypes import get_default_dtype
+from minigrad.support.checks import check_choice
 
 __all__ = ["set_printoptions"]
 
@@ -59,10 +60,7 @@ def set_printoptions(
         >>> minigrad.set_printoptions(profile="default")
     """
     if profile is not None:
-        if profile not in PROFILES:
-            raise ValueError(
-                f"set_printoptions: profile must be one of {', '.join(PROFILES)}, got {profile!r}"
-            )
+        check_choice("set_printoptions", "profile", profile, PROFILES)
         vars(options).update(vars(PROFILES[profile]))
     given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems,
              "linewidth": linewidth}  # fmt: skip

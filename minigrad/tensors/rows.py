@@ -8,7 +8,7 @@ import numpy as np
 
 from minigrad.autograd import dtype_class
 from minigrad.ops.indexing import RowUpdate
-from minigrad.tensors.size import Size
+from minigrad.tensors.creation import Size
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["SparseRows", "held"]

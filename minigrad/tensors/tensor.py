@@ -18,7 +18,7 @@ from minigrad.autograd.call import leaf_of
 from minigrad.autograd.dtype_class import DTYPES
 from minigrad.autograd.dtype_class import dtype as DType
 from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
-from minigrad.autograd.engine import detach, hooked, watch_of, watched
+from minigrad.autograd.engine import copied, detach, hooked, watch_of, watched
 from minigrad.autograd.events import effect, tell
 from minigrad.autograd.hooks import Removable, add_hook, add_post_hook, retain
 from minigrad.autograd.lending import lend
@@ -28,23 +28,19 @@ from minigrad.autograd.node import Leaf, Node, Variable, node_of
 from minigrad.autograd.views import read_only
 from minigrad.support.checks import check_flag, on_cpu, shape_of
 from minigrad.tensors import array_api, creation, dlpack, functions, numpy_functions
-from minigrad.tensors.fills import Fills
+from minigrad.tensors.creation import CPU, Size
 from minigrad.tensors.functions.arguments import sizes_of
 from minigrad.tensors.indices import two_steps
-from minigrad.tensors.inplace import assign, inplace, read_again, set_item
+from minigrad.tensors.inplace import Fills, assign, inplace, read_again, set_item
+from minigrad.tensors.kinds import NAMES
 from minigrad.tensors.methods import Methods
 from minigrad.tensors.printing import shown
-from minigrad.tensors.size import Size
 
 if TYPE_CHECKING:
     from minigrad.debugging.grad_fn import GradFn
 
 __all__ = ["Tensor"]
 
-KINDS = {
-    "float32": "Float", "float64": "Double", "float16": "Half", "int64": "Long", "int32": "Int",
-    "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool",
-}  # fmt: skip
 _DEVICES = ("cpu", "gpu", "cuda", "mps", "xpu", "meta")
 
 
@@ -182,10 +178,6 @@ class Tensor(Methods, Fills, Variable):
 
     ndimension = dim
 
-    def nelement(self) -> int:
-        """Return the number of elements."""
-        return self.shape.numel()
-
     def stride(self, dim: int | None = None) -> Any:
         """Tell how many elements apart neighbours along each axis, or along one, are."""
         steps = tuple([step // self._data.itemsize for step in self._data.strides])
@@ -222,7 +214,7 @@ class Tensor(Methods, Fills, Variable):
     @property
     def nbytes(self) -> int:
         """The bytes of all elements."""
-        return self.nelement() * self._data.itemsize
+        return self.shape.numel() * self._data.itemsize
 
     @property
     def layout(self) -> str:
@@ -237,7 +229,7 @@ class Tensor(Methods, Fills, Variable):
     @property
     def device(self) -> str:
         """The device, always "cpu"."""
-        return creation.CPU
+        return CPU
 
     @property
     def T(self) -> Tensor:
@@ -273,7 +265,7 @@ class Tensor(Methods, Fills, Variable):
             if self._data.dtype.kind != "f":
                 raise TypeError(f"only floats can require grad, this tensor is {self.dtype}")
             if not self._data.flags.writeable:  # an optimizer writes to it
-                self._data = self._data.copy()
+                self._data = copied(self)._data
             self._node = Leaf(self)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
@@ -329,7 +321,7 @@ class Tensor(Methods, Fills, Variable):
     @property
     def retains_grad(self) -> bool:
         """Whether backward passes keep its gradient although an op made it."""
-        edge = self._node
+        edge = history(self)
         return (
             not self.is_leaf and node_of(edge) in watched and (watch_of(edge).retained is not None)
         )
@@ -605,9 +597,6 @@ class Tensor(Methods, Fills, Variable):
     def __float__(self) -> float:
         return float(self.item())
 
-    def __complex__(self) -> complex:
-        return complex(self.item())
-
     def __int__(self) -> int:
         return int(self.item())
 
@@ -678,10 +667,6 @@ class Tensor(Methods, Fills, Variable):
 
     # Methods that accept more forms of arguments than their op -----------------------------
 
-    def astype(self, dtype: Any) -> Tensor:
-        """Convert to another dtype; see `minigrad.astype`."""
-        return ops.astype(self, dtype)
-
     def to(self, *target: Any, **options: Any) -> Tensor:
         """Convert to another dtype; the tensor itself if it has that.
 
@@ -719,10 +704,10 @@ class Tensor(Methods, Fills, Variable):
             ValueError: A name is not that of a type of tensors.
         """
         if dtype is None:
-            return f"torch.{KINDS[self._data.dtype.name]}Tensor"
+            return f"torch.{NAMES[self.dtype]}"
         if isinstance(dtype, str):
-            kind = dtype.removeprefix("torch.").removesuffix("Tensor")
-            found = [name for name, known in KINDS.items() if known == kind]
+            kind = dtype.removeprefix("torch.")
+            found = [known for known, name in NAMES.items() if name == kind]
             if not found:
                 raise ValueError(f"type: {dtype!r} is not the name of a type of tensors")
             dtype = found[0]
@@ -767,12 +752,6 @@ class Tensor(Methods, Fills, Variable):
     def polygamma(self, n: int) -> Tensor:
         """Compute the nth derivative of digamma; see `minigrad.polygamma`."""
         return functions.polygamma(n, self)
-
-    def multinomial(
-        self, num_samples: int, replacement: bool = False, *, generator: Any = None
-    ) -> Tensor:
-        """Draw indices with the elements as weights; see `minigrad.multinomial`."""
-        return random.multinomial(self, num_samples, replacement, generator=generator)
 
     # New tensors of the same dtype ------------------------------------------------------------
 
@@ -867,12 +846,6 @@ class Tensor(Methods, Fills, Variable):
 
     def __abs__(self) -> Tensor:  # a method, so that type checkers accept abs(t)
         return ops.abs(self)
-
-    def __divmod__(self, other: Any) -> tuple[Tensor, Tensor]:
-        return ops.floor_divide(self, other), ops.remainder(self, other)
-
-    def __rdivmod__(self, other: Any) -> tuple[Tensor, Tensor]:
-        return ops.floor_divide(other, self), ops.remainder(other, self)
 
     # In place -------------------------------------------------------------------------------
 

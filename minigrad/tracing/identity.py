@@ -72,11 +72,14 @@ class Identity:
         self.memory(thing).writes.append(Write(place, value, next(clock)))
         self.know(thing, value)
 
+    def by_history(self, thing: Any) -> Content | None:
+        """What a tensor with a history held when an op or a recorded write made it."""
+        node, number = _edge(thing)
+        return None if node is None else self._edges.get(node, {}).get(number)
+
     def find(self, thing: Any) -> tuple[Value | None, list[Write]]:
         """The last known value of a tensor or an array, and the writes since."""
-        array = array_of(thing)
-        node, number = _edge(thing)
-        known = self._edges.get(node, {}).get(number) if node is not None else None
+        array, known = array_of(thing), self.by_history(thing)
         if known is None:
             reference, known = self._arrays.get(id(array), (None, None))
             known = known if reference is not None and reference() is array else None

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.engine import Update
 from minigrad.autograd.events import Call, Observer, Pull
 from minigrad.autograd.mode import state
 from minigrad.autograd.node import FREED, Node, Variable, clock
@@ -35,6 +34,7 @@ class Trace(Observer):
             before what runs in it.
         values: The values, by number.
         outside: Those that were there before a step read them.
+        origins: For an output of a step that is composed of others the value that it passes on.
 
     Example:
         >>> from minigrad import ones
@@ -51,6 +51,7 @@ class Trace(Observer):
         self.steps: list[Step] = []
         self.values: list[Value] = []
         self.outside: list[Value] = []
+        self.origins: dict[Value, Value] = {}
         self._identity = Identity()
         self._keep, self._lines = keep, lines
         self._effects: list[Step] = []  # that are running
@@ -62,15 +63,18 @@ class Trace(Observer):
 
     def ran(self, call: Call) -> None:
         """Write down the call of an op."""
+        wholes = (*call.residuals, *call.values) if self._parts else ()
+        composed = any(id(whole) in self._parts for whole in wholes)
+        known = [self._current(output._data) if composed else None for output in call.outputs]
         step = self._step("forward", call.op.name, self.arguments(call), op=call.op, node=call.node)
         step.outputs += [self._made(step, output) for output in call.outputs]
+        self._pass_on(step, known)
         for residual in call.residuals:
             step.outputs.append(None if residual is None else self._made(step, residual))
         if call.node is not None:
             self._calls[call.node] = step
-        if self._parts:
-            for whole in (*call.residuals, *call.values):
-                self._end(whole, step)
+        for whole in wholes:
+            self._end(whole, step)
 
     def pulled(self, pull: Pull) -> None:
         """Write down the rules of a node, and the sums of what they send."""
@@ -81,9 +85,13 @@ class Trace(Observer):
         step.frame = node.frame
         inner = self._end(node, step)
         for contribution in pull.contributions:
-            known = None if contribution is None else self._from(inner, contribution)
-            new = known is None and contribution is not None
-            step.outputs.append(self._made(step, contribution) if new else known)
+            made = None if contribution is None else self._from(inner, contribution)
+            if made is None and contribution is not None:
+                known = self._current(contribution) if inner else None
+                made = self._made(step, contribution)
+                if known is not None:
+                    self.origins[made] = known
+            step.outputs.append(made)
         for name, value, before, total in zip(
             plan.slot_names, step.outputs, pull.before, pull.totals, strict=True
         ):
@@ -125,9 +133,8 @@ class Trace(Observer):
         finally:
             self._effects.remove(step)
         if isinstance(result, (Variable, np.ndarray)):
-            known, writes = self._identity.find(result)
-            value = known if known is not None and not writes else self._made(step, result)
-            step.outputs.insert(0, value)
+            known = self._current(result)
+            step.outputs.insert(0, self._made(step, result) if known is None else known)
         elif isinstance(result, float) or (isinstance(result, int) and result > NUMBERS):
             value = self._made(step, result)
             step.outputs.insert(0, value)
@@ -251,12 +258,29 @@ class Trace(Observer):
         }  # fmt: skip
         return {name: known[name] if name in known else _shape(name, known) for name in names}
 
-    def _from(self, steps: list[Step], thing: Any) -> Value | None:
-        """The value of a tensor or an array, if one of these steps made it."""
-        if isinstance(thing, Update) or not steps:
+    def origin(self, value: Value) -> Value:
+        """The value that another one is; itself if it is of its own."""
+        while value in self.origins:
+            value = self.origins[value]
+        return value
+
+    def _pass_on(self, step: Step, known: Sequence[Value | None]) -> None:
+        """Note that the outputs of a composed step are values of its parts, or older ones."""
+        for output, value in zip(step.outputs, known, strict=False):
+            if output is not None and value is not None and output is not value:
+                self.origins[output] = value
+
+    def _current(self, thing: Any) -> Value | None:
+        """The value of a tensor or an array, if it is known, and no write made it old."""
+        if not isinstance(thing, (Variable, np.ndarray)):
             return None
         known, writes = self._identity.find(thing)
-        return known if known is not None and not writes and known.step in steps else None
+        return None if writes else known
+
+    def _from(self, steps: list[Step], thing: Any) -> Value | None:
+        """The value of a tensor or an array, if one of these steps made it."""
+        known = self._current(thing) if steps else None
+        return known if known is not None and known.step in steps else None
 
     def _made(self, step: Step, thing: Any) -> Value:
         """A new value, which a step has made."""

@@ -10,14 +10,15 @@ can be nested, and take structures of tensors.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
-from minigrad.autograd.grad_mode import set_grad_enabled
+from minigrad.autograd.grad_mode import is_grad_enabled, set_grad_enabled
 from minigrad.autograd.mutation import history
+from minigrad.support.checks import check_choice
 from minigrad.transforms import derivatives
-from minigrad.transforms.evaluation import Evaluation, Table, directions, pulled
+from minigrad.transforms.evaluation import Evaluation, Table, check_dependence, directions, pulled
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
@@ -85,7 +86,6 @@ def hessian(
         call = _call("hessian", func, given if isinstance(inputs, (tuple, list)) else given[0])
         return call.structured(call.gradient(create=True))
 
-    derivatives.check_function("hessian", func)
     return _jacobian(
         "hessian", gradient, inputs, create_graph, strict, vectorize, outer_jacobian_strategy
     )
@@ -120,11 +120,7 @@ def vjp(
     """
     with set_grad_enabled(create_graph):
         call = _call("vjp", func, inputs)
-        given = _vector("vjp", "output", call.output, call.outputs, v)
-        if strict:
-            _check("vjp", call.table(), by_input=create_graph and not any(map(history, given)))
-        product = pulled(call.outputs, call.variables, given, call.records(given))
-        return call.value, call.structured(product)
+        return _product(call, call.outputs, call.output, "output", v, strict)
 
 
 def jvp(
@@ -189,21 +185,16 @@ def vhp(
 
 def _call(name: str, func: Function, inputs: Any) -> Evaluation:
     """A call of the function, whose derivatives have the structure of `inputs`."""
-    derivatives.check_function(name, func)
-    if not isinstance(inputs, (tuple, list)):
-        return Evaluation(name, func, (inputs,), {}, 0, False, around="inputs")
-    every = tuple(range(len(inputs)))
-    return Evaluation(name, func, tuple(inputs), {}, every, False, around="inputs")
+    if isinstance(inputs, (tuple, list)):
+        return Evaluation(name, func, tuple(inputs), {}, None, False, around="inputs")
+    return Evaluation(name, func, (inputs,), {}, 0, False, around="inputs")
 
 
 def _jacobian(
     name: str, func: Function, inputs: Any, create_graph: bool, strict: bool, vectorize: bool,
     strategy: str,
 ) -> Any:  # fmt: skip
-    if strategy not in ("reverse-mode", "forward-mode"):
-        raise ValueError(
-            f'{name}: the strategy must be "reverse-mode" or "forward-mode", got {strategy!r}'
-        )
+    check_choice(name, "strategy", strategy, get_args(Strategy))
     if strict and vectorize:
         raise RuntimeError(f"{name}: strict=True and vectorize=True cannot be combined")
     with set_grad_enabled(create_graph):
@@ -211,7 +202,7 @@ def _jacobian(
         if strict:
             for i, row in enumerate(call.table()):
                 for j, gradient in enumerate(row):
-                    _refuse(name, f"output {i}", f"input {j}", [gradient], create_graph)
+                    check_dependence(name, f"output {i}", f"input {j}", [gradient], create_graph)
         by_rows = strategy == "reverse-mode"
         return derivatives.by_rows(call) if by_rows else derivatives.by_columns(call)
 
@@ -222,13 +213,20 @@ def _second(
     """The value, and the product of the symmetric Hessian and a vector."""
     with set_grad_enabled(create_graph):
         call = _call(name, func, inputs)
-        given = _vector(name, "inputs", call.structured(call.variables), call.variables, v)
         slopes = call.gradient(create=True)
-        if strict:
-            constant = create_graph and not any(map(history, given))
-            _check(name, call.table(slopes), by_input=constant)
-        product = pulled(slopes, call.variables, given, call.records(given))
-        return call.value, call.structured(product)
+        return _product(call, slopes, call.structured(slopes), "inputs", v, strict)
+
+
+def _product(
+    call: Evaluation, outputs: list[Any], like: Any, path: str, v: Any, strict: bool
+) -> tuple[Any, Any]:
+    """The value, and a vector times the Jacobian of `outputs`, the leaves of `like`."""
+    given = _vector(call.name, path, like, outputs, v)
+    if strict:
+        constant = is_grad_enabled() and not any(map(history, given))
+        _check(call.name, call.table(outputs), by_input=constant)
+    product = pulled(outputs, call.variables, given, call.records(given))
+    return call.value, call.structured(product)
 
 
 def _vector(name: str, path: str, like: Any, tensors: Sequence[Any], v: Any) -> list[Any]:
@@ -247,18 +245,6 @@ def _check(name: str, table: Table, by_input: bool = False, by_output: bool = Fa
     With `by_input`, or `by_output`, these derivatives must also have a history.
     """
     for i, row in enumerate(table):
-        _refuse(name, f"output {i}", "any input", row, by_output)
+        check_dependence(name, f"output {i}", "any input", row, by_output)
     for j, column in enumerate(zip(*table, strict=True)):
-        _refuse(name, "the output", f"input {j}", column, by_input)
-
-
-def _refuse(name: str, output: str, by: str, gradients: Sequence[Any], constant: bool) -> None:
-    """A RuntimeError if all gradients are missing; if `constant`, also if none has a history."""
-    known = [gradient for gradient in gradients if gradient is not None]
-    if not known:
-        raise RuntimeError(f"{name}: {output} does not depend on {by}, which strict=True refuses")
-    if constant and not any(map(history, known)):
-        raise RuntimeError(
-            f"{name}: the derivative of {output} by {by} is constant, which strict=True refuses "
-            f"with create_graph=True"
-        )
+        check_dependence(name, "the output", f"input {j}", column, by_input)

@@ -7,6 +7,7 @@ for arguments that it does not cover. What has no rule runs by its decomposition
 
 from __future__ import annotations
 
+import functools
 import string
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from minigrad import ops
 from minigrad.autograd.call import call_path
 from minigrad.autograd.engine import COPY, DETACH
 from minigrad.autograd.events import Call, Observer
+from minigrad.autograd.mode import located
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import Primitive, by_numpy, registry
 from minigrad.ops import _numerics
@@ -77,13 +79,7 @@ Rule = Callable[..., Any]
 RULES: dict[Primitive, Rule] = {}
 """The batching rules of ops."""
 _OP = {**registry, "detach": DETACH, "copy": COPY}
-_FUNCTIONS: dict[Primitive, Callable[..., Any]] = {}
-
-
-def _function(op: Primitive) -> Callable[..., Any]:
-    if op not in _FUNCTIONS:
-        _FUNCTIONS[op] = call_path(op)
-    return _FUNCTIONS[op]
+_function = functools.cache(call_path)
 
 
 def batching_rule(*ops_: Any) -> Callable[[Rule], Rule]:
@@ -129,8 +125,10 @@ def one_by_one(batch: Batch, *values: Any) -> Any:
     op = batch.op
     if op.side_effects or (op.random_keys and not batch.same):
         raise CannotMap(
-            f"vmap: {op.name} depends on more than its arguments, or does more than give a result: "
-            f"write a loop over the samples, minigrad.stack([f(x) for x in xs])"
+            located(
+                f"vmap: {op.name} depends on more than its arguments, or does more than give a "
+                f"result: write a loop over the samples, minigrad.stack([f(x) for x in xs])"
+            )
         )
     rows = []
     for i in range(batch.size):
@@ -205,9 +203,7 @@ def _in_shape(batch: Batch, result: Any) -> Any:
 
 
 def _moved(axis: Any, rank: int) -> Any:
-    """An axis, or several, of a sample as those of all samples; None means all."""
-    if axis is None:
-        return tuple(range(1, rank + 1))
+    """An axis, or several, of a sample as those of all samples."""
     if isinstance(axis, Iterable):
         return tuple(each % max(rank, 1) + 1 for each in axis)
     return axis % max(rank, 1) + 1
@@ -219,21 +215,15 @@ _UFUNCS = [
     op for function, op in by_numpy.items()
     if isinstance(function, np.ufunc) and function.signature is None
 ]  # fmt: skip
-_ONE_AXIS = {
-    _OP[name]
-    for name in (
-        "argmax", "argmin", "argsort", "cumprod", "cumsum", "median", "repeat", "roll", "sort",
-        "take",
-    )
-}  # fmt: skip
-"""Where no axis means that of the flattened sample."""
+_AXES = {"axis", "axis1", "axis2", "source", "destination", "axes"}
+"""The names of parameters that are axes."""
 
 
 @batching_rule(
-    *_UFUNCS, "alias", "astype", "clamped_log", "clip", "copy", "detach", "digamma", "entr", "erf",
-    "erfc", "erfinv", "gelu", "hardtanh", "identity", "isclose", "lgamma", "logit", "nan_to_num",
-    "polygamma", "relu", "rsqrt", "sigmoid", "silu", "sinc", "softplus", "to_integer", "where",
-    "xlog1py", "xlogy",
+    *_UFUNCS, "alias", "astype", "clamped_log", "clip", "copy", "cross", "detach", "digamma",
+    "entr", "erf", "erfc", "erfinv", "gelu", "hardtanh", "identity", "isclose", "lgamma", "logit",
+    "nan_to_num", "polygamma", "relu", "rotate_pairs", "rsqrt", "sigmoid", "silu", "sinc",
+    "softplus", "solve_triangular", "to_integer", "vecdot", "where", "xlog1py", "xlogy",
 )  # fmt: skip
 def elementwise(batch: Batch, *values: Any) -> Any:
     """Operands broadcast: those with fewer axes get axes of length 1 after that of the samples."""
@@ -248,21 +238,27 @@ def _masked_fill(batch: Batch, x: Any, mask: Any, value: Any) -> Any:
 
 
 @batching_rule(
-    "all", "any", "argmax", "argmin", "argsort", "count_nonzero", "cumprod", "cumsum", "flip",
-    "log_softmax", "logcumsumexp", "logsumexp", "max", "mean", "median", "min", "nanmean", "norm",
-    "prod", "repeat", "roll", "running_places", "softmax", "sort", "std", "sum", "topk", "var",
+    "all", "any", "argmax", "argmin", "argsort", "count_nonzero", "cumprod", "cumsum", "diagonal",
+    "flip", "log_softmax", "logcumsumexp", "logsumexp", "max", "mean", "median", "min", "moveaxis",
+    "nanmean", "norm", "prod", "repeat", "roll", "rot90", "running_places", "scatter_diagonal",
+    "softmax", "sort", "std", "sum", "sum_parts", "swapaxes", "topk", "trace", "var",
 )  # fmt: skip
 def along_axes(batch: Batch, x: Samples, *static: Any) -> Any:
-    """An axis is counted after that of the samples; no axis means all of the sample."""
+    """Axes are counted after that of the samples; no axis means that of the flattened sample."""
     if any(isinstance(each, Samples) for each in static):
         return NotImplemented
-    (place,) = batch.op.axes
-    axis, rest = static[place - 1], list(static)
-    rank, tensor = len(x.shape), x.tensor
-    if not rank or (axis is None and batch.op in _ONE_AXIS):
-        tensor, rank, axis = ops.reshape(tensor, (batch.size, -1)), 1, 0 if axis != () else axis
-    rest[place - 1] = _moved(axis, rank)
-    return _in_shape(batch, batch.run(tensor, *rest))
+    named = dict(zip(batch.op.params[1:], static, strict=True))
+    tensor, rank = x.tensor, len(named.get("shape", x.shape))
+    axis = named.get("axis", ())
+    if axis is None or (not rank and axis != ()):
+        named["axis"] = 0
+        if rank != 1:
+            tensor, rank = ops.reshape(tensor, (batch.size, -1)), 1
+    for name in _AXES & named.keys():
+        named[name] = _moved(named[name], rank)
+    if "shape" in named:
+        named["shape"] = (batch.size, *named["shape"])
+    return _in_shape(batch, batch.run(tensor, *named.values()))
 
 
 @batching_rule("expand_dims", "flatten", "ravel", "reshape", "squeeze")
@@ -281,22 +277,6 @@ def broadcast(batch: Batch, x: Samples, *static: Any) -> Any:
 def _transpose(batch: Batch, x: Samples, axes: Any) -> Any:
     order = range(len(x.shape))[::-1] if axes is None else axes
     return ops.transpose(x.tensor, (0, *_moved(order, len(x.shape))))
-
-
-@batching_rule(
-    "diagonal", "moveaxis", "rot90", "scatter_diagonal", "swapaxes", "trace", "sum_parts"
-)
-def axes_named(batch: Batch, x: Samples, *static: Any) -> Any:
-    """The parameters that name axes are counted after that of the samples."""
-    rank = len(batch.shape if batch.op is _OP["scatter_diagonal"] else x.shape)
-    moved = []
-    for name, value in zip(batch.op.params[1:], static, strict=True):
-        if name in ("axis", "axis1", "axis2", "source", "destination", "axes"):
-            value = _moved(value, rank)
-        elif name == "shape":
-            value = (batch.size, *value)
-        moved.append(value)
-    return batch.run(x.tensor, *moved)
 
 
 @batching_rule("concatenate", "stack")
@@ -342,12 +322,6 @@ def _linear(batch: Batch, x: Any, weight: Any, bias: Any) -> Any:
     return product.tensor if bias is None else ops.add(*aligned(product, bias))
 
 
-@batching_rule("cross", "rotate_pairs", "solve_triangular", "vecdot")
-def _vectors(batch: Batch, *values: Any) -> Any:
-    count = batch.op.arrays
-    return batch.run(*aligned(*values[:count]), *values[count:])
-
-
 @batching_rule("solve")
 def _solve(batch: Batch, a: Any, b: Any) -> Any:
     if len(shape_of(b)) > 1:
@@ -357,34 +331,25 @@ def _solve(batch: Batch, a: Any, b: Any) -> Any:
 
 
 @batching_rule("einsum")
-def _einsum(batch: Batch, operands: Sequence[Any], inputs: Any, output: Any) -> Any:
-    label = _unused(inputs)
+def _einsum(batch: Batch, operands: Sequence[Any], inputs: Sequence[str], output: str) -> Any:
+    label = next(c for c in string.ascii_letters if c not in "".join(inputs))
     labelled = [
-        _prefixed(label, terms) if isinstance(x, Samples) else terms
+        label + terms if isinstance(x, Samples) else terms
         for x, terms in zip(operands, inputs, strict=True)
     ]
     tensors = [x.tensor if isinstance(x, Samples) else x for x in operands]
-    return batch.run(tensors, type(inputs)(labelled), _prefixed(label, output))
-
-
-def _unused(inputs: Any) -> Any:
-    used = {term for terms in inputs for term in terms}
-    if all(isinstance(term, str) for term in used):
-        return next(c for c in string.ascii_letters if c not in used)
-    return max(used, default=-1) + 1
-
-
-def _prefixed(label: Any, terms: Any) -> Any:
-    return label + terms if isinstance(terms, str) else type(terms)((label, *terms))
+    return batch.run(tensors, tuple(labelled), label + output)
 
 
 @batching_rule(
-    "cholesky", "det", "eigh", "eigvalsh", "inv", "matrix_rank", "pinv", "qr", "svd", "svdvals",
-    "tril", "triu",
+    "cholesky", "det", "eigh", "eigvalsh", "inv", "layer_norm", "matrix_rank", "pinv", "qr",
+    "rms_norm", "svd", "svdvals", "tril", "triu",
 )  # fmt: skip
-def matrices(batch: Batch, x: Samples, *static: Any) -> Any:
-    """Functions of matrices run on stacks of them."""
-    return batch.run(x.tensor, *static)
+def last_axes(batch: Batch, x: Samples, *others: Any) -> Any:
+    """Functions of the last axes, such as those of matrices, run on stacks of them."""
+    if any(isinstance(each, Samples) for each in others):
+        return NotImplemented
+    return batch.run(x.tensor, *others)
 
 
 # Indices ---------------------------------------------------------------------------------------
@@ -548,13 +513,6 @@ def _batch_norm(batch: Batch, x: Any, weight: Any, bias: Any, eps: float) -> Any
     out, mean, var = batch.run(_channels(x, batch.size), scale, shift, eps)
     mean, var = [ops.reshape(each, (batch.size, batch.shape[1])) for each in (mean, var)]
     return _of_channels(batch, out), mean, var, mean, ops.sqrt(var + eps)
-
-
-@batching_rule("layer_norm", "rms_norm")
-def _of_last_axes(batch: Batch, x: Any, *others: Any) -> Any:
-    if any(isinstance(each, Samples) for each in others):
-        return NotImplemented
-    return batch.run(x.tensor, *others)
 
 
 @batching_rule("dropout")

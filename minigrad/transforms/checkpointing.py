@@ -8,7 +8,7 @@ of the outputs to those edges.
 """
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, NoReturn
 
@@ -17,7 +17,7 @@ import numpy as np
 from minigrad.autograd.call import record_outputs, with_history
 from minigrad.autograd.engine import run_backward
 from minigrad.autograd.events import Call, tell, within
-from minigrad.autograd.mode import located, state
+from minigrad.autograd.mode import changed, located, state
 from minigrad.autograd.mutation import history, view_of, written_since
 from minigrad.autograd.node import Edge, Leaf, Node, Output, Variable, clock, node_of
 from minigrad.autograd.primitives import Primitive
@@ -128,13 +128,9 @@ def checkpoint_sequential(
         >>> model[0].weight.grad is None
         False
     """
-    given: Iterable[Any] = functions.children() if hasattr(functions, "children") else functions
-    every = list(given)
+    every = list(functions.children() if hasattr(functions, "children") else functions)
     if not 1 <= segments <= len(every):
-        raise ValueError(
-            f"checkpoint_sequential: {segments} segments of {len(every)} functions; at least one "
-            f"segment expected, and at most as many as functions"
-        )
+        raise ValueError(f"checkpoint_sequential: {segments} segments of {len(every)} functions")
     size, value = len(every) // segments, input
     for start in range(0, size * (segments - 1), size):
         value = checkpoint(functools.partial(_chained, every[start : start + size]), value)
@@ -184,37 +180,32 @@ class _Segment:
     def pull(self, cotangents: Sequence[Any], needed: Sequence[bool]) -> list[Any]:
         """Run the function again, and take the cotangents of its outputs to the edges."""
         if any(written_since(array, self.stamp) for array in self.arrays):
-            raise RuntimeError(
-                located(
-                    "checkpoint: a tensor that the function reads was written in place after the "
-                    "call, so it cannot be run again; write to a copy, or run the forward pass "
-                    "again",
-                    self.scope,
-                )
+            self._refuse(
+                "a tensor that the function reads was written in place after the call, so it "
+                "cannot be run again; write to a copy, or run the forward pass again"
             )
-        outer = state.get()
-        create = outer.recording
-        start = next(clock)
-        try:
-            state.set(outer._replace(recording=True, frame=self.frame, at_end=None))
-            with self.again(), self.second:
-                result = self._call()
-        finally:
-            state.set(outer)
+        create, start = state.get().recording, next(clock)
+        with changed(recording=True, frame=self.frame, at_end=None), self.again(), self.second:
+            result = self._call()
         inner = _recorded_since(start, result)
         shapes = [tensor._data.shape for tensor in inner]
         if shapes != self.shapes:
-            self._refuse(f"returned shapes {self.shapes} first and {shapes} in the backward pass")
+            self._refuse(
+                f"the function returned shapes {self.shapes} first and {shapes} in the backward "
+                f"pass; it must do the same both times"
+            )
         if set(_boundary([history(tensor) for tensor in inner], start)) != set(self.edges):
-            self._refuse("read other tensors in the backward pass than at first")
+            self._refuse(
+                "the function read other tensors in the backward pass than at first; it must do "
+                "the same both times"
+            )
         wanted = [edge for edge, need in zip(self.edges, needed, strict=True) if need]
         roots = list(zip([history(tensor) for tensor in inner], cotangents, strict=True))
         found = run_backward(roots, create, create, {*wanted}, since=start)
         return [found.get(edge) for edge in self.edges]
 
-    def _refuse(self, what: str) -> NoReturn:
-        message = f"checkpoint: the function {what}; it must do the same both times"
-        raise RuntimeError(located(message, self.scope))
+    def _refuse(self, why: str) -> NoReturn:
+        raise RuntimeError(located(f"checkpoint: {why}", self.scope))
 
 
 def _recorded_since(stamp: int, result: Any) -> list[Any]:

@@ -138,45 +138,54 @@ class Function:
     def apply(cls, *args: Any) -> Any:
         """Call the op: what `forward` returns, with a history if an argument has one."""
         places = tuple([i for i, x in enumerate(args) if isinstance(x, Variable)])
-        context = FunctionContext(args)
-        single = False
-
-        def run(arrays: tuple[np.ndarray, ...]) -> Any:
-            nonlocal single
-            given, inputs = list(args), {}
-            for place, array in zip(places, arrays, strict=True):
-                given[place] = wrap(array)
-                inputs[id(given[place])] = args[place]
-            with no_grad(), within(context):
-                if cls.setup_context is Function.setup_context:
-                    found = cls.forward(context, *given)
-                else:
-                    found = cls.forward(*given)
-                    cls.setup_context(context, tuple(given), found)
-            single = not isinstance(found, tuple)
-            outputs = (found,) if single else found
-            for i, output in enumerate(outputs):
-                _check(f"{cls.__name__}.forward: output {i}", output)
-            context._keep(inputs, outputs)
-            context._constant = tuple([any(x is c for c in context._constant) for x in outputs])
-            # An output that is an input gets memory of its own: else a write would change both.
-            with within(context):
-                own = [copied(x) if id(x) in inputs else x for x in outputs]
-            return tuple([x._data for x in own]), context
-
         if "_ops" not in vars(cls):
             cls._ops = {}
         if (places, len(args)) not in cls._ops:
             cls._ops[places, len(args)] = _made(cls, places, len(args))
-        results = cls._ops[places, len(args)](*[args[place] for place in places], call=run)
+        call = Application(cls, args, places)
+        results = cls._ops[places, len(args)](*[args[place] for place in places], call=call)
         edge = results[0]._node if results else None
         if isinstance(edge, Output):
-            context._node = weakref.ref(edge.node)
+            call.context._node = weakref.ref(edge.node)
         outputs = tuple([
             wrap(x._data) if constant else x
-            for x, constant in zip(results, context._constant, strict=True)
+            for x, constant in zip(results, call.context._constant, strict=True)
         ])  # fmt: skip
-        return outputs[0] if single else outputs
+        return outputs[0] if call.single else outputs
+
+
+class Application:
+    """One call of a `Function`, with its arguments and the positions of the tensors among them."""
+
+    def __init__(
+        self, function: type[Function], args: tuple[Any, ...], places: tuple[int, ...]
+    ) -> None:
+        self.function, self.args, self.places = function, args, places
+        self.context, self.single = FunctionContext(args), False
+
+    def __call__(self, arrays: tuple[np.ndarray, ...]) -> Any:
+        """Run `forward` on arrays: those of the outputs, and the context."""
+        function, context = self.function, self.context
+        given, inputs = list(self.args), {}
+        for place, array in zip(self.places, arrays, strict=True):
+            given[place] = wrap(array)
+            inputs[id(given[place])] = self.args[place]
+        with no_grad(), within(context):
+            if function.setup_context is Function.setup_context:
+                found = function.forward(context, *given)
+            else:
+                found = function.forward(*given)
+                function.setup_context(context, tuple(given), found)
+        self.single = not isinstance(found, tuple)
+        outputs = (found,) if self.single else found
+        for i, output in enumerate(outputs):
+            _check(f"{function.__name__}.forward: output {i}", output)
+        context._keep(inputs, outputs)
+        context._constant = tuple([any(x is c for c in context._constant) for x in outputs])
+        # An output that is an input gets memory of its own: else a write would change both.
+        with within(context):
+            own = [copied(x) if id(x) in inputs else x for x in outputs]
+        return tuple([x._data for x in own]), context
 
 
 def _check(what: str, value: Any) -> None:

@@ -24,7 +24,8 @@ import numpy as np
 from minigrad import ops
 from minigrad.autograd.call import wrap
 from minigrad.autograd.grad_mode import enable_grad
-from minigrad.transforms.evaluation import Evaluation, directions, pulled
+from minigrad.support.checks import check_function
+from minigrad.transforms.evaluation import Evaluation, check_dependence, directions, pulled
 from minigrad.transforms.structure import rebuilt
 from minigrad.transforms.vectorization import CannotMap, Randomness, check_randomness, vmap
 
@@ -186,11 +187,7 @@ def jvp(
     call = _at("jvp", func, primals, has_aux)
     given = directions("jvp", primals, call.variables, tangents, "primals", "tangents")
     for i, row in enumerate(call.table() if strict else ()):
-        if set(row) == {None}:
-            raise RuntimeError(
-                f"jvp: output {i} of the function depends on no argument, and strict is set; with "
-                f"strict=False its derivative is 0"
-            )
+        check_dependence("jvp", f"output {i}", "any input", row)
     return call.returned(call.value, along(call, *transposed(call), given))
 
 
@@ -382,29 +379,12 @@ def hvp(
 
 def _at(name: str, func: Function, primals: Any, has_aux: bool) -> Evaluation:
     """A call of the function in which all arguments are differentiated."""
-    check_function(name, func)
     if not isinstance(primals, tuple):
         raise TypeError(
             f"{name}: primals must be the tuple of the function's arguments, got "
             f"{type(primals).__name__}; for one argument write (x,)"
         )
-    every = tuple(range(len(primals)))
-    return Evaluation(name, func, primals, {}, every, has_aux, around="primals")
-
-
-def check_function(name: str, func: Any, argnums: Any = 0) -> None:
-    """Raise a TypeError unless it is a function, and for arguments in the place of `argnums`."""
-    if not callable(func):
-        raise TypeError(
-            f"{name}: a function expected, got {type(func).__name__}; tensors that were "
-            f"computed already are differentiated by autograd.grad"
-        )
-    for i in argnums if isinstance(argnums, (tuple, list)) else (argnums,):
-        if not isinstance(i, (int, np.integer)) or isinstance(i, bool):
-            raise TypeError(
-                f"{name}: argnums must be an int or a tuple of ints, got {type(i).__name__}; "
-                f"{name}(f) returns a function of f's arguments: write {name}(f)(x)"
-            )
+    return Evaluation(name, func, primals, {}, None, has_aux, around="primals")
 
 
 def _derived(
@@ -412,7 +392,13 @@ def _derived(
     compute: Callable[[Evaluation], Any],
 ) -> Function:  # fmt: skip
     """The function of the same arguments that computes something of a call."""
-    check_function(name, func, argnums)
+    check_function(name, func)
+    for i in argnums if isinstance(argnums, (tuple, list)) else (argnums,):
+        if not isinstance(i, (int, np.integer)) or isinstance(i, bool):
+            raise TypeError(
+                f"{name}: argnums must be an int or a tuple of ints, got {type(i).__name__}; "
+                f"{name}(f) returns a function of f's arguments: write {name}(f)(x)"
+            )
 
     @functools.wraps(func, updated=())
     def derived(*args: Any, **kwargs: Any) -> Any:

@@ -18,7 +18,8 @@ from minigrad.autograd.grad_mode import enable_grad, is_grad_enabled
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Node, Variable, clock, node_of
 from minigrad.autograd.views import read_only
-from minigrad.transforms.structure import aligned, flatten, mapped, rebuilt
+from minigrad.support.checks import check_function
+from minigrad.transforms.structure import flatten, mapped, rebuilt
 
 Table = Sequence[Sequence[Any]]
 """For each output and each variable the gradient; None where it does not depend on it."""
@@ -27,7 +28,8 @@ Table = Sequence[Sequence[Any]]
 class Evaluation:
     """One call of a function of structures of tensors, for the transform `name`.
 
-    Errors call the positional arguments `around`. The keyword arguments are never differentiated.
+    Errors call the positional arguments `around`. The keyword arguments are never differentiated;
+    if `argnums` is None, all others are.
 
     Attributes:
         variables: The tensors that are differentiated, in order.
@@ -39,17 +41,19 @@ class Evaluation:
 
     def __init__(
         self, name: str, function: Callable[..., Any], args: tuple[Any, ...],
-        kwargs: dict[str, Any], argnums: int | tuple[int, ...], has_aux: bool, around: str = "args",
+        kwargs: dict[str, Any], argnums: int | tuple[int, ...] | None, has_aux: bool,
+        around: str = "args",
     ) -> None:  # fmt: skip
+        check_function(name, function)
         self.name = name
-        enabled = self._enabled = is_grad_enabled()
+        self._enabled = is_grad_enabled()
         self._born = next(clock)
-        places = _places(name, argnums, len(args))
+        places = _places(name, range(len(args)) if argnums is None else argnums, len(args))
         self._arguments = tuple(args[i] for i in places)
         self._single = isinstance(argnums, int | np.integer)
         named = [leaf for i in places for leaf in flatten(args[i], f"{around}[{i}]")]
         with enable_grad():
-            self.variables = [_variable(name, path, leaf, enabled) for path, leaf in named]
+            self.variables = [_variable(name, path, leaf) for path, leaf in named]
             values, leaves = list(args), iter(self.variables)
             for i in places:
                 values[i] = rebuilt(args[i], leaves)
@@ -111,20 +115,15 @@ class Evaluation:
         """Whether derivatives in these directions are recorded."""
         return is_grad_enabled() and (self.recorded or _has_history(given))
 
-    def one_number(self) -> Any:
-        """The output of a scalar function; a RuntimeError if it is not one number."""
-        if not isinstance(self.output, Variable) or self.output._data.size != 1:
+    def gradient(self, create: bool) -> list[Any]:
+        """The gradient of a function that returns one number: a tensor for each variable."""
+        output = self.output
+        if not isinstance(output, Variable) or output._data.size != 1:
             raise RuntimeError(
-                f"{self.name}: the function must return one number, got {_shown(self.output)}; "
+                f"{self.name}: the function must return one number, got {_shown(output)}; "
                 f"vjp and jacrev take functions of any shape"
             )
-        return self.output
-
-    def gradient(self, create: bool, retain: bool = False) -> list[Any]:
-        """The gradient of a function that returns one number: a tensor for each variable."""
-        output = self.one_number()
-        seed = np.ones(output._data.shape, output._data.dtype)
-        return pulled([output], self.variables, [seed], create, retain)
+        return pulled([output], self.variables, [np.ones_like(output._data)], create)
 
     def structured(self, values: Iterable[Any]) -> Any:
         """One value for each variable in the structure of the arguments."""
@@ -134,7 +133,7 @@ class Evaluation:
 
 def _places(name: str, argnums: Any, count: int) -> tuple[int, ...]:
     """The positions of the arguments to differentiate, checked."""
-    wanted = argnums if isinstance(argnums, tuple | list) else (argnums,)
+    wanted = (argnums,) if isinstance(argnums, int | np.integer) else argnums
     places = tuple([int(i) % count for i in wanted if -count <= i < count])
     if len({*places}) != len(wanted):
         raise ValueError(
@@ -144,7 +143,7 @@ def _places(name: str, argnums: Any, count: int) -> tuple[int, ...]:
     return places
 
 
-def _variable(name: str, path: str, value: Any, enabled: bool) -> Any:
+def _variable(name: str, path: str, value: Any) -> Any:
     """A variable with the value of an argument, and with its history if it has one."""
     if not isinstance(value, Variable):
         value = wrap(to_array(value, name=f"{name}: {path}"))
@@ -155,7 +154,7 @@ def _variable(name: str, path: str, value: Any, enabled: bool) -> Any:
         raise TypeError(
             f"{name}: {path} holds {value._data.dtype}, and only floats have derivatives: {remedy}"
         )
-    if enabled and history(value) is not None:
+    if history(value) is not None:
         variable = alias(value)
         variable._data = read_only(variable._data)
         return variable
@@ -193,22 +192,33 @@ def pulled(
     retain: bool = False, fill: bool = True,
 ) -> list[Any]:  # fmt: skip
     """The cotangents of `inputs`; zeros, or None without `fill`, for one that no output needs."""
-    roots = [k for k, output in enumerate(outputs) if history(output) is not None]
-    found: Sequence[Any] = [None] * len(inputs)
-    if roots and inputs:
-        found = grad(
-            [outputs[k] for k in roots],
-            inputs,
-            [cotangents[k] for k in roots],
-            retain_graph=retain or create,
-            create_graph=create,
-            allow_unused=True,
-        )
-    if not fill:
-        return list(found)
-    return [
-        wrap(np.zeros_like(x._data)) if g is None else g for x, g in zip(inputs, found, strict=True)
+    pairs = [
+        (output, cotangent)
+        for output, cotangent in zip(outputs, cotangents, strict=True)
+        if history(output) is not None
     ]
+    if not pairs or not inputs:
+        return [wrap(np.zeros_like(x._data)) if fill else None for x in inputs]
+    found = grad(
+        [output for output, _ in pairs], inputs, [cotangent for _, cotangent in pairs],
+        retain_graph=retain or create, create_graph=create, allow_unused=True,
+        materialize_grads=fill,
+    )  # fmt: skip
+    return list(found)
+
+
+def check_dependence(
+    name: str, output: str, by: str, gradients: Sequence[Any], constant: bool = False
+) -> None:
+    """A RuntimeError if all gradients are missing; if `constant`, also if none has a history."""
+    known = [gradient for gradient in gradients if gradient is not None]
+    if not known:
+        raise RuntimeError(f"{name}: {output} does not depend on {by}, which strict=True refuses")
+    if constant and not _has_history(known):
+        raise RuntimeError(
+            f"{name}: the derivative of {output} by {by} is constant, which strict=True refuses "
+            f"with create_graph=True"
+        )
 
 
 def directions(
@@ -216,18 +226,20 @@ def directions(
 ) -> list[Any]:
     """Tangents or cotangents for `tensors`, the leaves of `like`, each of its shape and dtype.
 
-    They are `given` as tensors, arrays or numbers in the same structure. Errors name the transform,
-    `name`, and call the structures `like_path` and `path`.
+    They are `given` as tensors, arrays or numbers in the same structure; the keys of a dict may be
+    in any order. Errors name the transform, `name`, and call the structures `like_path` and `path`.
     """
-    try:
-        values = aligned(like, given, like_path, path)
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
-    others = flatten(like, like_path)
-    places = flatten(rebuilt(like, iter(values)), path)
+    wanted, found = [place for place, _ in flatten(like, path)], dict(flatten(given, path))
+    missing = [place for place in wanted if place not in found]
+    unexpected = [place for place in found if place not in wanted]
+    if missing or unexpected:
+        raise ValueError(
+            f"{name}: {path} must have the structure of {like_path}: missing "
+            f"{', '.join(missing) or 'none'}, unexpected {', '.join(unexpected) or 'none'}"
+        )
     checked = []
-    for tensor, (other, _), (place, value) in zip(tensors, others, places, strict=True):
-        dtype, shape = tensor._data.dtype, tensor._data.shape
+    for tensor, (other, _), place in zip(tensors, flatten(like, like_path), wanted, strict=True):
+        value, dtype, shape = found[place], tensor._data.dtype, tensor._data.shape
         if not isinstance(value, Variable):
             weak = isinstance(value, np.generic) or not hasattr(value, "dtype")
             value = wrap(to_array(value, dtype if weak else None, name=f"{name}: {place}"))

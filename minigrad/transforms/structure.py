@@ -34,22 +34,6 @@ def rebuilt(like: Any, leaves: Iterator[Any]) -> Any:
     return mapped(lambda _: next(leaves), like)
 
 
-def aligned(like: Any, given: Any, like_path: str, path: str) -> list[Any]:
-    """The leaves of `given` in the order of those of `like`, whose structure it must have.
-
-    The keys of a dict may be in any order. Errors call the two `path` and `like_path`.
-    """
-    wanted, found = [place for place, _ in flatten(like, path)], dict(flatten(given, path))
-    missing = [place for place in wanted if place not in found]
-    unexpected = [place for place in found if place not in wanted]
-    if missing or unexpected:
-        raise ValueError(
-            f"{path} must have the structure of {like_path}: missing "
-            f"{', '.join(missing) or 'none'}, unexpected {', '.join(unexpected) or 'none'}"
-        )
-    return [found[place] for place in wanted]
-
-
 def spread(value: Any, axes: Any, path: str) -> Iterator[tuple[str, Any, int | None]]:
     """The leaves of a structure, each with the axis that counts the samples."""
     if axes is None or hasattr(axes, "__index__"):

@@ -16,21 +16,19 @@ import numpy as np
 from minigrad import ops
 from minigrad.autograd.call import wrap
 from minigrad.autograd.dtypes import to_array
-from minigrad.autograd.engine import call_hook
-from minigrad.autograd.events import Call, effect, only_reads, undecorated
-from minigrad.autograd.mode import state
+from minigrad.autograd.engine import alias, call_hook, watched
+from minigrad.autograd.events import effect, only_reads, undecorated
+from minigrad.autograd.hooks import add_hook
+from minigrad.autograd.mode import changed, state
 from minigrad.autograd.mutation import history
-from minigrad.autograd.node import Leaf, Node, Variable, clock
+from minigrad.autograd.node import Leaf, Variable, clock
 from minigrad.autograd.primitives import registry
 from minigrad.autograd.scope import LOOP, Frame, FunctionCall
-from minigrad.autograd.views import Place, read_only
 from minigrad.support import tree
-from minigrad.support.checks import check_choice
+from minigrad.support.checks import check_choice, check_function, check_size
 from minigrad.support.random_state import DRAWS
-from minigrad.tracing import Step, Trace, Value
-from minigrad.tracing.lines import user_line
+from minigrad.tracing import Step, Value
 from minigrad.transforms.batching import (
-    INDEXED,
     RULES,
     Batch,
     CannotMap,
@@ -41,6 +39,8 @@ from minigrad.transforms.batching import (
     static,
     whole,
 )
+from minigrad.transforms.custom_function import Application
+from minigrad.transforms.sample_trace import SampleTrace
 from minigrad.transforms.structure import flatten, rebuilt, spread
 
 __all__ = ["CannotMap", "Randomness", "check_randomness", "functionalize", "vmap"]
@@ -90,14 +90,10 @@ def vmap(
         >>> minigrad.vmap(grad(loss), in_dims=(None, 0))(w, xs).tolist()
         [[6.0, 12.0], [42.0, 56.0]]
     """
-    if not callable(func):
-        raise TypeError(
-            f"vmap: a function expected, got {type(func).__name__}: write vmap(f)(x); tensors "
-            f"that were computed already are differentiated by autograd.grad"
-        )
+    check_function("vmap", func)
     check_randomness("vmap", randomness)
-    if chunk_size is not None and chunk_size < 1:
-        raise ValueError(f"vmap: chunk_size must be at least 1, got {chunk_size}")
+    if chunk_size is not None:
+        check_size("vmap", "chunk_size", chunk_size)
 
     @functools.wraps(func)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -110,7 +106,7 @@ def vmap(
         step = chunk_size or max(size, 1)
         results = []
         for start in range(0, max(size, 1), step):
-            run = _Run(min(step, size - start), randomness)
+            run = _Mapped(min(step, size - start), randomness)
             given = [run.given(_window(leaf, start, start + step)) for _, leaf in leaves]
             every = rebuilt((args, kwargs), iter(given))
             results.append(run.of_all(*run.of_one(func, *every), out_dims))
@@ -181,124 +177,31 @@ def _window(leaf: Any, start: int, stop: int) -> Any:
     return leaf if start == 0 and stop >= len(x._data) else Samples(x[start:stop])
 
 
-class _Sample(Trace):
-    """A trace of the run of one sample, which refuses what it could not do for all."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._born = next(clock)
-        self.mapped: dict[Value, Samples] = {}
-        """The arguments: what differs from sample to sample."""
-        self.things: dict[Value, Any] = {}
-        """The tensors and arrays that were there before."""
-        self._fresh: dict[int, np.ndarray] = {}  # the first content of arrays made within, by id
-        self._differs: dict[Value, bool] = {}
-
-    def differs(self, value: Value) -> bool:
-        """Whether a value differs from sample to sample: it was computed from an argument."""
-        stack = [value]
-        while stack:
-            one = stack[-1]
-            reads = [] if one.step is None else one.step.reads
-            unknown = [each for each in reads if each not in self._differs]
-            stack += unknown
-            if not unknown:
-                self._differs[one] = one in self.mapped or any(map(self._differs.get, reads))
-                stack.pop()
-        return self._differs[value]
-
-    def ran(self, call: Call) -> None:
-        """Refuse a static argument that differs from sample to sample, but for an index."""
-        super().ran(call)
-        op, given = call.op, self.steps[-1].arguments
-        for name in op.params[1 if op.variadic else op.arrays :]:
-            thing = given.get(name)
-            if op in INDEXED or not isinstance(thing, (Value, tuple, list, slice)):
-                continue
-            if any(map(self.differs, tree.leaves(thing, Value))):
-                raise CannotMap(
-                    f"vmap: {op.name}: {name} must be the same for all samples, at {user_line()}"
-                )
-
-    def created(self, tensor: Variable) -> None:
-        """Keep what a tensor holds that was made in the function: it may be written to."""
-        self._fresh[id(tensor._data)] = tensor._data.copy()
-        self.things[self.value(tensor)] = wrap(self._fresh[id(tensor._data)])
-
-    def wrote(self, tensor: Variable, values: Any) -> None:
-        """Refuse a write to a tensor from outside."""
-        known, _ = self._identity.find(tensor)
-        if known is None or (known.step is None and id(known.array) not in self._fresh):
-            raise CannotMap(
-                f"vmap: the function writes to a tensor from outside, at {user_line()}: "
-                f"write to a copy, x.clone(), and return it"
-            )
-        super().wrote(tensor, values)
-
-    def left(self, tensor: Variable, door: str) -> None:
-        """Refuse that Python reads what differs from sample to sample."""
-        checks = any(only_reads(each.function) for each in self._effects)
-        if not checks and self.differs(self.value(tensor)):
-            part_of = state.get().within
-            if isinstance(part_of, Node):
-                raise CannotMap(
-                    f"vmap: the derivative of {part_of.plan.op.name} decides by values that differ "
-                    f"from sample to sample; write a loop over the samples, "
-                    f"minigrad.stack([f(x) for x in xs])"
-                )
-            raise CannotMap(
-                f"vmap: {door} reads what differs from sample to sample, at {user_line()}: "
-                f"the function runs once, for all samples; choose with minigrad.where"
-            )
-
-    def _from_outside(self, thing: Any) -> Value:
-        value = super()._from_outside(thing)
-        edge = history(thing) if isinstance(thing, Variable) else None
-        made_within = isinstance(edge, Leaf) and edge.stamp > self._born
-        self.things[value] = wrap(thing._data) if made_within else thing
-        return value
-
-
-class _Run:
-    """One call of a mapped function: a run of one sample, and then of all."""
+class _Mapped(SampleTrace):
+    """One call of a mapped function: a run of one sample, which is traced, and then of all."""
 
     def __init__(self, size: int, randomness: Randomness) -> None:
-        self._trace, self._randomness = _Sample(), randomness
-        self._size, self._empty = max(size, 1), not size
-        self._known: dict[Value, Any] = {}
-        self._by_place: dict[Place, Value] = {}
-        self._unplaced: list[Value] = []  # what comes into it before a value is looked for
+        super().__init__()
+        self._size, self._empty, self._randomness = max(size, 1), not size, randomness
+        now = state.get()
+        self._around, self._recording = now.frame, now.recording
         self._wholes: set[Step] = set()  # what is composed of other steps
-        self._around: Frame | None = None  # of the call
 
     # One sample
-
-    def given(self, leaf: Any) -> Any:
-        """A leaf of the arguments, for the first sample."""
-        if not isinstance(leaf, Samples):
-            return leaf
-        sample = wrap(read_only(np.array(leaf.tensor._data[0])))
-        if history(leaf.tensor) is not None:
-            sample._node = Leaf(sample)
-        self._trace.mapped[self._trace.value(sample)] = leaf
-        return sample
 
     def of_one(
         self, function: Callable[..., Any], args: Any, kwargs: dict[str, Any]
     ) -> tuple[Any, list[Any]]:
         """Run the function on the first sample: its result, and the values in it."""
-        outer = state.get()
-        frame = FunctionCall("vmap", next(clock), outer.frame, self._size)
-        try:
-            state.set(outer._replace(observers=(self._trace,), sampled=True, frame=frame))
+        frame = FunctionCall("vmap", next(clock), self._around, self._size)
+        with changed(observers=(self,), sampled=True, frame=frame):
             result = function(*args, **kwargs)
-        finally:
-            state.set(outer)
-        return result, [self._value(*leaf) for leaf in flatten(result, "the result")]
+        self.refuse_lost_writes()
+        return result, [self._result(*leaf) for leaf in flatten(result, "the result")]
 
-    def _value(self, path: str, leaf: Any) -> Any:
+    def _result(self, path: str, leaf: Any) -> Any:
         if isinstance(leaf, (Variable, np.ndarray)):
-            return self._trace.value(leaf)
+            return self.value(leaf)
         if isinstance(leaf, (bool, int, float, np.generic)):
             return leaf
         raise TypeError(f"vmap: {path} must be a tensor, got {type(leaf).__name__}")
@@ -307,29 +210,25 @@ class _Run:
 
     def of_all(self, result: Any, values: list[Any], out_dims: Any) -> tuple[Any, list[Any]]:
         """Run the steps for all samples: the result of one sample, and the values in its place."""
-        self._known |= self._trace.things | self._trace.mapped
-        every = self._trace.steps
-        composed = {s.inside for s in every}
+        composed = {step.inside for step in self.steps}
         self._wholes = {
-            s for s in every if s.phase == "backward" or (s.phase == "forward" and s in composed)
-        }
-        steps = _needed(every, self._wholes, values)
-        ends = _last_uses(steps, values)
-        outer = state.get()
-        self._around = outer.frame
-        try:
-            with np.errstate(all="ignore"):  # as in a backward pass, which may be among the steps
-                for step in steps:
-                    if step.phase == "effect":
-                        self._effect(step)
-                    elif step in self._wholes:
-                        self._whole(step)
-                    elif step.phase != "left":
-                        self._run(step)
-                    for value in ends[step]:
-                        self._known.pop(value, None)
-        finally:
-            state.set(outer)
+            step for step in self.steps
+            if step.phase == "backward" or (step.phase == "forward" and step in composed)
+        }  # fmt: skip
+        for value, sample in self.samples:
+            hooks = sample._node.hooks if isinstance(sample._node, Leaf) else {}
+            if hooks:
+                self.every[value] = self._hooked(Samples(alias(self.every[value].tensor)), hooks)
+        with changed(), np.errstate(all="ignore"):  # as in a backward pass: it may be in a step
+            for step, ends in _needed(self.steps, self._wholes, values):
+                if step.phase == "effect":
+                    self._effect(step)
+                elif step in self._wholes:
+                    self._whole(step)
+                elif step.phase != "left":
+                    self._run(step)
+                for value in ends:
+                    self.every.pop(value, None)
         found = [self._found(value) if isinstance(value, Value) else value for value in values]
         places = [axis for _, _, axis in spread(result, out_dims, "the result")]
         return result, [*map(self._placed, found, places)]
@@ -345,13 +244,13 @@ class _Run:
 
     def _found(self, value: Value) -> Any:
         """The counterpart of a value in the run of all samples."""
-        if value not in self._known:
+        if value not in self.every:
             step = value.step
             raise CannotMap(
                 f"vmap: {step.what if step else 'a value'} keeps a result that its batching rule "
                 f"does not give"
             )
-        return self._known[value]
+        return self.every[value]
 
     def _filled(self, thing: Any) -> Any:
         """An argument of a step, with the counterparts of its values."""
@@ -368,26 +267,26 @@ class _Run:
         out = step.outputs[0]
         assert out is not None
         if step.op is None:
-            self._know(step, [self._copy(self._filled(step.arguments["values"]), out)])
+            self._store(step, [self._copy(self._filled(step.arguments["values"]), out)])
             return
         op = step.op
         given = step.arguments
         values = [self._filled(given.get(name, default))
                   for name, default in zip(op.params, op.defaults, strict=True)]  # fmt: skip
+        values = [*values[: op.arrays], *map(static, values[op.arrays :])]
         batch = Batch(op, self._size, step.outputs, self._randomness == "same")
         mapped = next(tree.leaves(values, Samples), None) is not None
-        self._enter(step.frame if mapped else self._around)
+        self._enter(step.frame if mapped else self._around, step.grad_mode)
         if mapped or (op.random_keys and not batch.same):
             found, mapped = self._of_samples(batch, values), True
         else:
-            found = batch.run(*values[: op.arrays], *map(static, values[op.arrays :]))
+            found = batch.run(*values)
         results = found if isinstance(found, (tuple, list)) else [found]
-        self._know(step, [Samples(one) if mapped else one for one in results])
+        self._store(step, [Samples(one) if mapped else one for one in results])
 
     def _of_samples(self, batch: Batch, values: list[Any]) -> Any:
         """The results of an op: by its rule, by its decomposition, or by a loop."""
         op = batch.op
-        values = [*values[: op.arrays], *map(static, values[op.arrays :])]
         found = RULES[op](batch, *values) if op in RULES else NotImplemented
         if found is not NotImplemented:
             return found
@@ -397,13 +296,14 @@ class _Run:
             given = [wrap(value) if isinstance(value, np.ndarray) else value for value in given]
             composed = functools.partial(op.call_with, op.decomposition)
             return vmap(lambda *one: composed(one), axes, 0, self._randomness)(*given)
-        self._enter(FunctionCall(LOOP, next(clock), self._around))
+        self._enter(FunctionCall(LOOP, next(clock), state.get().frame), state.get().recording)
         return one_by_one(batch, *values)
 
-    def _enter(self, frame: Frame | None) -> None:
-        now = state.get()
-        if now.frame is not frame:
-            state.set(now._replace(frame=frame))
+    def _enter(self, frame: Frame | None, recording: bool) -> None:
+        """Go on in a call, and record if the step was recorded and the caller records."""
+        now, recording = state.get(), recording and self._recording
+        if now.frame is not frame or now.recording is not recording:
+            state.set(now._replace(frame=frame, recording=recording))
 
     def _copy(self, values: Any, out: Value) -> Any:
         if not isinstance(values, Samples):
@@ -411,45 +311,86 @@ class _Run:
         converted = Samples(ops.astype(values.tensor, out.dtype))
         return Samples(broadcast(Batch(registry["broadcast_to"], self._size, [out]), converted))
 
-    def _know(self, step: Step, results: list[Any]) -> None:
+    def _store(self, step: Step, results: list[Any]) -> None:
+        node = step.node
+        if node is not None and node in watched:  # with hooks, perhaps
+            for number, watch in node.watches.items():
+                results[number] = self._hooked(results[number], watch.hooks)
         for value, one in zip(step.outputs, results, strict=False):
             if value is not None:
-                self._known[value] = one
-                self._unplaced.append(value)
+                self.every[value] = one
+
+    def _hooked(self, result: Any, hooks: dict[int, Any]) -> Any:
+        """A result whose gradients hooks see, one sample after the other."""
+        if not hooks or not state.get().recording:
+            return result
+        tensor = whole(result, self._size)
+        if history(tensor) is None:
+            return result
+
+        def each(hook: Callable[[Any], Any], gradient: Any) -> Any:
+            parts = [gradient[i] for i in range(self._size)]
+            found = [hook(part) for part in parts]
+            return ops.stack([p if f is None else f for p, f in zip(parts, found, strict=True)])
+
+        for hook in hooks.values():
+            add_hook(history(tensor), functools.partial(each, hook))
+        return Samples(tensor)
 
     def _whole(self, step: Step) -> None:
         """A step that is composed of others, or the rules of a node: they have made its results."""
+        call = step.arguments.get("call")
+        if isinstance(call, Application):
+            given = [self._filled(x) for x in step.arguments.values() if x is not call]
+            if self._is_differentiated(step, given):
+                self._store(step, self._applied(step, call, given))
+                return
         for value in step.outputs:
-            if value is None or value in self._known or not isinstance(value.array, np.ndarray):
+            if value is None or value in self.every or not isinstance(value.array, np.ndarray):
                 continue
-            place = Place.of_array(value.array)
-            for one in self._unplaced:
-                if isinstance(one.array, np.ndarray):
-                    self._by_place[Place.of_array(one.array)] = one
-            self._unplaced.clear()
             same = [one for one in step.reads if one.array is value.array]
-            known = [one for one in (self._by_place.get(place), *same) if one in self._known]
-            if known:
-                self._known[value] = self._known[known[0]]
-            elif self._trace.differs(value):
+            same = [one for one in (self.origin(value), *same) if one in self.every]
+            if same:
+                self.every[value] = self.every[same[0]]
+            elif value in self.varying:
                 raise CannotMap(
                     f"vmap: {step.what}: what its function or its rule computes is not made of "
                     f"minigrad's ops"
                 )
             else:
-                self._known[value] = wrap(value.array)
-            self._by_place[place] = value
+                self.every[value] = wrap(value.array)
+        if step.phase == "forward":
+            self._store(step, [value and self.every.get(value) for value in step.outputs])
+
+    def _is_differentiated(self, step: Step, given: list[Any]) -> bool:
+        """Whether the caller may ask for the derivative of a step."""
+        tensors = [x.tensor if isinstance(x, Samples) else x for x in given]
+        self._enter(step.frame, step.grad_mode)
+        return state.get().recording and any(
+            isinstance(x, Variable) and history(x) is not None for x in tensors
+        )
+
+    def _applied(self, step: Step, call: Application, given: list[Any]) -> list[Samples]:
+        """The results of a `Function`, whose rule is its own: called for each sample."""
+        self._enter(FunctionCall(LOOP, next(clock), state.get().frame), step.grad_mode)
+        rows = []
+        for i in range(self._size):
+            args = dict(enumerate(call.args))
+            args |= zip(call.places, [of_sample(x, i) for x in given], strict=True)
+            found = call.function.apply(*args.values())
+            rows.append(found if isinstance(found, tuple) else (found,))
+        return [Samples(ops.stack(column)) for column in zip(*rows, strict=True)]
 
     def _effect(self, step: Step) -> None:
         """A random number, or something that a mapped function may not do."""
         if step.inside is not None and step.inside.phase == "effect":
             return  # a part of one that is done below
         name = getattr(step.function, "__name__", "a function")
-        if any(isinstance(self._known.get(value), Samples) for value in step.reads):
-            if step.function is undecorated(call_hook):
+        if any(isinstance(self.every.get(value), Samples) for value in step.reads):
+            if step.function is undecorated(call_hook) or self.adds_within(step):
                 return
             if only_reads(step.function):  # it checks values
-                self._calls(step, self._size)
+                self._called(step, self._size)
                 return
             raise CannotMap(
                 f"vmap: {name} changes what lives longer than the call, and differs from sample "
@@ -472,11 +413,11 @@ class _Run:
         first = step.outputs[0]
         assert first is not None
         if self._randomness == "same" or not isinstance(first.array, np.ndarray):
-            self._know(step, self._calls(step, 1))
-            return
-        self._know(step, [Samples(ops.stack(self._calls(step, self._size)))])
+            self._store(step, self._called(step, 1))
+        else:
+            self._store(step, [Samples(ops.stack(self._called(step, self._size)))])
 
-    def _calls(self, step: Step, samples: int) -> list[Any]:
+    def _called(self, step: Step, samples: int) -> list[Any]:
         """Call the function of an effect for the first samples."""
         function: Any = effect(step.function)  # type: ignore[arg-type]
         named = {name: self._filled(thing) for name, thing in step.arguments.items()}
@@ -490,36 +431,33 @@ class _Run:
         ]
 
 
-def _needed(steps: list[Step], wholes: set[Step], results: list[Any]) -> list[Step]:
-    """The steps that results depend on, all that they are composed of, and effects."""
-    needed: set[Any] = {one for one in results if isinstance(one, Value)}  # values and steps
+def _needed(
+    steps: list[Step], wholes: set[Step], results: list[Any]
+) -> list[tuple[Step, list[Value]]]:
+    """The steps that results depend on, and effects; each with the values that end there.
+
+    With a step come those that it is composed of. A value that was made in one of these may be the
+    result of the step, so it is kept as long.
+    """
+    kept = {one for one in results if isinstance(one, Value)}
+    needed: set[Any] = {*kept}  # values and steps
+    ends: dict[Step, list[Value]] = {}
     for step in reversed(steps):
         acts = step.phase == "effect" or (step.op is not None and step.op.side_effects)
-        if acts or step.inside in needed or not needed.isdisjoint(step.outputs):
-            arrays = [value.array for value in step.outputs if value is not None]
-            needed.add(step)
-            needed |= {
-                value for value in step.reads
-                if step not in wholes or any(value.array is array for array in arrays)
-            }  # fmt: skip
-    return [step for step in steps if step in needed]
-
-
-def _last_uses(steps: list[Step], results: list[Any]) -> dict[Step, list[Value]]:
-    """For each step the values that nothing reads after it.
-
-    A value made within a composed step may be the result of the step, so it is kept so long.
-    """
-    number = {step: i for i, step in enumerate(steps)}
-    last = {value: step for step in steps for value in step.reads}
-    for step in steps:
-        whole = step
-        while whole.inside in number:
-            whole = whole.inside
-        for value in step.outputs:
-            if value is not None:
-                last[value] = max(last.get(value, step), step, whole, key=number.__getitem__)
-    ends: dict[Step, list[Value]] = {step: [] for step in steps}
-    for value in last.keys() - {one for one in results if isinstance(one, Value)}:
-        ends[last[value]].append(value)
-    return ends
+        outputs = [value for value in step.outputs if value is not None]
+        if not (acts or step.inside in needed or not needed.isdisjoint(outputs)):
+            continue
+        needed.add(step)
+        ends[step] = []
+        for value in (*step.reads, *outputs):
+            if value not in kept:
+                kept.add(value)
+                whole = value.step
+                while whole is not None and whole.inside in ends:
+                    whole = whole.inside
+                ends[whole if whole in ends else step].append(value)
+        needed |= {
+            value for value in step.reads
+            if step not in wholes or any(value.array is one.array for one in outputs)
+        }  # fmt: skip
+    return [*reversed(ends.items())]

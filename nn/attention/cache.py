@@ -9,7 +9,7 @@ Each module has a slot of its own: see `slots`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -69,21 +69,32 @@ class KVCache(Cache):
         True
     """
 
-    slots: Slots
-    """Which module owns which slot."""
+    def __init__(self) -> None:
+        self.slots = Slots()
+        """Which module owns which slot."""
+        self._layers: dict[int, Any] = {}
 
-    def __new__(cls, *_: Any, **__: Any) -> Self:
-        made = super().__new__(cls)
-        made.slots = Slots()
-        return made
-
-    @abstractmethod
     def get(self, layer_idx: int) -> tuple[Tensor, Tensor] | None:
         """Return the cached keys and values of a layer, (N, H, length, d) each, or None."""
+        owner = type(self).__name__
+        both: tuple[Tensor, Tensor] | None
+        both = self._layers.get(check_size(owner, "layer_idx", layer_idx, least=0))
+        return both
 
-    @abstractmethod
+    def get_seq_length(self, layer_idx: int = 0) -> int:
+        both = self.get(layer_idx)
+        return 0 if both is None else both[0].shape[2]
+
+    def get_max_cache_shape(self) -> int | None:
+        return None
+
     def cached_layers(self) -> list[int]:
         """Return the indices of the layers that have a cache."""
+        return sorted(self._layers)
+
+    def reset(self) -> None:
+        self._layers.clear()
+        self.slots = Slots()
 
     @abstractmethod
     def _write(self, layer_idx: int, key: Tensor, value: Tensor, start: int) -> None:
@@ -152,6 +163,9 @@ class KVCache(Cache):
                 self._write(layer_idx, change(both[0]), change(both[1]), 0)
                 self.slots.forget_memory(layer_idx)
 
+    def _longest(self) -> int:
+        return max(map(self.get_seq_length, self.cached_layers()), default=0)
+
     def _check(self, key: Tensor, value: Tensor, layer_idx: int) -> None:
         """Raise if new keys and values fit neither each other nor the cached ones."""
         owner = type(self).__name__
@@ -197,33 +211,13 @@ class DynamicKVCache(KVCache):
         5
     """
 
-    def __init__(self) -> None:
-        self._layers: dict[int, tuple[Tensor, Tensor]] = {}
-
-    def get(self, layer_idx: int) -> tuple[Tensor, Tensor] | None:
-        return self._layers.get(check_size("DynamicKVCache", "layer_idx", layer_idx, least=0))
-
-    def get_seq_length(self, layer_idx: int = 0) -> int:
-        both = self.get(layer_idx)
-        return 0 if both is None else both[0].shape[2]
-
-    def get_max_cache_shape(self) -> int | None:
-        return None
-
-    def cached_layers(self) -> list[int]:
-        return sorted(self._layers)
-
-    def reset(self) -> None:
-        self._layers.clear()
-        self.slots = Slots()
-
     def _write(self, layer_idx: int, key: Tensor, value: Tensor, start: int) -> None:
         past = self._layers.get(layer_idx)
         both = (key, value) if past is None or not start else appended(past, key, value, start)
         self._layers[layer_idx] = both
 
     def __repr__(self) -> str:
-        return f"DynamicKVCache(layers={len(self._layers)}, length={_longest(self)})"
+        return f"DynamicKVCache(layers={len(self._layers)}, length={self._longest()})"
 
 
 class StaticKVCache(KVCache):
@@ -243,16 +237,16 @@ class StaticKVCache(KVCache):
     """
 
     def __init__(self, max_cache_len: int, num_layers: int) -> None:
+        super().__init__()
         self.max_cache_len = check_size("StaticKVCache", "max_cache_len", max_cache_len)
         self.num_layers = check_size("StaticKVCache", "num_layers", num_layers)
-        self._buffers: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         self._lengths = [0] * num_layers
 
     def get(self, layer_idx: int) -> tuple[Tensor, Tensor] | None:
         length = self.get_seq_length(layer_idx)
-        if layer_idx not in self._buffers:
+        if layer_idx not in self._layers:
             return None
-        keys, values = self._buffers[layer_idx]
+        keys, values = self._layers[layer_idx]
         return leaf_of(keys[:, :, :length], False), leaf_of(values[:, :, :length], False)
 
     def get_seq_length(self, layer_idx: int = 0) -> int:
@@ -266,12 +260,8 @@ class StaticKVCache(KVCache):
     def get_max_cache_shape(self) -> int | None:
         return self.max_cache_len
 
-    def cached_layers(self) -> list[int]:
-        return sorted(self._buffers)
-
     def reset(self) -> None:
-        self._buffers.clear()
-        self.slots = Slots()
+        super().reset()
         self._lengths = [0] * self.num_layers
 
     def _write(self, layer_idx: int, key: Tensor, value: Tensor, start: int) -> None:
@@ -287,10 +277,9 @@ class StaticKVCache(KVCache):
                     "minigrad.no_grad(), or use a DynamicKVCache"
                 )
             )
-        buffers = self._buffers.get(layer_idx)
+        buffers = self._layers.get(layer_idx)
         if buffers is None or len(buffers[0]) != len(key):
-            buffers = (self._room_for(key), self._room_for(value))
-            self._buffers[layer_idx] = buffers
+            buffers = self._layers[layer_idx] = (self._room_for(key), self._room_for(value))
         for buffer, new in zip(buffers, (key, value), strict=True):
             buffer[:, :, start:end] = values_of(new)
             mark_written(buffer)
@@ -303,7 +292,7 @@ class StaticKVCache(KVCache):
     def __repr__(self) -> str:
         return (
             f"StaticKVCache(max_cache_len={self.max_cache_len}, num_layers={self.num_layers}, "
-            f"length={_longest(self)})"
+            f"length={self._longest()})"
         )
 
 
@@ -359,7 +348,3 @@ class EncoderDecoderCache(Cache):
 
     def __repr__(self) -> str:
         return f"EncoderDecoderCache({self.self_attention_cache!r}, {self.cross_attention_cache!r})"
-
-
-def _longest(cache: KVCache) -> int:
-    return max((cache.get_seq_length(i) for i in cache.cached_layers()), default=0)

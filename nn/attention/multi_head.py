@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.errors import value_error
+from minigrad.autograd.errors import refuse_shapes, value_error
 from minigrad.nn import init
 from minigrad.nn.attention.cache import KVCache
 from minigrad.nn.functional.attention import attend, check_sequences, scores_shape
@@ -109,9 +109,7 @@ class MultiHeadAttention(Module):
             whole diagonal is an error, since it is probably meant for PyTorch's layers.
 
     Raises:
-        TypeError: `rope` is not a `RotaryPosEmbedding`.
-        ValueError: num_heads does not divide embed_dim, num_kv_heads does not divide num_heads, or
-            `rope` is for another width than :math:`d_h`.
+        ValueError: num_heads does not divide embed_dim, or num_kv_heads not num_heads.
 
     Example:
         >>> import minigrad.nn as nn
@@ -153,7 +151,7 @@ class MultiHeadAttention(Module):
         width = self.num_kv_heads * self.head_dim
         self._make_projections(width, bias)
         self.out_proj = Linear(embed_dim, embed_dim, bias)
-        self.rope = self._checked_rope(rope)
+        self.rope = rope
         self.bias_k = Parameter(empty((1, 1, width))) if add_bias_kv else None
         self.bias_v = Parameter(empty((1, 1, width))) if add_bias_kv else None
         self.reset_parameters()
@@ -258,21 +256,6 @@ class MultiHeadAttention(Module):
         output = self.out_proj(merged)
         return (output, weights) if need_weights else output
 
-    def _checked_rope(self, rope: Any) -> RotaryPosEmbedding | None:
-        """The rotary embedding, if it is one and fits the width of the heads."""
-        if rope is None:
-            return None
-        if not isinstance(rope, RotaryPosEmbedding):
-            came = type(rope).__name__
-            raise TypeError(f"MultiHeadAttention: rope must be a nn.RotaryPosEmbedding, got {came}")
-        if self.head_dim % 2 or rope.embed_dim not in (None, self.head_dim):
-            wanted = "an even width" if rope.embed_dim is None else f"width {rope.embed_dim}"
-            raise ValueError(
-                f"MultiHeadAttention: rope needs heads of {wanted}, got embed_dim / num_heads = "
-                f"{self.head_dim}"
-            )
-        return rope
-
     @property
     def _extra_keys(self) -> int:
         """The number of appended keys."""
@@ -296,16 +279,11 @@ class MultiHeadAttention(Module):
         return x.reshape(n, length, heads, self.head_dim).swapaxes(1, 2)
 
     def _check_inputs(self, query: Tensor, key: Tensor, value: Tensor) -> None:
-        inputs = {"query": query, "key": key, "value": value}
+        sequences = ("query", query, "L"), ("key", key, "S"), ("value", value, "S")
         widths = (self.embed_dim, self.kdim, self.vdim)
-        for (name, tensor), width in zip(inputs.items(), widths, strict=True):
-            if tensor.ndim != 3 or tensor.shape[2] != width:
-                axis = "L" if name == "query" else "S"
-                hint = "; add the batch axis with .expand_dims(0)" if tensor.ndim == 2 else ""
-                raise value_error(
-                    f"MultiHeadAttention: {name} must have shape (N, {axis}, {width}), "
-                    f"got {tuple(tensor.shape)}{hint}"
-                )
+        for (name, x, axis), width in zip(sequences, widths, strict=True):
+            wrong = x.ndim != 3 or x.shape[2] != width
+            refuse_shapes(wrong, "MultiHeadAttention", f"{name} of shape (N, {axis}, {width})", x)
         check_sequences("MultiHeadAttention", query, key, value)
 
     def adapt_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:

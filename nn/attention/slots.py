@@ -44,25 +44,27 @@ class Slots:
         self, cache: KVCache, module: Module, index: int | None, length: int, writes: bool
     ) -> int:
         """Return the slot of a module that gives `length` keys, and stores them if it `writes`."""
+
+        def refused(what: str) -> ValueError:
+            return value_error(f"{type(module).__name__}: {what}; {REMEDY}")
+
+        kind = type(cache).__name__
         owners = {i: self._owners.get(i, _nobody)() for i in cache.cached_layers()}
-        names = f"{type(module).__name__}: ", type(cache).__name__
         if index is not None:
             owner = owners.get(index)
             if owner is not None and owner is not module:
-                raise value_error(
-                    f"{names[0]}slot {index} of the {names[1]} belongs to another "
-                    f"{type(owner).__name__}, which filled it; {REMEDY}"
-                )
+                name = type(owner).__name__
+                raise refused(f"slot {index} of the {kind} belongs to another {name}")
             return index
         own = [i for i, owner in owners.items() if owner is module]
         if len(own) > 1:
-            raise value_error(f"{names[0]}it has the slots {own} of the {names[1]}; {REMEDY}")
+            raise refused(f"it has the slots {own} of the {kind}")
         step = self._step()
         if own:
             if writes and step is not None and self._calls.get(own[0]) is step:
-                raise value_error(
-                    f"{names[0]}it was called twice in one call of {step.kind}, with one "
-                    f"{names[1]}: two depths need two slots, and two steps the same; {REMEDY}"
+                raise refused(
+                    f"it was called twice in one call of {step.kind}, with one {kind}: two depths "
+                    f"need two slots, and two steps the same"
                 )
             return own[0]
         new = next(i for i in range(len(owners) + 1) if i not in owners or i not in self._owners)
@@ -76,9 +78,9 @@ class Slots:
             or any(cache.get_seq_length(i) != length for i in owners)
             or not (alone or all(call is step for call in calls))
         ):
-            raise value_error(
-                f"{names[0]}it has no slot in the {names[1]}, whose slots {list(owners)} other "
-                f"modules filled, in earlier calls or with another length than {length}; {REMEDY}"
+            raise refused(
+                f"it has no slot in the {kind}, whose slots {list(owners)} other modules filled, "
+                f"in earlier calls or with another length than {length}"
             )
         return new
 

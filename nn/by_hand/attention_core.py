@@ -50,11 +50,7 @@ def compute_attention_scores(Q: np.ndarray, K: np.ndarray, scale: bool = True) -
         >>> scores.shape
         (2, 4, 4)
     """
-    if Q.shape[-1] != K.shape[-1]:
-        raise ValueError(
-            f"compute_attention_scores: Q {Q.shape} and K {K.shape} must agree in their last "
-            f"axis, d_k"
-        )
+    check_shapes("compute_attention_scores", K=(K, (*K.shape[:-1], Q.shape[-1])))
     scores = Q @ K.swapaxes(-1, -2)  # (..., seq_q, d_k) @ (..., d_k, seq_k)
     return scores / Q.shape[-1] ** 0.5 if scale else scores
 
@@ -90,9 +86,11 @@ def apply_attention_mask(
     try:
         attend = np.broadcast_to(mask, scores.shape)
     except ValueError:
+        padding = scores.ndim == 4 and mask.shape == (scores.shape[0], scores.shape[3])
+        hint = "; a padding mask is given as mask[:, None, None, :]" if padding else ""
         raise ValueError(
             f"apply_attention_mask: a mask of shape {mask.shape} does not broadcast to scores of "
-            f"shape {scores.shape}"
+            f"shape {scores.shape}{hint}"
         ) from None
     return np.where(attend, scores, mask_value)
 
@@ -275,16 +273,13 @@ def additive_attention(
         ((2, 4, 8), (2, 4, 5))
     """
     _check_sequences("additive_attention", Q, K, V)
-    if Q.ndim != 3:
-        raise ValueError(
-            f"additive_attention: Q must have shape (batch, seq_q, d_q), got {Q.shape}"
-        )
-    if v.ndim != 1 or W_q.shape != (Q.shape[-1], v.size) or W_k.shape != (K.shape[-1], v.size):
-        raise ValueError(
-            f"additive_attention: W_q {W_q.shape}, W_k {W_k.shape} and v {v.shape} must have "
-            f"shapes (d_q, d_attn), (d_k, d_attn) and (d_attn,) with d_q = {Q.shape[-1]} and "
-            f"d_k = {K.shape[-1]}"
-        )
+    check_shapes(
+        "additive_attention",
+        Q=(Q, (len(Q), *Q.shape[-2:])),
+        W_q=(W_q, (Q.shape[-1], v.size)),
+        W_k=(W_k, (K.shape[-1], v.size)),
+        v=(v, (v.size,)),
+    )
     hidden = _additive_hidden(Q, K, W_q, W_k)  # (batch, seq_q, seq_k, d_attn)
     scores = hidden @ v  # (batch, seq_q, seq_k)
     if mask is not None:
@@ -365,14 +360,14 @@ def _additive_hidden(Q: np.ndarray, K: np.ndarray, W_q: np.ndarray, W_k: np.ndar
     return np.tanh(queries[:, :, None, :] + keys[:, None, :, :])  # every pair
 
 
-def _check_sequences(name: str, Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> None:
-    """Raise for sequences whose shapes do not fit."""
-    if not Q.shape[:-2] == K.shape[:-2] == V.shape[:-2]:
-        raise ValueError(
-            f"{name}: Q {Q.shape}, K {K.shape} and V {V.shape} must agree in the axes before the "
-            f"last two"
-        )
-    if K.shape[-2] != V.shape[-2]:
-        raise ValueError(
-            f"{name}: K {K.shape} and V {V.shape} must agree in seq_k: as many values as keys"
-        )
+def _check_sequences(owner: str, Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> None:
+    """Raise unless K and V have the axes of Q before the last two, and V as many rows as K."""
+    rows = (*Q.shape[:-2], K.shape[-2])
+    check_shapes(owner, K=(K, (*rows, K.shape[-1])), V=(V, (*rows, V.shape[-1])))
+
+
+def check_shapes(owner: str, **wanted: tuple[np.ndarray, tuple[int, ...]]) -> None:
+    """Raise for the first array that does not have the shape given with it."""
+    for name, (array, shape) in wanted.items():
+        if array.shape != shape:
+            raise ValueError(f"{owner}: {name} must have shape {shape}, got {array.shape}")

@@ -15,6 +15,7 @@ product computes the queries of all heads.
 import numpy as np
 
 from minigrad.nn.by_hand.attention_core import (
+    check_shapes,
     scaled_dot_product_attention,
     scaled_dot_product_attention_backward,
 )
@@ -43,8 +44,6 @@ def split_heads(x: np.ndarray, num_heads: int) -> np.ndarray:
         >>> split.shape  # 512/8 = 64
         (2, 8, 10, 64)
     """
-    if x.ndim != 3:
-        raise ValueError(f"split_heads: x must have shape (batch, seq, d_model), got {x.shape}")
     batch, seq, d_model = x.shape
     _check_divisible("split_heads", d_model, num_heads)
     parts = x.reshape(batch, seq, num_heads, d_model // num_heads)
@@ -66,10 +65,6 @@ def merge_heads(x: np.ndarray) -> np.ndarray:
         >>> merge_heads(np.zeros((2, 8, 10, 64))).shape
         (2, 10, 512)
     """
-    if x.ndim != 4:
-        raise ValueError(
-            f"merge_heads: x must have shape (batch, num_heads, seq, d_k), got {x.shape}"
-        )
     batch, num_heads, seq, d_k = x.shape
     return x.swapaxes(1, 2).reshape(batch, seq, num_heads * d_k)
 
@@ -111,9 +106,12 @@ def multi_head_attention_forward(
         ((2, 10, 64), (2, 8, 10, 10))
     """
     inputs, projections = {"Q": Q, "K": K, "V": V}, {"W_Q": W_Q, "W_K": W_K, "W_V": W_V, "W_O": W_O}
-    _check_shapes(inputs, projections)
-    _check_divisible("multi_head_attention_forward", W_Q.shape[0], num_heads)
-    mask = _with_head_axis(mask, (Q.shape[0], num_heads, Q.shape[1], K.shape[1]))
+    batch, d_model = len(Q), len(W_Q)
+    sequences = {name: (x, (batch, x.shape[1], d_model)) for name, x in inputs.items()}
+    matrices = {name: (W, (d_model, d_model)) for name, W in projections.items()}
+    check_shapes("multi_head_attention_forward", **sequences, **matrices)
+    if mask is not None and np.ndim(mask) == 3:
+        mask = np.asarray(mask)[:, None]  # (batch, 1, seq_q, seq_k)
 
     q = split_heads(Q @ W_Q, num_heads)  # (batch, num_heads, seq_q, d_k)
     k = split_heads(K @ W_K, num_heads)  # (batch, num_heads, seq_k, d_k)
@@ -161,11 +159,7 @@ def multi_head_attention_backward(
         ((2, 10, 64), ['W_Q', 'W_K', 'W_V', 'W_O'])
     """
     merged, num_heads = cache["merged"], cache["num_heads"]
-    if grad_output.shape != merged.shape:
-        raise ValueError(
-            f"multi_head_attention_backward: grad_output must have the shape {merged.shape} of "
-            f"the output, got {grad_output.shape}"
-        )
+    check_shapes("multi_head_attention_backward", grad_output=(grad_output, merged.shape))
 
     grad_W_O = _weight_gradient(merged, grad_output)  # (d_model, d_model)
     grad_merged = grad_output @ cache["W_O"].T  # (batch, seq_q, d_model)
@@ -310,49 +304,6 @@ def check_params(owner: str, own: dict[str, np.ndarray], given: dict[str, np.nda
 def _weight_gradient(x: np.ndarray, grad_y: np.ndarray) -> np.ndarray:
     """Xᵀ grad_Y summed over the batch, for Y = X W: (batch, seq, in), (batch, seq, out)."""
     return np.tensordot(x, grad_y, axes=((0, 1), (0, 1)))  # (in, out)
-
-
-def _with_head_axis(
-    mask: np.ndarray | None, scores: tuple[int, int, int, int]
-) -> np.ndarray | None:
-    """Align a mask with scores of shape (batch, num_heads, seq_q, seq_k)."""
-    if mask is None:
-        return None
-    mask = np.asarray(mask)
-    aligned = mask[:, None] if mask.ndim == 3 else mask  # (batch, 1, seq_q, seq_k)
-    try:
-        np.broadcast_to(aligned, scores)
-    except ValueError:
-        hint = ""
-        if mask.shape == (scores[0], scores[3]):
-            hint = "; a padding mask is given as mask[:, None, None, :]"
-        raise ValueError(
-            f"multi_head_attention_forward: a mask of shape {mask.shape} does not fit scores of "
-            f"shape {scores}{hint}"
-        ) from None
-    return aligned
-
-
-def _check_shapes(inputs: dict[str, np.ndarray], projections: dict[str, np.ndarray]) -> None:
-    d_model = projections["W_Q"].shape[0]
-    for name, W in projections.items():
-        if W.shape != (d_model, d_model):
-            raise ValueError(
-                f"multi_head_attention_forward: {name} must have shape (d_model, d_model) = "
-                f"{(d_model, d_model)}, got {W.shape}"
-            )
-    for name, x in inputs.items():
-        if x.ndim != 3 or x.shape[-1] != d_model:
-            raise ValueError(
-                f"multi_head_attention_forward: {name} must have shape (batch, seq, {d_model}), "
-                f"got {x.shape}"
-            )
-    Q, K, V = inputs.values()
-    if not len(Q) == len(K) == len(V) or K.shape[1] != V.shape[1]:
-        raise ValueError(
-            f"multi_head_attention_forward: Q {Q.shape}, K {K.shape} and V {V.shape} must agree in "
-            f"batch, K and V in seq_k too: as many values as keys"
-        )
 
 
 def _check_divisible(name: str, d_model: int, num_heads: int) -> None:

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from minigrad.nn.by_hand.attention_core import check_shapes
+
 __all__ = [
     "add_positional_encoding", "create_causal_mask", "create_padding_mask",
     "learned_positional_encoding", "sinusoidal_encoding",
@@ -33,7 +35,6 @@ def sinusoidal_encoding(max_length: int, d_model: int) -> np.ndarray:
         >>> pe.shape
         (100, 512)
     """
-    _check_sizes("sinusoidal_encoding", max_length=max_length, d_model=d_model)
     if d_model % 2:
         raise ValueError(
             f"sinusoidal_encoding: d_model must be even, for pairs of sine and cosine, "
@@ -65,12 +66,8 @@ def add_positional_encoding(x: np.ndarray, pe: np.ndarray) -> np.ndarray:
         >>> add_positional_encoding(x, sinusoidal_encoding(100, 512)).shape
         (2, 10, 512)
     """
-    if x.ndim < 2 or pe.ndim != 2 or x.shape[-1] != pe.shape[-1]:
-        raise ValueError(
-            f"add_positional_encoding: x {x.shape} and pe {pe.shape} must have shapes "
-            f"(batch, seq_len, d_model) and (max_len, d_model)"
-        )
     seq_len, max_len = x.shape[-2], pe.shape[0]
+    check_shapes("add_positional_encoding", pe=(pe, (max_len, x.shape[-1])))
     if seq_len > max_len:
         raise ValueError(
             f"add_positional_encoding: seq_len ({seq_len}) is more than the max_len ({max_len}) "
@@ -95,7 +92,6 @@ def learned_positional_encoding(max_length: int, d_model: int) -> np.ndarray:
         >>> learned_positional_encoding(100, 512).shape
         (100, 512)
     """
-    _check_sizes("learned_positional_encoding", max_length=max_length, d_model=d_model)
     return np.random.default_rng().normal(0.0, 0.02, size=(max_length, d_model))
 
 
@@ -117,7 +113,6 @@ def create_causal_mask(seq_length: int) -> np.ndarray:
                [ True,  True,  True, False],
                [ True,  True,  True,  True]])
     """
-    _check_sizes("create_causal_mask", seq_length=seq_length)
     return np.tri(seq_length, dtype=bool)
 
 
@@ -143,13 +138,9 @@ def create_padding_mask(lengths: np.ndarray, max_length: int) -> np.ndarray:
                [ True,  True, False, False]])
     """
     lengths = np.asarray(lengths)
-    _check_sizes("create_padding_mask", max_length=max_length)
     if lengths.dtype.kind not in "iu" and lengths.size:
         raise TypeError(f"create_padding_mask: integer lengths expected, got {lengths.dtype}")
-    if lengths.ndim != 1:
-        raise ValueError(
-            f"create_padding_mask: lengths must have shape (batch,), got {lengths.shape}"
-        )
+    check_shapes("create_padding_mask", lengths=(lengths, (lengths.size,)))
     wrong = lengths[(lengths < 0) | (lengths > max_length)]
     if wrong.size:
         raise ValueError(
@@ -157,9 +148,3 @@ def create_padding_mask(lengths: np.ndarray, max_length: int) -> np.ndarray:
             f"got {wrong[0]}"
         )
     return np.arange(max_length) < lengths[:, None]  # (max_length,) < (batch, 1)
-
-
-def _check_sizes(owner: str, **sizes: int) -> None:
-    for name, size in sizes.items():
-        if size < 0:
-            raise ValueError(f"{owner}: {name} must not be negative, got {size}")

@@ -11,6 +11,7 @@ Through the direct paths it reaches the first block of a deep stack without vani
 
 import numpy as np
 
+from minigrad.nn.by_hand.attention_core import check_shapes
 from minigrad.nn.by_hand.multi_head import MultiHeadAttention, check_params, xavier
 
 __all__ = [
@@ -41,12 +42,7 @@ def layer_norm(x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, eps: float = 
         >>> layer_norm(np.array([[1.0, 3.0]]), np.ones(2), np.zeros(2), eps=0.0)
         array([[-1.,  1.]])
     """
-    for name, parameter in (("gamma", gamma), ("beta", beta)):
-        if parameter.shape != x.shape[-1:]:
-            raise ValueError(
-                f"layer_norm: {name} must have shape {x.shape[-1:]} for x {x.shape}, "
-                f"got {parameter.shape}"
-            )
+    check_shapes("layer_norm", gamma=(gamma, x.shape[-1:]), beta=(beta, x.shape[-1:]))
     normal, _ = _normalized(x, eps)
     return gamma * normal + beta
 
@@ -118,18 +114,11 @@ def feed_forward(
         >>> feed_forward(x, np.eye(2), np.zeros(2), np.eye(2), np.ones(2))
         array([[[1., 3.]]])
     """
-    if W1.ndim != 2 or x.shape[-1:] != W1.shape[:1]:
-        raise ValueError(
-            f"feed_forward: W1 must have shape (d_model, d_ff) for x {x.shape}, got {W1.shape}"
-        )
-    d_model, d_ff = W1.shape
-    wanted = {"b1": (d_ff,), "W2": (d_ff, d_model), "b2": (d_model,)}
-    for name, parameter in (("b1", b1), ("W2", W2), ("b2", b2)):
-        if parameter.shape != wanted[name]:
-            raise ValueError(
-                f"feed_forward: {name} must have shape {wanted[name]} for W1 {W1.shape}, "
-                f"got {parameter.shape}"
-            )
+    d_model, d_ff = x.shape[-1], W1.shape[-1]
+    check_shapes(
+        "feed_forward",
+        W1=(W1, (d_model, d_ff)), b1=(b1, (d_ff,)), W2=(W2, (d_ff, d_model)), b2=(b2, (d_model,)),
+    )  # fmt: skip
     hidden = np.maximum(x @ W1 + b1, 0)  # (batch, seq, d_ff)
     return hidden @ W2 + b2  # (batch, seq, d_model)
 

@@ -21,8 +21,6 @@ from minigrad.nn.functional.products import *
 from minigrad.nn.functional.regularization import *
 from minigrad.nn.functional.resampling import *
 from minigrad.nn.functional.windows import *
-from minigrad.support import near_names
 
 if not TYPE_CHECKING:  # type checkers follow the imports above
     __all__ = sorted(name for name in globals() if callable(globals()[name]))
-    __getattr__ = near_names.names("nn.functional", __all__)

@@ -12,12 +12,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index
 
 from minigrad import ops, random
 from minigrad.autograd.call import rounded_once
-from minigrad.autograd.errors import value_error
-from minigrad.autograd.mode import located
+from minigrad.autograd.errors import refuse_shapes, value_error
 from minigrad.nn.functional.framing import framed
 from minigrad.ops import activation as own
 from minigrad.ops import gelu, sigmoid, tanh
@@ -377,11 +375,9 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
         [[-0.5, -0.25, 2.0]]
     """
     channels = input.shape[1] if input.ndim > 1 else 1
-    if weight.ndim > 1 or math.prod(weight.shape) not in (1, channels):
-        raise value_error(
-            f"prelu: an input of shape {tuple(input.shape)} has {channels} channels, so weight "
-            f"must have shape ({channels},) or (1,), got {tuple(weight.shape)}"
-        )
+    wrong = weight.ndim > 1 or math.prod(weight.shape) not in (1, channels)
+    wanted = f"an input with {channels} channels and a weight of shape ({channels},) or (1,)"
+    refuse_shapes(wrong, "prelu", wanted, input, weight)
     positive = input > 0
     slope = weight.reshape(-1, *(1,) * (input.ndim - 2)) if input.ndim > 1 else weight.reshape(())
     return ops.where(positive, input, slope * ops.where(positive, 0.0, input))
@@ -401,13 +397,7 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
         >>> nn.functional.glu(tensor([6.0, 8.0, 0.0, 1000.0])).tolist()
         [3.0, 8.0]
     """
-    place = normalize_axis_index(dim, input.ndim, located("glu"))
-    size = input.shape[place]
-    if size % 2:
-        raise value_error(
-            f"glu: axis {dim} of shape {tuple(input.shape)} must have an even size, got {size}"
-        )
-    values, gates = ops.split(input, 2, place)
+    values, gates = ops.split(input, 2, dim)
     return values * sigmoid(gates)
 
 

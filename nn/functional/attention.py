@@ -108,12 +108,9 @@ def scores_shape(
 
 def _repeated_heads(query: Tensor, keys: Tensor) -> Tensor:
     """Keys or values with as many heads as the queries: (..., G, S, E) -> (..., H, S, E)."""
-    if min(query.ndim, keys.ndim) < 3 or query.shape[-3] % max(keys.shape[-3], 1):
-        raise value_error(
-            f"scaled_dot_product_attention: enable_gqa needs shapes (..., H, L, E) and "
-            f"(..., G, S, E) with H divisible by G, got {tuple(query.shape)} and "
-            f"{tuple(keys.shape)}"
-        )
+    wrong = min(query.ndim, keys.ndim) < 3 or query.shape[-3] % max(keys.shape[-3], 1)
+    wanted = "with enable_gqa, shapes (..., H, L, E) and (..., G, S, E) with H divisible by G"
+    refuse_shapes(wrong, "scaled_dot_product_attention", wanted, query, keys)
     times = query.shape[-3] // max(keys.shape[-3], 1)
     return keys if times == 1 else ops.repeat(keys, times, -3)
 
@@ -161,11 +158,9 @@ def apply_attention_mask(scores: Tensor, mask: Any, mask_value: float = -1e9) ->
         )
     # Aligned at the last axis, each size must be 1 or that of the scores.
     lengths = zip(reversed(keep.shape), reversed(scores.shape), strict=False)
-    if keep.ndim > scores.ndim or any(n not in (1, size) for n, size in lengths):
-        raise value_error(
-            f"apply_attention_mask: a mask of shape {tuple(keep.shape)} does not broadcast to "
-            f"scores of shape {tuple(scores.shape)}"
-        )
+    wrong = keep.ndim > scores.ndim or any(n not in (1, size) for n, size in lengths)
+    wanted = "scores, and a mask that broadcasts to them,"
+    refuse_shapes(wrong, "apply_attention_mask", wanted, scores, keep)
     return ops.masked_fill(scores, ~keep, mask_value)
 
 
@@ -217,16 +212,10 @@ def additive_attention(
         (minigrad.Size([2, 4, 8]), minigrad.Size([2, 4, 5]))
     """
     check_sequences("additive_attention", Q, K, V)
-    if (
-        v.ndim != 1
-        or W_q.shape != (Q.shape[2], v.shape[0])
-        or W_k.shape != (K.shape[2], v.shape[0])
-    ):
-        raise value_error(
-            f"additive_attention: W_q {tuple(W_q.shape)}, W_k {tuple(W_k.shape)} and v "
-            f"{tuple(v.shape)} must have shapes (d_q, d_attn), (d_k, d_attn) and (d_attn,) with "
-            f"d_q = {Q.shape[2]} and d_k = {K.shape[2]}"
-        )
+    shapes = (Q.shape[2], *v.shape), (K.shape[2], *v.shape)
+    wanted = f"W_q {shapes[0]}, W_k {shapes[1]} and v (d_attn,)"
+    wrong = v.ndim != 1 or (W_q.shape, W_k.shape) != shapes
+    refuse_shapes(wrong, "additive_attention", wanted, W_q, W_k, v)
     combined = combine((Q.shape[0], 1, Q.shape[1], K.shape[1]), Q.dtype, mask)
     return attend_additively(Q, K, V, W_q, W_k, v, combined)
 
@@ -245,15 +234,12 @@ def attend_additively(
 
 def check_sequences(owner: str, query: Tensor, key: Tensor, value: Tensor) -> None:
     """Raise unless query, key and value have fitting shapes (batch, length, width)."""
-    refuse_shapes(
-        not query.ndim == key.ndim == value.ndim == 3, owner,
-        "query, key and value of shape (batch, length, width)", query, key, value,
-    )  # fmt: skip
-    refuse_shapes(
-        not len(query) == len(key) == len(value) or key.shape[1] != value.shape[1], owner,
-        "query, key and value of the same batch size, key and value of the same length",
-        query, key, value,
-    )  # fmt: skip
+    wrong = not query.ndim == key.ndim == value.ndim == 3
+    wanted = "query, key and value of shape (batch, length, width)"
+    refuse_shapes(wrong, owner, wanted, query, key, value)
+    wrong = not len(query) == len(key) == len(value) or key.shape[1] != value.shape[1]
+    wanted = "query, key and value of the same batch size, key and value of the same length"
+    refuse_shapes(wrong, owner, wanted, query, key, value)
 
 
 def _weights_under(scores: Tensor, mask: Mask) -> Tensor:
@@ -314,10 +300,8 @@ def feed_forward(x: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> T
         >>> nn.functional.feed_forward(x, one, zeros(2), one, ones(2)).tolist()
         [[[1.0, 3.0]]]
     """
-    refuse_shapes(
-        W1.ndim != 2 or x.shape[-1:] != W1.shape[:1], "feed_forward",
-        "x (..., d_model) and W1 (d_model, d_ff)", x, W1,
-    )  # fmt: skip
+    wrong = W1.ndim != 2 or x.shape[-1:] != W1.shape[:1]
+    refuse_shapes(wrong, "feed_forward", "x (..., d_model) and W1 (d_model, d_ff)", x, W1)
     d_model, d_ff = W1.shape
     wanted = ("b1", b1, (d_ff,)), ("W2", W2, (d_ff, d_model)), ("b2", b2, (d_model,))
     for name, parameter, shape in wanted:

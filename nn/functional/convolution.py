@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 from minigrad import ops
 from minigrad.autograd.errors import refuse_shapes, type_error, value_error
 from minigrad.nn.functional.framing import framed
+from minigrad.nn.functional.windows import Sizes, over_a_batch, size_of_input, window_of
+from minigrad.ops._windows import Window
 from minigrad.support.checks import check_choice, check_size, check_sizes
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["conv1d", "conv2d", "conv_transpose1d", "conv_transpose2d", "pad"]
 
-Sizes = int | Sequence[int]
 Border = Sizes | Literal["same", "valid"]
 """The padding on both sides of each axis; "same" keeps the sizes, "valid" means no padding."""
+PaddingMode = Literal["zeros", "reflect", "replicate", "circular"]
 
 
 @framed
@@ -34,7 +36,7 @@ def conv1d(
         >>> nn.functional.conv1d(x, kernel).tolist()
         [[[1.0, 2.0]]]
     """
-    return _convolved(1, input, weight, bias, stride, padding, dilation, groups)
+    return convolved("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
 
 
 @framed
@@ -68,7 +70,7 @@ def conv2d(
         >>> nn.functional.conv2d(x, kernel, padding=1, stride=2).tolist()
         [[[[1.0, 2.0], [2.0, 4.0]]]]
     """
-    return _convolved(2, input, weight, bias, stride, padding, dilation, groups)
+    return convolved("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
 
 
 @framed
@@ -125,51 +127,40 @@ def conv_transpose2d(
     return _transposed(2, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
-def padding_pairs(
-    owner: str, kernel: Sequence[int], stride: Sizes, padding: Border, dilation: Sizes
-) -> tuple[tuple[int, int], ...]:
-    """Return the padding before and after each axis."""
-    if padding == "same":
-        if any(step != 1 for step in check_sizes(owner, "stride", stride, len(kernel))):
-            raise value_error(
-                f'{owner}: padding="same" needs a stride of 1, got {stride}; give numbers'
-            )
-        gaps = check_sizes(owner, "dilation", dilation, len(kernel))
-        totals = [gap * (size - 1) for gap, size in zip(gaps, kernel, strict=True)]
-        return tuple((total // 2, total - total // 2) for total in totals)
-    if isinstance(padding, str) and padding != "valid":
+def convolution_window(
+    owner: str, axes: int, kernel_size: Sizes, stride: Sizes, padding: Border, dilation: Sizes
+) -> Window:
+    """The window of a convolution, whose padding may be a word."""
+    if not isinstance(padding, str):
+        return window_of(owner, axes, kernel_size, stride, padding, dilation)
+    if padding not in ("same", "valid"):
         raise value_error(f'{owner}: padding must be a number, "same" or "valid", got {padding!r}')
-    widths = (0,) * len(kernel)
-    if padding != "valid":
-        widths = check_sizes(owner, "padding", padding, len(kernel), least=0)
-    return tuple((width, width) for width in widths)
+    window = window_of(owner, axes, kernel_size, stride, 0, dilation)
+    if padding == "valid":
+        return window
+    if any(step != 1 for step in window.stride):
+        raise value_error(f'{owner}: padding="same" needs a stride of 1, got {window.stride}')
+    more = [span - 1 for span in window.spans]
+    return window._replace(padding=tuple((total // 2, total - total // 2) for total in more))
 
 
-def over_a_batch(
-    owner: str, axes: int, input: Tensor, function: Callable[[Tensor], Tensor]
-) -> Tensor:
-    """Call a function of a batch (N, C, ...) on a batch, or on a single sample (C, ...)."""
-    if input.ndim == axes + 2:
-        return function(input)
-    shape = "C, " + ("L" if axes == 1 else "H, W")
-    wanted = f"an input of shape (N, {shape}) or ({shape})"
-    refuse_shapes(input.ndim != axes + 1, owner, wanted, input)
-    return function(input[None])[0]
-
-
-def _convolved(
-    axes: int, input: Tensor, weight: Tensor, bias: Tensor | None, stride: Sizes,
-    padding: Border, dilation: Sizes, groups: int,
+def convolved(
+    owner: str, axes: int, input: Tensor, weight: Tensor, bias: Tensor | None, stride: Sizes,
+    padding: Border, dilation: Sizes, groups: int, padding_mode: PaddingMode = "zeros",
 ) -> Tensor:  # fmt: skip
-    owner = f"conv{axes}d"
+    """The convolution of a batch or of one sample."""
     _check_weight(owner, axes, input, weight)
-    pairs = padding_pairs(owner, weight.shape[2:], stride, padding, dilation)
-    strides = check_sizes(owner, "stride", stride, axes)
-    gaps = check_sizes(owner, "dilation", dilation, axes)
+    window = convolution_window(owner, axes, weight.shape[2:], stride, padding, dilation)
     parts = check_size(owner, "groups", groups)
-    return over_a_batch(
-        owner, axes, input, lambda x: ops.convolution(x, weight, bias, strides, pairs, gaps, parts)
-    )
+
+    def convolved_batch(x: Tensor) -> Tensor:
+        inner = window
+        if padding_mode != "zeros":
+            x = ops.pad(x, ((0, 0), (0, 0), *window.padding), MODES[padding_mode])
+            inner = window._replace(padding=((0, 0),) * axes)
+        return ops.convolution(x, weight, bias, inner, parts)
+
+    return over_a_batch(owner, axes, input, convolved_batch)
 
 
 def _transposed(
@@ -178,13 +169,11 @@ def _transposed(
 ) -> Tensor:  # fmt: skip
     owner = f"conv_transpose{axes}d"
     _check_weight(owner, axes, input, weight)
-    kernel = weight.shape[2:]
-    strides = check_sizes(owner, "stride", stride, axes)
-    widths = check_sizes(owner, "padding", padding, axes, least=0)
+    window = window_of(owner, axes, weight.shape[2:], stride, padding, dilation)
     extra = check_sizes(owner, "output_padding", output_padding, axes, least=0)
-    gaps = check_sizes(owner, "dilation", dilation, axes)
     parts = check_size(owner, "groups", groups)
-    if any(more >= max(spans) for more, *spans in zip(extra, strides, gaps, strict=True)):
+    strides, gaps = window.stride, window.dilation
+    if any(more >= max(steps) for more, *steps in zip(extra, strides, gaps, strict=True)):
         raise value_error(
             f"{owner}: output_padding {extra} must be less than the stride {strides} or the "
             f"dilation {gaps} along each axis"
@@ -192,23 +181,21 @@ def _transposed(
 
     # Output padding of the stride or more first reduces the cut, then adds a border of zeros.
     far = [max(more - step + 1, 0) for more, step in zip(extra, strides, strict=True)]
+    widths = [width for width, _ in window.padding]
     pairs = tuple((width, max(width - more, 0)) for width, more in zip(widths, far, strict=True))
     border = [(0, max(more - width, 0)) for width, more in zip(widths, far, strict=True)]
 
     def transposed(x: Tensor) -> Tensor:
-        size = tuple(
-            (count - 1) * step - 2 * width + gap * (reach - 1) + more + 1
-            for count, step, width, gap, reach, more in zip(
-                x.shape[2:], strides, widths, gaps, kernel, extra, strict=True
-            )
-        )
+        least = size_of_input(window, x.shape[2:])
+        size = tuple(n + more for n, more in zip(least, extra, strict=True))
         if min(size) < 1:
             raise value_error(
                 f"{owner}: an input of shape {tuple(x.shape)} would give an output of {size}; "
-                f"the padding {widths} is too wide"
+                f"the padding {tuple(widths)} is too wide"
             )
         inside = tuple(whole - after for whole, (_, after) in zip(size, border, strict=True))
-        out = ops.convolution_transpose(x, weight, inside, strides, pairs, gaps, parts)
+        inner = window._replace(padding=pairs)
+        out = ops.convolution_transpose(x, weight, inside, inner, parts)
         if any(far):
             out = ops.pad(out, [(0, 0), (0, 0), *border])
         return out if bias is None else out + bias.reshape(-1, *(1,) * axes)
@@ -217,10 +204,7 @@ def _transposed(
 
 
 def _check_weight(owner: str, axes: int, input: Tensor, weight: Tensor) -> None:
-    if weight.ndim != axes + 2:
-        raise value_error(
-            f"{owner}: the weight needs {axes + 2} axes, got shape {tuple(weight.shape)}"
-        )
+    refuse_shapes(weight.ndim != axes + 2, owner, f"a weight with {axes + 2} axes", weight)
     if input.dtype.kind == weight.dtype.kind == "b":
         raise type_error(f"{owner}: numbers expected, got an input and a weight of bools")
 

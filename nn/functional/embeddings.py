@@ -111,9 +111,7 @@ def _check_classes(ids: Tensor, count: int) -> None:
         raise type_error(f"one_hot: integers expected, got {array.dtype.name}")
     least, largest = array.min(initial=0), array.max(initial=-1)
     if least < 0 or largest >= count:
-        raise value_error(
-            f"one_hot: classes from 0 to {count - 1} expected, got {least} to {largest}"
-        )
+        raise value_error(f"one_hot: classes from 0 to {count - 1}, got {least} to {largest}")
 
 
 BagMode = Literal["sum", "mean", "max"]
@@ -163,9 +161,8 @@ def embedding_bag(
     if per_sample_weights is not None:
         if mode != "sum" or np.shape(per_sample_weights) != ids.shape:
             raise value_error(
-                f'embedding_bag: per_sample_weights are for mode="sum" and have the shape '
-                f"{tuple(ids.shape)} of the input, got mode={mode!r} and shape "
-                f"{tuple(np.shape(per_sample_weights))}"
+                f'embedding_bag: per_sample_weights are for mode="sum" and have the shape of the '
+                f"input, got mode={mode!r} and shape {tuple(np.shape(per_sample_weights))}"
             )
         per_sample_weights = ops.reshape(per_sample_weights, -1)
     ids = ids.ravel()

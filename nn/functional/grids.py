@@ -120,11 +120,9 @@ def _check(input: Tensor, grid: Tensor, mode: str, padding_mode: str) -> None:
     check_choice("grid_sample", "mode", mode, ("bilinear", "nearest"))
     check_choice("grid_sample", "padding_mode", padding_mode, ("zeros", "border", "reflection"))
     fits = grid.ndim == 4 and grid.shape[-1] == 2 and len(grid) == len(input)
-    refuse_shapes(
-        input.ndim != 4 or not fits or 0 in input.shape[2:], "grid_sample",
-        "an input of shape (N, C, H, W) with pixels, and a grid of shape (N, P, P', 2)", input,
-        grid,
-    )  # fmt: skip
+    wrong = input.ndim != 4 or not fits or 0 in input.shape[2:]
+    wanted = "an input of shape (N, C, H, W) with pixels, and a grid of shape (N, P, P', 2)"
+    refuse_shapes(wrong, "grid_sample", wanted, input, grid)
 
 
 def _place(points: Tensor, n: int, padding_mode: str, align_corners: bool | None) -> Any:

@@ -14,18 +14,10 @@ from minigrad.autograd.dtypes import to_array
 from minigrad.autograd.errors import refuse_shapes, type_error, value_error
 from minigrad.autograd.mode import located, state
 from minigrad.nn.functional.framing import framed
+from minigrad.ops import loss as of_classes
 from minigrad.ops._numerics import array_of, values_of
 from minigrad.ops.casting import floating
 from minigrad.ops.exponentials import clamped_log
-from minigrad.ops.loss import (
-    check_classes,
-    check_target,
-    class_rows,
-    number,
-    of_log_probabilities,
-    row_weights,
-    weighted,
-)
 from minigrad.support.checks import check_choice, check_number, check_probability
 from minigrad.tensors.creation import asarray
 from minigrad.tensors.tensor import Tensor
@@ -63,10 +55,9 @@ def mse_loss(
         >>> nn.functional.mse_loss(tensor([1.0, 2.0]), tensor([1.0, 4.0])).item()
         2.0
     """
-    name = "mse_loss"
-    reduction = reduction_of(name, size_average, reduce, reduction)
-    difference = input - broadcast_like(name, input, target)
-    return _over_weights(name, difference * difference, input, weight, reduction)
+    reduction = reduction_of("mse_loss", size_average, reduce, reduction)
+    difference = input - broadcast_like("mse_loss", input, target)
+    return _over_weights("mse_loss", difference * difference, input, weight, reduction)
 
 
 @framed
@@ -81,10 +72,9 @@ def l1_loss(
         >>> nn.functional.l1_loss(tensor([1.0, 2.0]), tensor([1.0, 4.0])).item()
         1.0
     """
-    name = "l1_loss"
-    reduction = reduction_of(name, size_average, reduce, reduction)
-    losses = ops.abs(input - broadcast_like(name, input, target))
-    return _over_weights(name, losses, input, weight, reduction)
+    reduction = reduction_of("l1_loss", size_average, reduce, reduction)
+    losses = ops.abs(input - broadcast_like("l1_loss", input, target))
+    return _over_weights("l1_loss", losses, input, weight, reduction)
 
 
 @framed
@@ -140,14 +130,12 @@ def smooth_l1_loss(
         >>> nn.functional.smooth_l1_loss(tensor([0.0]), tensor([3.0]), beta=2.0).item()
         2.0
     """
-    name = "smooth_l1_loss"
-    reduction = reduction_of(name, size_average, reduce, reduction, "beta")
-    check_number(name, "beta", beta, 0.0)
-    difference = input - broadcast_like(name, input, target)
-    if beta == 0:
-        return reduced(name, ops.abs(difference), reduction)
+    reduction = reduction_of("smooth_l1_loss", size_average, reduce, reduction, "beta")
+    check_number("smooth_l1_loss", "beta", beta, 0.0)
+    difference = input - broadcast_like("smooth_l1_loss", input, target)
     near = ops.clip(difference, -beta, beta)
-    return reduced(name, near * (difference - 0.5 * near) / beta, reduction)
+    losses = near * (difference - 0.5 * near) / beta if beta else ops.abs(difference)
+    return reduced("smooth_l1_loss", losses, reduction)
 
 
 def _over_weights(
@@ -260,22 +248,23 @@ def nll_loss(
         1.5
     """
     reduction = reduction_of("nll_loss", size_average, reduce, reduction)
+    reduction = "none" if reduction is None else reduction
     input, target = (asarray(x) for x in (input, target))
     try:
-        check_target(input._data, target._data, weight, reduction or "none", ignore_index, 0.0)
+        of_classes.check_target(input._data, target._data, weight, reduction, ignore_index, 0.0)
     except (IndexError, TypeError, ValueError) as error:
         raise type(error)(located(f"nll_loss: {error}")) from None
-    rows = class_rows(input)  # (M, C)
+    rows = of_classes.class_rows(input)  # (M, C)
     if state.get().observers:  # who are told of ops, and not of what NumPy computes
-        check_classes(target, rows.shape[1], ignore_index)
-        return of_log_probabilities(rows, target, weight, reduction or "none", ignore_index)
+        of_classes.check_classes(target, rows.shape[1], ignore_index)
+        return of_classes.of_log_probabilities(rows, target, weight, reduction, ignore_index)
     target = target._data
-    index, counts, kept = row_weights(target, weight, ignore_index, rows.dtype)
+    index, counts, kept = of_classes.row_weights(target, weight, ignore_index, rows.dtype)
     likelihood = rows[np.arange(len(rows)), index]  # (M,)
-    losses = -weighted(likelihood, counts, kept, reduction == "mean")
+    losses = -of_classes.weighted(likelihood, counts, kept, reduction == "mean")
     if reduction == "mean":
         with np.errstate(invalid="ignore"):  # the mean over no target is NaN
-            return losses.sum() / number(counts, rows)
+            return losses.sum() / of_classes.number(counts, rows)
     return losses.sum() if reduction == "sum" else losses.reshape(target.shape)
 
 
@@ -306,7 +295,6 @@ def binary_cross_entropy(
         0.6931
     """
     name = "binary_cross_entropy"
-    reduction = reduction_of(name, size_average, reduce, reduction)
     y = like(name, input, target)
     values = np.asarray(array_of(input))
     low, high = values.min(initial=0.0), values.max(initial=1.0)
@@ -316,7 +304,8 @@ def binary_cross_entropy(
             f"binary_cross_entropy_with_logits"
         )
     losses = -(y * clamped_log(input) + (1.0 - y) * clamped_log(1.0 - input))
-    return reduced(name, losses if weight is None else losses * weight, reduction)
+    losses = losses if weight is None else losses * weight
+    return reduced(name, losses, reduction, size_average, reduce)
 
 
 @framed
@@ -337,11 +326,11 @@ def binary_cross_entropy_with_logits(
         1000.0
     """
     name = "binary_cross_entropy_with_logits"
-    reduction = reduction_of(name, size_average, reduce, reduction)
     y, x = like(name, input, target), floating(input)
     yes = y if pos_weight is None else y * pos_weight
     losses = (1.0 - y) * ops.softplus(x) + yes * ops.softplus(-x)
-    return reduced(name, losses if weight is None else losses * weight, reduction)
+    losses = losses if weight is None else losses * weight
+    return reduced(name, losses, reduction, size_average, reduce)
 
 
 @framed
@@ -398,11 +387,8 @@ def like(
     found = target
     if not isinstance(target, Tensor):
         found = wrap(to_array(target, name=f"{name}: {second}"))
-    if found.shape != input.shape:
-        raise value_error(
-            f"{name}: {first} of shape {tuple(input.shape)}, but {second} of shape "
-            f"{tuple(found.shape)}"
-        )
+    wanted = f"{first} and {second} of one shape"
+    refuse_shapes(found.shape != input.shape, name, wanted, input, found)
     return found if input.dtype.kind == "f" else floating(found)
 
 
@@ -454,8 +440,11 @@ def _check_probabilities(name: str, y: Tensor, remedy: str = "") -> None:
         raise value_error(f"{name}: the target must hold probabilities, got {low}{remedy}")
 
 
-def reduced(name: str, losses: Tensor, reduction: Reduction) -> Tensor:
+def reduced(
+    name: str, losses: Tensor, reduction: Reduction, size_average: Any = None, reduce: Any = None
+) -> Tensor:
     """Return the mean or the sum of the losses, or all of them."""
+    reduction = reduction_of(name, size_average, reduce, reduction)
     if reduction == "mean":
         return losses.mean()
     if reduction == "sum":

@@ -15,6 +15,8 @@ masked. A query without any allowed key gets zero weights.
 
 from __future__ import annotations
 
+import functools
+import operator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +27,7 @@ from minigrad.autograd.events import reading
 from minigrad.nn.functional.framing import framed
 from minigrad.ops._numerics import array_of
 from minigrad.support.checks import check_size
-from minigrad.tensors.creation import asarray, tensor, zeros
+from minigrad.tensors.creation import asarray, tensor
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["create_causal_mask", "create_padding_mask"]
@@ -55,42 +57,33 @@ def combine(
     A `guarded` mask that nobody's own position passes is refused: it means the opposite.
     """
     bias: Tensor | None = None
-    keep: np.ndarray | None = None
-    allowed: Any = None
+    keeps: list[Any] = []
     if attn_mask is not None:
         mask = _aligned(attn_mask, scores)
         if mask.dtype.kind == "f":
             bias = ops.astype(mask, dtype)
         else:
-            allowed = mask
+            keeps.append(mask)
             if guarded:
                 _refuse_the_opposite(attn_mask, mask)
+    if key_padding_mask is not None:
+        keeps.append(~_padding(key_padding_mask, scores))
     if offset and offset >= scores[-1] - 1:  # even query 0 comes after all other keys
         is_causal = False
     backwards = is_causal and bool(extra_keys or offset)  # the kernel counts from 0
-    if allowed is not None or key_padding_mask is not None or backwards:
-        keep = _kept(scores, allowed, key_padding_mask, backwards, extra_keys, offset)
-    if extra_keys and bias is not None:
-        bias = ops.concatenate([bias, zeros((*bias.shape[:-1], extra_keys), dtype=dtype)], axis=-1)
+    if backwards:
+        keeps.append(np.tri(scores[-2], scores[-1], offset, dtype=bool))
+    keep = functools.reduce(operator.and_, keeps) if keeps else None
+    bias, keep = _lengthened(bias, extra_keys, 0.0), _lengthened(keep, extra_keys, True)
     return Mask(bias, keep, is_causal and not backwards)
 
 
-def _kept(
-    scores: tuple[int, ...], allowed: Any, key_padding_mask: MaskLike, backwards: bool,
-    extra_keys: int, offset: int,
-) -> Any:  # fmt: skip
-    """All bool masks as one, a tensor if one of them is; `allowed` is `attn_mask`, aligned."""
-    keep: Any = allowed
-    if key_padding_mask is not None:
-        real = ~_padding(key_padding_mask, scores)
-        keep = real if keep is None else keep & real
-    if backwards:
-        past = np.tri(scores[-2], scores[-1], offset, dtype=bool)
-        keep = past if keep is None else keep & past
-    if extra_keys:
-        join = ops.concatenate if isinstance(keep, Tensor) else np.concatenate
-        keep = join([keep, np.ones((*keep.shape[:-1], extra_keys), bool)], axis=-1)
-    return keep
+def _lengthened(mask: Any, extra_keys: int, value: Any) -> Any:
+    """A mask with extra keys at the end, which it lets through."""
+    if mask is None or not extra_keys:
+        return mask
+    join = ops.concatenate if isinstance(mask, Tensor) else np.concatenate
+    return join([mask, np.full((*mask.shape[:-1], extra_keys), value, mask.dtype)], axis=-1)
 
 
 @reading
@@ -184,10 +177,8 @@ def _padding(mask: Tensor | np.ndarray, scores: tuple[int, ...]) -> Any:
             f"key_padding_mask: bool (True = padding) expected, got {padding.dtype.name}; convert "
             f"it with .astype(bool) if it has ones at padding, with mask < 0 if it has -inf there"
         )
-    refuse_shapes(
-        padding.shape != (scores[0], scores[-1]), "key_padding_mask",
-        f"shape (N, S) = {(scores[0], scores[-1])}", padding,
-    )  # fmt: skip
+    wanted = f"shape (N, S) = {(scores[0], scores[-1])}"
+    refuse_shapes(padding.shape != (scores[0], scores[-1]), "key_padding_mask", wanted, padding)
     return padding[:, None, None, :]
 
 
@@ -247,6 +238,5 @@ def _refuse_lengths(counts: Any, max_length: int) -> None:
     wrong = array[(array < 0) | (array > max_length)]
     if wrong.size:
         raise ValueError(
-            f"create_padding_mask: lengths from 0 to max_length ({max_length}) expected, "
-            f"got {wrong[0]}"
+            f"create_padding_mask: lengths of 0 to {max_length} expected, got {wrong[0]}"
         )

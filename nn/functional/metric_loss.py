@@ -13,7 +13,7 @@ from minigrad import ops
 from minigrad.autograd.errors import refuse_shapes, type_error, value_error
 from minigrad.nn.functional.activation import logsigmoid
 from minigrad.nn.functional.framing import framed
-from minigrad.nn.functional.loss import Reduction, like, reduced, reduction_of
+from minigrad.nn.functional.loss import Reduction, like, reduced
 from minigrad.nn.functional.products import pairwise_distance
 from minigrad.ops._numerics import values_of
 from minigrad.ops.casting import floating
@@ -58,7 +58,6 @@ def triplet_margin_loss(
         0.75
     """
     name = "triplet_margin_loss"
-    reduction = reduction_of(name, size_average, reduce, reduction)
     check_number(name, "margin", margin, above=0.0)
     check_number(name, "p", p, above=0.0, infinite=True)
     check_number(name, "eps", eps, 0.0)
@@ -66,7 +65,7 @@ def triplet_margin_loss(
     like(name, anchor, negative, "anchor", "negative")
     distance = lambda x, y: pairwise_distance(x, y, p, eps)
     losses = _of_triplets(distance, anchor, positive, negative, margin, swap)
-    return reduced(name, losses, reduction)
+    return reduced(name, losses, reduction, size_average, reduce)
 
 
 @functools.partial(framed, calls_modules=True)
@@ -126,10 +125,9 @@ def margin_ranking_loss(
         2.0
     """
     name = "margin_ranking_loss"
-    reduction = reduction_of(name, size_average, reduce, reduction)
     x2 = like(name, input1, input2, "input1", "input2")
     y = like(name, input1, target)
-    return reduced(name, at_least_0(margin - y * (input1 - x2)), reduction)
+    return reduced(name, at_least_0(margin - y * (input1 - x2)), reduction, size_average, reduce)
 
 
 @framed
@@ -155,14 +153,12 @@ def cosine_embedding_loss(
         1.0
     """
     name = "cosine_embedding_loss"
-    reduction = reduction_of(name, size_average, reduce, reduction)
     check_number(name, "margin", margin, -1.0, below=1.0 + 1e-9)
     like(name, input1, input2, "input1", "input2")
     y = np.asarray(target)
-    refuse_shapes(
-        input1.ndim not in (1, 2) or y.shape != input1.shape[:-1], name,
-        "inputs of shape (N, D) or (D,) with a target of shape (N,) or ()", input1, y,
-    )  # fmt: skip
+    wrong = input1.ndim not in (1, 2) or y.shape != input1.shape[:-1]
+    wanted = "inputs of shape (N, D) or (D,) with a target of shape (N,) or ()"
+    refuse_shapes(wrong, name, wanted, input1, y)
     if not np.isin(y, (-1, 1)).all():
         raise value_error(f"{name}: each target must be 1 or -1, got {y.tolist()}")
     # As in PyTorch, 1e-12 is added to the squares.
@@ -170,7 +166,7 @@ def cosine_embedding_loss(
     directions = (x / n[..., None] for x, n in zip((input1, input2), lengths, strict=True))
     cosine = ops.sum(ops.multiply(*directions), axis=-1)
     losses = ops.where(y == 1, 1.0 - cosine, at_least_0(cosine - margin))
-    return reduced(name, losses, reduction)
+    return reduced(name, losses, reduction, size_average, reduce)
 
 
 @framed
@@ -238,7 +234,6 @@ def poisson_nll_loss(
         1.0
     """
     name = "poisson_nll_loss"
-    reduction = reduction_of(name, size_average, reduce, reduction)
     check_number(name, "eps", eps, 0.0)
     y, x = like(name, input, target), floating(input)
     losses = ops.exp(x) - y * x if log_input else x - y * ops.log(x + eps)
@@ -246,7 +241,7 @@ def poisson_nll_loss(
         some = ops.where(y > 1, y, 1.0)
         stirling = some * ops.log(some) - some + 0.5 * ops.log(2 * math.pi * some)
         losses = losses + ops.where(y > 1, stirling, 0.0)
-    return reduced(name, losses, reduction)
+    return reduced(name, losses, reduction, size_average, reduce)
 
 
 def at_least_0(x: Tensor) -> Tensor:
@@ -274,11 +269,9 @@ def hinge_embedding_loss(
         >>> nn.functional.hinge_embedding_loss(tensor([3.0, 0.5]), [1, -1], reduction="sum").item()
         3.5
     """
-    name = "hinge_embedding_loss"
-    reduction = reduction_of(name, size_average, reduce, reduction)
-    y, x = like(name, input, target), floating(input)
+    y, x = like("hinge_embedding_loss", input, target), floating(input)
     losses = ops.where(y != 1, at_least_0(margin - x), 0.0) + ops.where(y != -1, x, 0.0)
-    return reduced(name, losses, reduction)
+    return reduced("hinge_embedding_loss", losses, reduction, size_average, reduce)
 
 
 @framed
@@ -296,9 +289,8 @@ def soft_margin_loss(
         >>> round(nn.functional.soft_margin_loss(tensor([0.0]), [1]).item(), 4)
         0.6931
     """
-    name = "soft_margin_loss"
-    reduction = reduction_of(name, size_average, reduce, reduction)
-    return reduced(name, ops.softplus(-like(name, input, target) * input), reduction)
+    losses = ops.softplus(-like("soft_margin_loss", input, target) * input)
+    return reduced("soft_margin_loss", losses, reduction, size_average, reduce)
 
 
 @framed
@@ -323,12 +315,11 @@ def multilabel_soft_margin_loss(
         0.6931
     """
     name = "multilabel_soft_margin_loss"
-    reduction = reduction_of(name, size_average, reduce, reduction)
     y, x = like(name, input, target), floating(input)
     losses = -(y * logsigmoid(x) + (1.0 - y) * logsigmoid(-x))
     if weight is not None:
         losses = losses * asarray(weight)
-    return reduced(name, ops.mean(losses, -1), reduction)
+    return reduced(name, ops.mean(losses, -1), reduction, size_average, reduce)
 
 
 @framed
@@ -361,16 +352,14 @@ def multi_margin_loss(
         0.5
     """
     name = "multi_margin_loss"
-    reduction = reduction_of(name, size_average, reduce, reduction)
     right = asarray(target)
     if right.dtype.kind not in "iu":
         raise type_error(f"{name}: integers expected as classes, got {right.dtype.name}")
     check_choice(name, "p", p, (1, 2))
     one = input.ndim < 2 and right.shape in ((), (1,))
-    refuse_shapes(
-        not one and (input.ndim != 2 or right.shape != input.shape[:1]), name,
-        "an input of shape (N, C) or (C,) with a target of shape (N,) or ()", input, right,
-    )  # fmt: skip
+    wrong = not one and (input.ndim != 2 or right.shape != input.shape[:1])
+    wanted = "an input of shape (N, C) or (C,) with a target of shape (N,) or ()"
+    refuse_shapes(wrong, name, wanted, input, right)
     rows: Any = floating(input) if input.ndim == 2 else ops.reshape(floating(input), (1, -1))
     right, classes = ops.reshape(right, (-1, 1)), rows.shape[1]
     if (values_of(right) < 0).any() or (values_of(right) >= classes).any():
@@ -381,4 +370,4 @@ def multi_margin_loss(
     if weight is not None:
         within = within * ops.take(asarray(weight), right)
     losses = ops.sum(ops.where(np.arange(classes) != right, within, 0.0), -1) / classes
-    return reduced(name, losses if input.ndim > 1 else losses[0], reduction)
+    return reduced(name, losses if input.ndim > 1 else losses[0], reduction, size_average, reduce)

@@ -121,9 +121,7 @@ def batch_norm(
     check_probability("batch_norm", "momentum", momentum)
     if not training:
         if running_mean is None or running_var is None:
-            raise value_error(
-                "batch_norm: without training=True it needs running_mean and running_var"
-            )
+            raise value_error("batch_norm: evaluation needs running_mean and running_var")
         column = (-1, *(1,) * (input.ndim - 2))
         scale = (running_var + eps) ** -0.5
         if weight is not None:
@@ -159,11 +157,8 @@ def move_running(running: Tensor, found: Tensor, momentum: float) -> None:
 def _check_channels(owner: str, input: Tensor, **parts: Tensor | None) -> None:
     """Raise unless each part has one number for each channel."""
     for name, part in parts.items():
-        if part is not None and part.shape != input.shape[1:2]:
-            raise value_error(
-                f"{owner}: {name} must have shape {tuple(input.shape[1:2])} for an input of shape "
-                f"{tuple(input.shape)}, got {tuple(part.shape)}"
-            )
+        wrong = part is not None and part.shape != input.shape[1:2]
+        refuse_shapes(wrong, owner, f"an input (N, C, ...) and {name} (C,)", input, part)
 
 
 def group_norm(
@@ -190,10 +185,8 @@ def group_norm(
         [[-1.0, 1.0, -1.0, 1.0]]
     """
     check_size("group_norm", "num_groups", num_groups)
-    refuse_shapes(
-        input.ndim < 2 or input.shape[1] % num_groups, "group_norm",
-        f"an input of shape (N, C, ...) with C divisible by {num_groups}", input,
-    )  # fmt: skip
+    wanted = f"an input of shape (N, C, ...) with C divisible by {num_groups}"
+    refuse_shapes(input.ndim < 2 or input.shape[1] % num_groups, "group_norm", wanted, input)
     _check_channels("group_norm", input, weight=weight, bias=bias)
     check_number("group_norm", "eps", eps, 0.0)
     return ops.group_norm(input, weight, bias, groups=num_groups, eps=eps)
@@ -222,16 +215,12 @@ def instance_norm(
     check_probability(owner, "momentum", momentum)
     check_number(owner, "eps", eps, 0.0)
     if not use_input_stats:
-        if running_mean is None or running_var is None:
-            raise value_error(f"{owner}: use_input_stats=False needs running_mean and running_var")
         return batch_norm(input, running_mean, running_var, weight, bias, False, eps=eps)
     within = math.prod(input.shape[2:])
-    refuse_shapes(
-        input.ndim < 2 or within == 1, owner,
-        "an input of shape (N, C, L, ...) with several values per channel", input,
-    )  # fmt: skip
-    _check_channels(owner, input, weight=weight, bias=bias)
-    _check_channels(owner, input, running_mean=running_mean, running_var=running_var)
+    wanted = "an input of shape (N, C, L, ...) with several values per channel"
+    refuse_shapes(input.ndim < 2 or within == 1, owner, wanted, input)
+    parts = {"running_mean": running_mean, "running_var": running_var}
+    _check_channels(owner, input, **parts, weight=weight, bias=bias)
     if (running_mean is not None or running_var is not None) and 0 not in input.shape:
         values = as_tensor(input).detach().reshape(*input.shape[:2], within)
         update_running(running_mean, ops.mean(values, (0, 2)), momentum)

@@ -10,9 +10,10 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.errors import type_error, value_error
-from minigrad.nn.functional.convolution import Sizes, over_a_batch
 from minigrad.nn.functional.framing import framed
+from minigrad.nn.functional.windows import Sizes, over_a_batch, pooling_window
 from minigrad.ops._numerics import widened
+from minigrad.ops._windows import Window
 from minigrad.ops.casting import floating
 from minigrad.ops.pooling import parts, sum_parts
 from minigrad.ops.sorting import ValuesAndIndices
@@ -24,9 +25,6 @@ __all__ = [
     "avg_pool1d", "avg_pool2d", "lp_pool1d", "lp_pool2d", "max_pool1d", "max_pool2d",
 ]  # fmt: skip
 
-Pairs = tuple[tuple[int, int], ...]
-Window = tuple[tuple[int, ...], ...]
-
 
 @overload
 def max_pool1d(
@@ -37,11 +35,6 @@ def max_pool1d(
 def max_pool1d(
     input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
     dilation: Sizes = 1, ceil_mode: bool = False, *, return_indices: Literal[True],
-) -> ValuesAndIndices: ...  # fmt: skip
-@overload
-def max_pool1d(
-    input: Tensor, kernel_size: Sizes, stride: Sizes | None, padding: Sizes, dilation: Sizes,
-    ceil_mode: bool, return_indices: Literal[True],
 ) -> ValuesAndIndices: ...  # fmt: skip
 @framed
 def max_pool1d(
@@ -57,8 +50,9 @@ def max_pool1d(
         >>> nn.functional.max_pool1d(tensor([[[1.0, 3.0, 2.0, 0.0]]]), 2).tolist()
         [[[3.0, 2.0]]]
     """
-    window = _window("max_pool1d", 1, kernel_size, stride, padding, dilation)
-    return _max(1, input, window, ceil_mode, return_indices)
+    owner = "max_pool1d"
+    window = _window(owner, 1, kernel_size, stride, padding, dilation)
+    return _max(owner, input, window, ceil_mode, return_indices)
 
 
 @overload
@@ -70,11 +64,6 @@ def max_pool2d(
 def max_pool2d(
     input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
     dilation: Sizes = 1, ceil_mode: bool = False, *, return_indices: Literal[True],
-) -> ValuesAndIndices: ...  # fmt: skip
-@overload
-def max_pool2d(
-    input: Tensor, kernel_size: Sizes, stride: Sizes | None, padding: Sizes, dilation: Sizes,
-    ceil_mode: bool, return_indices: Literal[True],
 ) -> ValuesAndIndices: ...  # fmt: skip
 @framed
 def max_pool2d(
@@ -106,8 +95,9 @@ def max_pool2d(
         >>> nn.functional.max_pool2d(tensor([[[[1.0, 3.0], [2.0, 0.0]]]]), 2).tolist()
         [[[[3.0]]]]
     """
-    window = _window("max_pool2d", 2, kernel_size, stride, padding, dilation)
-    return _max(2, input, window, ceil_mode, return_indices)
+    owner = "max_pool2d"
+    window = _window(owner, 2, kernel_size, stride, padding, dilation)
+    return _max(owner, input, window, ceil_mode, return_indices)
 
 
 @framed
@@ -124,7 +114,7 @@ def avg_pool1d(
         >>> nn.functional.avg_pool1d(tensor([[[1.0, 3.0, 2.0, 0.0]]]), 2).tolist()
         [[[2.0, 1.0]]]
     """
-    window = _window("avg_pool1d", 1, kernel_size, stride, padding, 1)
+    window = _window("avg_pool1d", 1, kernel_size, stride, padding)
     return _average("avg_pool1d", input, window, ceil_mode, count_include_pad)
 
 
@@ -157,7 +147,7 @@ def avg_pool2d(
         >>> nn.functional.avg_pool2d(tensor([[[[1.0, 3.0], [2.0, 0.0]]]]), 2).tolist()
         [[[[1.5]]]]
     """
-    window = _window("avg_pool2d", 2, kernel_size, stride, padding, 1)
+    window = _window("avg_pool2d", 2, kernel_size, stride, padding)
     return _average("avg_pool2d", input, window, ceil_mode, count_include_pad, divisor_override)
 
 
@@ -264,44 +254,37 @@ def adaptive_max_pool2d(
 
 
 def _window(
-    owner: str, axes: int, kernel_size: Sizes, stride: Sizes | None, padding: Sizes, dilation: Sizes
-) -> Window:
-    """Return kernel, stride, padding and dilation, each with one int per axis."""
-    kernel = check_sizes(owner, "kernel_size", kernel_size, axes)
-    own = stride is None or (isinstance(stride, (tuple, list)) and not stride)  # as in PyTorch
-    strides = kernel if own else check_sizes(owner, "stride", stride, axes)
-    widths = check_sizes(owner, "padding", padding, axes, least=0)
-    gaps = check_sizes(owner, "dilation", dilation, axes)
-    for size, width, gap in zip(kernel, widths, gaps, strict=True):
-        if width > (gap * (size - 1) + 1) // 2:
-            raise value_error(
-                f"{owner}: padding {widths} must be at most half of a window of {kernel}"
-            )
-    return kernel, strides, widths, gaps
+    owner: str, axes: int, kernel_size: Sizes, stride: Sizes | None, padding: Sizes,
+    dilation: Sizes = 1,
+) -> Window:  # fmt: skip
+    window = pooling_window(owner, axes, kernel_size, stride, padding, dilation)
+    widths = tuple(width for width, _ in window.padding)
+    if any(width > span // 2 for width, span in zip(widths, window.spans, strict=True)):
+        raise value_error(f"{owner}: padding {widths} must be at most half of {window.kernel}")
+    return window
 
 
-def _pairs(sizes: Sequence[int], window: Window, ceil_mode: bool) -> Pairs:
-    """Return the padding before and after each axis, longer after it for `ceil_mode`."""
-    pairs = []
-    for size, kernel, stride, width, gap in zip(sizes, *window, strict=True):
-        more, span = 0, gap * (kernel - 1) + 1
-        if ceil_mode and size + 2 * width >= span:
-            count = -(-(size + 2 * width - span) // stride) + 1
-            count -= (
-                count - 1
-            ) * stride >= size + width  # no window starts in the padding after the input
-            more = max(0, (count - 1) * stride + span - size - 2 * width)
-        pairs.append((width, width + more))
-    return tuple(pairs)
+def _fitted(window: Window, sizes: Sequence[int], ceil_mode: bool) -> Window:
+    """The window; for `ceil_mode` with more padding at the end, for last partial windows."""
+    pairs = list(window.padding)
+    for axis, (size, span, stride) in enumerate(
+        zip(sizes, window.spans, window.stride, strict=True)
+    ):
+        width, _ = pairs[axis]
+        rest = size + 2 * width - span  # what lies behind the first window
+        if ceil_mode and rest >= 0:
+            others = -(-rest // stride)
+            others -= others * stride >= size + width  # none starts in the padding at the end
+            pairs[axis] = (width, width + max(0, others * stride - rest))
+    return window._replace(padding=tuple(pairs))
 
 
-def _max(axes: int, input: Tensor, window: Window, ceil_mode: bool, return_indices: bool) -> Any:
-    kernel, strides, _, gaps = window
-
+def _max(owner: str, input: Tensor, window: Window, ceil_mode: bool, return_indices: bool) -> Any:
     def pooled(op: Any) -> Tensor:
-        return over_a_batch(f"max_pool{axes}d", axes, input, lambda x: op(
-            x, kernel, strides, _pairs(x.shape[2:], window, ceil_mode), gaps
-        ))  # fmt: skip
+        return over_a_batch(
+            owner, len(window.kernel), input,
+            lambda x: op(x, _fitted(window, x.shape[2:], ceil_mode)),
+        )  # fmt: skip
 
     values = pooled(ops.max_pool)
     return ValuesAndIndices(values, pooled(ops.max_pool_places)) if return_indices else values
@@ -314,7 +297,7 @@ def _norms(
     owner = f"lp_pool{axes}d"
     check_number(owner, "norm_type", norm_type, above=0.0)
     powers = floating(input) ** norm_type
-    window = _window(owner, axes, kernel_size, stride, 0, 1)
+    window = _window(owner, axes, kernel_size, stride, 0)
     means, count = _average(owner, powers, window, ceil_mode, True), math.prod(window[0])
     return (ops.sign(means) * ops.relu(ops.abs(means)) * count) ** (1.0 / norm_type)
 
@@ -330,29 +313,24 @@ def _average(
         )
     if divisor is not None:
         check_size(owner, "divisor_override", divisor)
-    kernel, strides, widths, gaps = window
 
     def pooled(x: Tensor) -> Tensor:
-        pairs = _pairs(x.shape[2:], window, ceil_mode)
-        sums = ops.sum_pool(widened(x), kernel, strides, pairs, gaps)
+        sums = ops.sum_pool(widened(x), _fitted(window, x.shape[2:], ceil_mode))
         if divisor is not None:
             return _means(sums, divisor, x)
-        if not any(widths) and not ceil_mode:
-            return _means(sums, math.prod(kernel), x)
+        if not ceil_mode and not any(map(any, window.padding)):
+            return _means(sums, math.prod(window.kernel), x)
         counts = np.ones((), int)
-        for size, count, reach, step, width in zip(
-            x.shape[2:], sums.shape[2:], kernel, strides, widths, strict=True
+        for size, count, reach, step, (width, _) in zip(
+            x.shape[2:], sums.shape[2:], window.kernel, window.stride, window.padding, strict=True
         ):
+            border = width if count_include_pad else 0
             starts = np.arange(count) * step - width
-            ends = starts + reach
-            if count_include_pad:
-                inside = np.minimum(ends, size + width) - starts
-            else:
-                inside = np.minimum(ends, size) - np.maximum(starts, 0)
+            inside = np.minimum(starts + reach, size + border) - np.maximum(starts, -border)
             counts = counts[..., None] * inside
         return _means(sums, counts, x)
 
-    return over_a_batch(owner, len(kernel), input, pooled)
+    return over_a_batch(owner, len(window.kernel), input, pooled)
 
 
 def _means(sums: Tensor, counts: Any, x: Tensor) -> Tensor:
@@ -367,21 +345,16 @@ def _adaptive(
     pooled: Callable[[Tensor, tuple[int, ...]], Tensor],
 ) -> Tensor:  # fmt: skip
     owner = f"adaptive_{kind}_pool{axes}d"
-    given = tuple(output_size) if isinstance(output_size, Sequence) else (output_size,) * axes
-    if len(given) != axes:
-        raise value_error(
-            f"{owner}: output_size must be an int or {axes} of them, got {output_size!r}"
-        )
-    given = tuple(n if n is None else check_size(owner, "output_size", n) for n in given)
+    given = output_size if isinstance(output_size, Sequence) else (output_size,) * axes
+    check_sizes(owner, "output_size", tuple(1 if n is None else n for n in given), axes)
 
     def over(x: Tensor) -> Tensor:
         sizes = x.shape[2:]
         if 0 in sizes:
             raise value_error(f"{owner}: nothing to pool in an input of shape {tuple(x.shape)}")
-        counts = tuple(
-            size if count is None else count for size, count in zip(sizes, given, strict=True)
+        return pooled(
+            x, tuple(size if n is None else n for n, size in zip(given, sizes, strict=True))
         )
-        return pooled(x, counts)
 
     return over_a_batch(owner, axes, input, over)
 
@@ -417,26 +390,23 @@ def _divided(sums: Tensor, counts: Any, x: Tensor) -> Tensor:
     return means.astype(x.dtype) if x.dtype == np.float16 else means
 
 
+def _beside(kernel: tuple[int, ...]) -> Window:
+    """A window that is moved by its own size."""
+    return Window(kernel, kernel, ((0, 0),) * len(kernel), (1,) * len(kernel))
+
+
 def _largest_of_parts(x: Tensor, counts: tuple[int, ...]) -> Tensor:
     x, kernel, _ = _equal_parts(x, counts)
-    still = ((0, 0),) * len(kernel)
-    return ops.max_pool(x, kernel, kernel, still, (1,) * len(kernel))
+    return ops.max_pool(x, _beside(kernel))
 
 
 def _places_of_largest(x: Tensor, counts: tuple[int, ...]) -> Tensor:
     """Where the largest elements of the parts are among all elements of an image."""
     sizes = x.shape[2:]
     x, kernel, sources = _equal_parts(x, counts)
-    still = ((0, 0),) * len(kernel)
-    rest = ops.max_pool_places(x, kernel, kernel, still, (1,) * len(kernel))
-    places: Any = 0
-    step = 1
-    for size, source in zip(reversed(sizes), reversed(sources), strict=True):
-        along = ops.remainder(rest, len(source))
-        rest = ops.floor_divide(rest, len(source))
-        places = places + ops.take(source, along) * step
-        step *= size
-    return places
+    rest = ops.max_pool_places(x, _beside(kernel))
+    origin = np.arange(math.prod(sizes)).reshape(sizes)[np.ix_(*sources)]
+    return ops.take(origin.ravel(), rest)
 
 
 def _equal_parts(

@@ -39,10 +39,7 @@ def sinusoidal_encoding(max_length: int, d_model: int, *, dtype: Any = None) -> 
     max_length = check_size("sinusoidal_encoding", "max_length", max_length, least=0)
     d_model = check_size("sinusoidal_encoding", "d_model", d_model, least=0)
     if d_model % 2:
-        raise value_error(
-            f"sinusoidal_encoding: d_model must be even, for pairs of sine and cosine, "
-            f"got {d_model}"
-        )
+        raise value_error(f"sinusoidal_encoding: d_model must be even, got {d_model}")
     pairs = np.arange(d_model // 2)  # (d_model / 2,)
     angles = np.arange(max_length)[:, None] / 10000.0 ** (2 * pairs / max(d_model, 1))
     waves = np.stack([np.sin(angles), np.cos(angles)], axis=-1)  # (max_length, d_model / 2, 2)
@@ -64,17 +61,10 @@ def add_positional_encoding(x: Tensor, pe: Tensor) -> Tensor:
         >>> F.add_positional_encoding(x, F.sinusoidal_encoding(100, 512)).shape
         minigrad.Size([2, 10, 512])
     """
-    refuse_shapes(
-        x.ndim < 2 or pe.ndim != 2 or x.shape[-1] != pe.shape[-1], "add_positional_encoding",
-        "x (batch, seq_len, d_model) and pe (max_len, d_model)", x, pe,
-    )  # fmt: skip
-    seq_len, max_len = x.shape[-2], pe.shape[0]
-    if seq_len > max_len:
-        raise value_error(
-            f"add_positional_encoding: seq_len ({seq_len}) is more than the max_len "
-            f"({max_len}) of pe"
-        )
-    return x + pe[:seq_len]
+    wrong = x.ndim < 2 or pe.ndim != 2 or x.shape[-1] != pe.shape[-1] or x.shape[-2] > len(pe)
+    wanted = "x (batch, seq_len, d_model) and pe (max_len, d_model), max_len at least seq_len,"
+    refuse_shapes(wrong, "add_positional_encoding", wanted, x, pe)
+    return x + pe[: x.shape[-2]]
 
 
 def learned_positional_encoding(max_length: int, d_model: int) -> Parameter:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops, random
-from minigrad.autograd.errors import type_error, value_error
+from minigrad.autograd.errors import refuse_shapes, type_error
 from minigrad.linalg import vector_norm
 from minigrad.nn.functional.framing import framed
 from minigrad.ops._numerics import values_of
@@ -64,15 +64,11 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
         >>> nn.functional.bilinear(ones((5, 4)), ones((5, 3)), ones((2, 4, 3))).shape
         minigrad.Size([5, 2])
     """
-    first, second = tuple(input1.shape), tuple(input2.shape)
-    if (
-        not first or not second or first[:-1] != second[:-1]
-        or weight.ndim != 3 or weight.shape[1:] != (first[-1], second[-1])
-    ):  # fmt: skip
-        raise value_error(
-            f"bilinear: inputs of shapes (..., I) and (..., J) with equal leading axes, and a "
-            f"weight of shape (O, I, J) expected, got {first}, {second} and {tuple(weight.shape)}"
-        )
+    first, second = input1.shape, input2.shape
+    wrong = not first or not second or first[:-1] != second[:-1]
+    wrong = wrong or weight.ndim != 3 or weight.shape[1:] != (first[-1], second[-1])
+    wanted = "inputs (..., I) and (..., J) with equal leading axes, and a weight (O, I, J)"
+    refuse_shapes(wrong, "bilinear", wanted, input1, input2, weight)
     out: Tensor = ops.einsum("...i,oij,...j->...o", input1, weight, input2)
     return out if bias is None else out + bias
 
@@ -94,10 +90,9 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
         >>> round(nn.functional.cosine_similarity(x, y, dim=0).item(), 4)
         0.96
     """
-    shape = _common_shape("cosine_similarity", x1, x2)
+    x1, x2 = functions.broadcast_tensors(x1, x2)
     check_number("cosine_similarity", "eps", eps, 0.0)
-    directions = (_direction(ops.broadcast_to(x, shape), dim, eps) for x in (x1, x2))
-    return ops.sum(ops.multiply(*directions), axis=dim)
+    return ops.sum(_direction(x1, dim, eps) * _direction(x2, dim, eps), axis=dim)
 
 
 @spelled
@@ -120,7 +115,6 @@ def pairwise_distance(
         >>> nn.functional.pairwise_distance(x, y, eps=0.0).tolist()
         [5.0]
     """
-    _common_shape("pairwise_distance", x1, x2)
     check_number("pairwise_distance", "p", p, above=0.0, infinite=True)
     check_number("pairwise_distance", "eps", eps, 0.0)
     return vector_norm(floating(x1) - x2 + eps, ord=p, dim=-1, keepdim=keepdim)
@@ -140,15 +134,6 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
         [5.0, 1.0, 4.242640495300293]
     """
     return functions.pdist(input, p)
-
-
-def _common_shape(owner: str, x1: Tensor, x2: Tensor) -> tuple[int, ...]:
-    try:
-        return np.broadcast_shapes(x1.shape, x2.shape)
-    except ValueError:
-        raise value_error(
-            f"{owner}: x1 {tuple(x1.shape)} and x2 {tuple(x2.shape)} do not broadcast"
-        ) from None
 
 
 def _direction(x: Tensor, axis: int, eps: float) -> Tensor:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from minigrad import ops, random
-from minigrad.autograd.errors import refuse_shapes, value_error
+from minigrad.autograd.errors import refuse_shapes
 from minigrad.autograd.events import effect
 from minigrad.autograd.mode import located
 from minigrad.nn.functional.activation import SELU_ALPHA, SELU_SCALE
@@ -137,8 +137,7 @@ def drop_path(
         [0.0, 6.0]
     """
     p = check_probability("drop_path", "p", p)
-    if not input.ndim:
-        raise value_error("drop_path: an input of shape (N, ...) expected, got ()")
+    refuse_shapes(not input.ndim, "drop_path", "an input of shape (N, ...)", input)
     if not training or p == 0.0:
         return input
     return _dropped(input, 1, p, scale_by_keep)

@@ -71,15 +71,11 @@ def interpolate(
     smooth = mode in _SMOOTH
     shapes = {1: "(N, C, L)", 2: "(N, C, H, W)"}
     wanted = shapes.get(_SMOOTH.get(mode, 0), " or ".join(shapes.values()))
-    refuse_shapes(
-        axes not in (1, 2) or _SMOOTH.get(mode, axes) != axes, "interpolate",
-        f"an input of shape {wanted} for mode={mode!r}", input,
-    )  # fmt: skip
+    wrong = axes not in (1, 2) or _SMOOTH.get(mode, axes) != axes
+    wanted = f"an input of shape {wanted} for mode={mode!r}"
+    refuse_shapes(wrong, "interpolate", wanted, input)
     if smooth and input.dtype.kind != "f":
-        raise type_error(
-            f"interpolate: mode={mode!r} needs a floating-point input, got {input.dtype.name}; "
-            f"convert it with .float()"
-        )
+        raise type_error(f"interpolate: mode={mode!r} needs floating numbers, got {input.dtype}")
     refuse_shapes(0 in input.shape[2:], "interpolate", "elements to resize", input)
     sizes, factors = _target(input.shape[2:], size, scale_factor)
     if recompute_scale_factor:
@@ -174,14 +170,12 @@ def _target(
     factors = scale_factor if isinstance(scale_factor, Sequence) else (scale_factor,) * axes
     if len(factors) != axes:
         raise value_error(
-            f"{owner}: scale_factor must be a number or {axes} of them, one for each axis, "
-            f"got {scale_factor!r}"
+            f"{owner}: scale_factor: a number or {axes} of them, not {scale_factor!r}"
         )
     sizes = tuple(int(n * factor) for n, factor in zip(before, factors, strict=True))
     if min(sizes) < 1:
         raise value_error(
-            f"{owner}: scale_factor={scale_factor!r} leaves sizes {sizes} of {before}; "
-            f"each must be at least 1"
+            f"{owner}: scale_factor={scale_factor!r} leaves sizes {sizes} of {before}"
         )
     return sizes, factors
 
@@ -252,10 +246,8 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     """
     r = check_size("pixel_shuffle", "upscale_factor", upscale_factor)
     input = as_tensor(input)
-    refuse_shapes(
-        input.ndim < 3 or input.shape[-3] % (r * r), "pixel_shuffle",
-        f"an input of shape (..., C, H, W) with C divisible by {r * r}", input,
-    )  # fmt: skip
+    wanted = f"an input of shape (..., C, H, W) with C divisible by {r * r}"
+    refuse_shapes(input.ndim < 3 or input.shape[-3] % (r * r), "pixel_shuffle", wanted, input)
     *leading, channels, height, width = input.shape
     whole = (math.prod(leading), channels // (r * r), r, r, height, width)
     pixels = ops.transpose(input.reshape(whole), (0, 1, 4, 2, 5, 3))  # (N, C, H, r, W, r)
@@ -275,10 +267,9 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     """
     r = check_size("pixel_unshuffle", "downscale_factor", downscale_factor)
     input = as_tensor(input)
-    refuse_shapes(
-        input.ndim < 3 or input.shape[-2] % r or input.shape[-1] % r, "pixel_unshuffle",
-        f"an input of shape (..., C, H, W) with H and W divisible by {r}", input,
-    )  # fmt: skip
+    wrong = input.ndim < 3 or input.shape[-2] % r or input.shape[-1] % r
+    wanted = f"an input of shape (..., C, H, W) with H and W divisible by {r}"
+    refuse_shapes(wrong, "pixel_unshuffle", wanted, input)
     *leading, channels, height, width = input.shape
     parts = (math.prod(leading), channels, height // r, r, width // r, r)
     pixels = ops.transpose(input.reshape(parts), (0, 1, 3, 5, 2, 4))  # (N, C, r, r, H, W)
@@ -303,10 +294,8 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     """
     check_size("channel_shuffle", "groups", groups)
     input = as_tensor(input)
-    refuse_shapes(
-        input.ndim < 3 or input.shape[1] % groups, "channel_shuffle",
-        f"an input of shape (N, C, L, ...) with C divisible by {groups}", input,
-    )  # fmt: skip
+    wanted = f"an input of shape (N, C, L, ...) with C divisible by {groups}"
+    refuse_shapes(input.ndim < 3 or input.shape[1] % groups, "channel_shuffle", wanted, input)
     n, channels, *rest = input.shape
     parts = input.reshape(n, groups, channels // groups, *rest)
     return ops.swapaxes(parts, 1, 2).reshape(input.shape)

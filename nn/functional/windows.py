@@ -1,16 +1,15 @@
-"""Windows as columns and back, and max pooling undone."""
+"""Windows: their options, windows as columns and back, and max pooling undone."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.errors import refuse_shapes, value_error
-from minigrad.nn.functional.convolution import Sizes, over_a_batch
 from minigrad.nn.functional.framing import framed
 from minigrad.ops._numerics import widened
 from minigrad.ops._windows import Window
@@ -20,6 +19,58 @@ from minigrad.support.checks import check_sizes
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["fold", "max_unpool1d", "max_unpool2d", "unfold"]
+
+Sizes = int | Sequence[int]
+
+
+def window_of(
+    owner: str, axes: int, kernel_size: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes = 1
+) -> Window:
+    """A window with the options of a user."""
+    widths = check_sizes(owner, "padding", padding, axes, least=0)
+    return Window(
+        check_sizes(owner, "kernel_size", kernel_size, axes),
+        check_sizes(owner, "stride", stride, axes),
+        tuple((width, width) for width in widths),
+        check_sizes(owner, "dilation", dilation, axes),
+    )
+
+
+def stride_of(stride: Sizes | None, kernel_size: Sizes) -> Sizes:
+    """The stride; without one, also an empty one as in PyTorch, the size of the window."""
+    empty = isinstance(stride, Sequence) and not stride
+    return kernel_size if stride is None or empty else stride
+
+
+def pooling_window(
+    owner: str, axes: int, kernel_size: Sizes, stride: Sizes | None, padding: Sizes,
+    dilation: Sizes = 1,
+) -> Window:  # fmt: skip
+    """A window whose stride is by default its size."""
+    stride = stride_of(stride, kernel_size)
+    return window_of(owner, axes, kernel_size, stride, padding, dilation)
+
+
+def size_of_input(window: Window, counts: Sequence[int]) -> tuple[int, ...]:
+    """The smallest size of an image that has so many windows along each axis."""
+    return tuple(
+        (count - 1) * stride + span - before - after
+        for count, stride, span, (before, after) in zip(
+            counts, window.stride, window.spans, window.padding, strict=True
+        )
+    )
+
+
+def over_a_batch(
+    owner: str, axes: int, input: Tensor, function: Callable[[Tensor], Tensor]
+) -> Tensor:
+    """Call a function of a batch (N, C, ...) on a batch, or on a single sample (C, ...)."""
+    if input.ndim == axes + 2:
+        return function(input)
+    shape = "C, " + ("L" if axes == 1 else "H, W")
+    wanted = f"an input of shape (N, {shape}) or ({shape})"
+    refuse_shapes(input.ndim != axes + 1, owner, wanted, input)
+    return function(input[None])[0]
 
 
 @framed
@@ -45,7 +96,7 @@ def unfold(
         >>> nn.functional.unfold(image, 2).tolist()
         [[0.0, 1.0], [1.0, 2.0], [3.0, 4.0], [4.0, 5.0]]
     """
-    window = _window("unfold", kernel_size, dilation, padding, stride)
+    window = window_of("unfold", 2, kernel_size, stride, padding, dilation)
 
     def unfolded(x: Tensor) -> Tensor:
         places = _places("unfold", window, x.shape[2:])  # (K·K', L)
@@ -75,16 +126,13 @@ def fold(
         >>> nn.functional.fold(ones((4, 2)), (2, 3), 2).tolist()
         [[[1.0, 2.0, 1.0], [1.0, 2.0, 1.0]]]
     """
-    window = _window("fold", kernel_size, dilation, padding, stride)
+    window = window_of("fold", 2, kernel_size, stride, padding, dilation)
     size = check_sizes("fold", "output_size", output_size, 2)
     places = _places("fold", window, size)  # (K·K', L)
-    if input.ndim not in (2, 3) or input.shape[-1] != places.shape[1] or (
-        input.shape[-2] % len(places)
-    ):  # fmt: skip
-        raise value_error(
-            f"fold: an input of shape (N, C·{len(places)}, {places.shape[1]}), one column for "
-            f"each window of {size}, expected, with or without N; got {tuple(input.shape)}"
-        )
+    wrong = input.ndim not in (2, 3) or input.shape[-1] != places.shape[1]
+    wrong = wrong or input.shape[-2] % len(places)
+    wanted = f"(N, C·{len(places)}, {places.shape[1]}), a column for each window of {size},"
+    refuse_shapes(wrong, "fold", wanted, input)
     *batch, rows, _ = input.shape
     shape = (*batch, rows // len(places))  # (N, C) or (C,)
     (top, bottom), (left, right) = window.padding
@@ -95,16 +143,6 @@ def fold(
     )
     image = pixels.reshape(*shape, height, width)[..., top : top + size[0], left : left + size[1]]
     return image.astype(input.dtype) if input.dtype == np.float16 else image
-
-
-def _window(
-    owner: str, kernel_size: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes
-) -> Window:
-    widths = check_sizes(owner, "padding", padding, 2, least=0)
-    return Window(
-        check_sizes(owner, "kernel_size", kernel_size, 2), check_sizes(owner, "stride", stride, 2),
-        tuple((width, width) for width in widths), check_sizes(owner, "dilation", dilation, 2),
-    )  # fmt: skip
 
 
 def _places(owner: str, window: Window, size: tuple[int, ...]) -> np.ndarray:
@@ -187,25 +225,19 @@ def _unpooled(
     owner: str, axes: int, input: Tensor, indices: Any, kernel_size: Sizes, stride: Sizes | None,
     padding: Sizes, output_size: Sequence[int] | None,
 ) -> Tensor:  # fmt: skip
-    kernel = check_sizes(owner, "kernel_size", kernel_size, axes)
-    strides = kernel if stride is None else check_sizes(owner, "stride", stride, axes)
-    widths = check_sizes(owner, "padding", padding, axes, least=0)
-    refuse_shapes(
-        input.ndim not in (axes + 1, axes + 2) or np.shape(indices) != input.shape, owner,
-        f"an input with {axes + 1} or {axes + 2} axes and indices of its shape", input, indices,
-    )  # fmt: skip
+    window = pooling_window(owner, axes, kernel_size, stride, padding)
+    wrong = input.ndim not in (axes + 1, axes + 2) or np.shape(indices) != input.shape
+    wanted = f"an input with {axes + 1} or {axes + 2} axes and indices of its shape"
+    refuse_shapes(wrong, owner, wanted, input, indices)
     *leading, sizes = *input.shape[:-axes], input.shape[-axes:]
-    usual = tuple(
-        (count - 1) * step - 2 * width + size
-        for count, step, width, size in zip(sizes, strides, widths, kernel, strict=True)
-    )
+    usual = size_of_input(window, sizes)
     target = usual if output_size is None else tuple(output_size)[-axes:]
     if len(target) != axes or any(
-        abs(n - m) >= step for n, m, step in zip(target, usual, strides, strict=True)
+        abs(n - m) >= step for n, m, step in zip(target, usual, window.stride, strict=True)
     ):
         raise value_error(
-            f"{owner}: an output_size of {usual}, with less than a stride of {strides} more or "
-            f"less, expected, got {output_size}"
+            f"{owner}: an output_size of {usual}, with less than a stride of {window.stride} more "
+            f"or less, expected, got {output_size}"
         )
     zeros = np.zeros((*leading, math.prod(target)), input.dtype)
     rows = (*leading, math.prod(sizes))

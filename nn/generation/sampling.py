@@ -109,27 +109,23 @@ def stream(
     if key_padding_mask is not None:
         cached = kept.get_seq_length()
         padding = checked_padding("generate", key_padding_mask, tokens.shape, cached)
-    return _steps(model, tokens, max_new_tokens, (temperature, top_k, top_p), stop, kept, padding)
 
+    def steps(tokens: np.ndarray, padding: np.ndarray | None) -> Iterator[Tensor]:
+        ended = np.zeros(len(tokens), bool)
+        for _ in range(max_new_tokens):
+            logits = last_logits("generate", model, tokens, kept, padding)
+            drawn = values_of(sample(logits, temperature, top_k, top_p))
+            if stop is not None:
+                drawn = np.where(ended, stop, drawn)
+                ended |= drawn == stop
+            yield leaf_of(drawn, False)
+            if stop is not None and ended.all():
+                return
+            tokens = drawn[:, None]
+            if padding is not None:
+                padding = np.pad(padding, ((0, 0), (0, 1)))  # sampled tokens are not padding
 
-def _steps(
-    model: Callable[..., Tensor], tokens: np.ndarray, count: int,
-    choice: tuple[float, int | None, float | None], stop: int | None, cache: Cache,
-    padding: np.ndarray | None,
-) -> Iterator[Tensor]:  # fmt: skip
-    ended = np.zeros(len(tokens), bool)
-    for _ in range(count):
-        logits = last_logits("generate", model, tokens, cache, padding)
-        drawn = values_of(sample(logits, *choice))
-        if stop is not None:
-            drawn = np.where(ended, stop, drawn)
-            ended |= drawn == stop
-        yield leaf_of(drawn, False)
-        if stop is not None and ended.all():
-            return
-        tokens = drawn[:, None]
-        if padding is not None:
-            padding = np.pad(padding, ((0, 0), (0, 1)))  # sampled tokens are not padding
+    return steps(tokens, padding)
 
 
 def last_logits(

@@ -370,10 +370,8 @@ class Softmax2d(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply softmax along the third axis from the end."""
-        refuse_shapes(
-            input.ndim not in (3, 4), "Softmax2d",
-            "an input of shape (N, C, H, W) or (C, H, W)", input,
-        )  # fmt: skip
+        wanted = "an input of shape (N, C, H, W) or (C, H, W)"
+        refuse_shapes(input.ndim not in (3, 4), "Softmax2d", wanted, input)
         return F.softmax(input, -3)
 
 

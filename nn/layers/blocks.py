@@ -7,7 +7,8 @@ from typing import ClassVar
 
 from minigrad import ops
 from minigrad.autograd.errors import refuse_shapes
-from minigrad.nn.functional.convolution import Border, Sizes
+from minigrad.nn.functional.convolution import Border
+from minigrad.nn.functional.windows import Sizes
 from minigrad.nn.layers.activation import ReLU, Sigmoid, Softmax
 from minigrad.nn.layers.convolution import Conv1d, Conv2d
 from minigrad.nn.layers.linear import Linear

@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from minigrad import ops
 from minigrad.autograd.errors import value_error
 from minigrad.nn import functional as F
 from minigrad.nn import init
-from minigrad.nn.functional.convolution import MODES, Border, Sizes, over_a_batch, padding_pairs
+from minigrad.nn.functional.convolution import (
+    MODES,
+    Border,
+    PaddingMode,
+    convolution_window,
+    convolved,
+)
+from minigrad.nn.functional.windows import Sizes, size_of_input, window_of
+from minigrad.nn.layers.function_layer import unusual
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
-from minigrad.support.checks import (
-    check_choice,
-    check_divisible,
-    check_flag,
-    check_size,
-    check_sizes,
-)
+from minigrad.ops._windows import Window
+from minigrad.support import checks
+from minigrad.support.checks import check_flag, check_size
 from minigrad.tensors.creation import empty
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["Conv1d", "Conv2d", "ConvTranspose1d", "ConvTranspose2d"]
-
-PaddingMode = Literal["zeros", "reflect", "replicate", "circular"]
 
 
 class _ConvNd(Module):
@@ -37,25 +38,26 @@ class _ConvNd(Module):
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes,
-        dilation: Sizes, groups: int, bias: bool, padding_mode: PaddingMode, device: Any,
-        dtype: Any,
+        padding: Border, dilation: Sizes, groups: int, bias: bool, padding_mode: PaddingMode,
+        device: Any, dtype: Any,
     ) -> None:  # fmt: skip
         super().__init__()
         owner = type(self).__name__
         self.in_channels = check_size(owner, "in_channels", in_channels)
         self.out_channels = check_size(owner, "out_channels", out_channels)
-        self.kernel_size = check_sizes(owner, "kernel_size", kernel_size, self.axes)
-        self.stride = check_sizes(owner, "stride", stride, self.axes)
-        self.dilation = check_sizes(owner, "dilation", dilation, self.axes)
+        checked: Callable[..., Window] = window_of if self.transposed else convolution_window
+        window = checked(owner, self.axes, kernel_size, stride, padding, dilation)
+        self.kernel_size, self.stride, pairs, self.dilation = window
+        self.padding = padding if isinstance(padding, str) else tuple(n for n, _ in pairs)
         self.groups = check_size(owner, "groups", groups)
-        check_divisible(owner, in_channels=in_channels, groups=groups)
-        check_divisible(owner, out_channels=out_channels, groups=groups)
+        checks.check_divisible(owner, in_channels=in_channels, groups=groups)
+        checks.check_divisible(owner, out_channels=out_channels, groups=groups)
         modes = ["zeros"] if self.transposed else ["zeros", *MODES]
-        check_choice(owner, "padding_mode", padding_mode, modes)
+        checks.check_choice(owner, "padding_mode", padding_mode, modes)
         self.padding_mode = padding_mode
-        first, second = (
-            (in_channels, out_channels) if self.transposed else (out_channels, in_channels)
-        )
+        first, second = out_channels, in_channels
+        if self.transposed:
+            first, second = second, first
         self.weight = Parameter(empty((first, second // groups, *self.kernel_size)))
         self.bias = Parameter(empty(out_channels)) if check_flag(owner, "bias", bias) else None
         self.reset_parameters()
@@ -69,17 +71,11 @@ class _ConvNd(Module):
             init.uniform(self.bias, -bound, bound)
 
     def extra_repr(self) -> str:
-        parts = [
-            f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}",
-            f"stride={self.stride}",
-        ]
-        for name, usual in (("padding", 0), ("dilation", 1), ("output_padding", 0), ("groups", 1)):
-            value = getattr(self, name, usual)
-            if value not in (usual, (usual,) * self.axes):
-                parts.append(f"{name}={value}")
-        parts += ["bias=False"] * (self.bias is None)
-        parts += [f"padding_mode={self.padding_mode}"] * (self.padding_mode != "zeros")
-        return ", ".join(parts)
+        sizes = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}"
+        options = unusual(
+            self, padding=0, dilation=1, output_padding=0, groups=1, bias=True, padding_mode="zeros"
+        )
+        return ", ".join([sizes, f"stride={self.stride}", *options])
 
 
 class _Convolution(_ConvNd):
@@ -91,12 +87,9 @@ class _Convolution(_ConvNd):
         padding_mode: PaddingMode = "zeros", device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__(
-            in_channels, out_channels, kernel_size, stride, dilation, groups, bias, padding_mode,
-            device, dtype,
+            in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias,
+            padding_mode, device, dtype,
         )  # fmt: skip
-        owner = type(self).__name__
-        self._pairs = padding_pairs(owner, self.kernel_size, self.stride, padding, self.dilation)
-        self.padding = padding if isinstance(padding, str) else tuple(n for n, _ in self._pairs)
 
     def forward(self, input: Tensor) -> Tensor:
         """Map a tensor of shape (N, in_channels, ...) to (N, out_channels, ...), or without N."""
@@ -104,15 +97,10 @@ class _Convolution(_ConvNd):
 
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         """The convolution of the layer, with another weight: subclasses of PyTorch's call it."""
-
-        def convolved(x: Tensor) -> Tensor:
-            pairs = self._pairs
-            if self.padding_mode != "zeros":
-                x = ops.pad(x, ((0, 0), (0, 0), *pairs), MODES[self.padding_mode])
-                pairs = ((0, 0),) * self.axes
-            return ops.convolution(x, weight, bias, self.stride, pairs, self.dilation, self.groups)
-
-        return over_a_batch(type(self).__name__, self.axes, input, convolved)
+        return convolved(
+            type(self).__name__, self.axes, input, weight, bias, self.stride, self.padding,
+            self.dilation, self.groups, self.padding_mode,
+        )  # fmt: skip
 
 
 class Conv1d(_Convolution):
@@ -158,6 +146,7 @@ class _ConvTransposeNd(_ConvNd):
     """A transposed convolution along `axes` axes."""
 
     transposed = True
+    padding: tuple[int, ...]
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1,
@@ -166,12 +155,11 @@ class _ConvTransposeNd(_ConvNd):
         dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__(
-            in_channels, out_channels, kernel_size, stride, dilation, groups, bias, padding_mode,
-            device, dtype,
+            in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias,
+            padding_mode, device, dtype,
         )  # fmt: skip
         owner = type(self).__name__
-        self.padding = check_sizes(owner, "padding", padding, self.axes, least=0)
-        self.output_padding = check_sizes(
+        self.output_padding = checks.check_sizes(
             owner, "output_padding", output_padding, self.axes, least=0
         )
 
@@ -193,17 +181,15 @@ class _ConvTransposeNd(_ConvNd):
     def _missing(self, input: Tensor, output_size: Sequence[int]) -> tuple[int, ...]:
         """How many elements each axis is short of an output size."""
         wanted = tuple(output_size)[-self.axes :]
-        parts = zip(
-            input.shape[-self.axes :], self.stride, self.padding, self.dilation, self.kernel_size,
-            strict=True,
-        )  # fmt: skip
-        least = [(n - 1) * s - 2 * p + d * (k - 1) + 1 for n, s, p, d, k in parts]
+        owner = type(self).__name__
+        window = window_of(
+            owner, self.axes, self.kernel_size, self.stride, self.padding, self.dilation
+        )
+        least = size_of_input(window, input.shape[-self.axes :])
         short = tuple(size - n for size, n in zip(wanted, least, strict=True))
         if any(not 0 <= n < s for n, s in zip(short, self.stride, strict=True)):
             most = [n + s - 1 for n, s in zip(least, self.stride, strict=True)]
-            raise value_error(
-                f"{type(self).__name__}: output_size {wanted} is not between {least} and {most}"
-            )
+            raise value_error(f"{owner}: output_size {wanted} is not between {least} and {most}")
         return short
 
 

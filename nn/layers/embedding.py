@@ -11,6 +11,7 @@ from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.functional.embeddings import BagMode, check_padding_idx
 from minigrad.nn.functional.positional import positions_of
+from minigrad.nn.layers.function_layer import unusual
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
 from minigrad.support.checks import check_size
@@ -56,11 +57,11 @@ class Embedding(Module):
         self.norm_type = norm_type
         self.scale_grad_by_freq = scale_grad_by_freq
         self.sparse = sparse
+        shape = (num_embeddings, embedding_dim)
         if _weight is None:
-            self.weight = Parameter(empty((num_embeddings, embedding_dim)), not _freeze)
+            self.weight = Parameter(empty(shape), not _freeze)
             self.reset_parameters()
         else:
-            shape = (num_embeddings, embedding_dim)
             refuse_shapes(_weight.shape != shape, owner, f"a table of shape {shape}", _weight)
             self.weight = Parameter(_weight, not _freeze)
         self.to(dtype=dtype, device=device)
@@ -98,13 +99,8 @@ class Embedding(Module):
         )  # fmt: skip
 
     def extra_repr(self) -> str:
-        shown = {"padding_idx": None, "max_norm": None, "norm_type": 2}
-        shown |= {"scale_grad_by_freq": False, "sparse": False}
-        return self._shown(shown)
-
-    def _shown(self, usual: dict[str, Any]) -> str:
-        """The sizes, and the options that are not the usual ones."""
-        options = [f"{n}={getattr(self, n)!r}" for n, v in usual.items() if getattr(self, n) != v]
+        options = unusual(self, padding_idx=None, max_norm=None, norm_type=2)
+        options += unusual(self, scale_grad_by_freq=False, sparse=False)
         return ", ".join([f"{self.num_embeddings}, {self.embedding_dim}", *options])
 
 
@@ -162,7 +158,9 @@ class EmbeddingBag(Embedding):
         return layer
 
     def extra_repr(self) -> str:
-        return self._shown({"max_norm": None, "norm_type": 2, "mode": None, "padding_idx": None})
+        options = unusual(self, max_norm=None, norm_type=2)
+        options += [f"mode={self.mode!r}", *unusual(self, padding_idx=None)]
+        return ", ".join([f"{self.num_embeddings}, {self.embedding_dim}", *options])
 
 
 class SinusoidalPosEmbedding(Module):
@@ -198,10 +196,8 @@ class SinusoidalPosEmbedding(Module):
             offset: The first position: with a cache, the cached length.
             position_ids: The positions instead, ints of shape (L,) or (N, L).
         """
-        rows, end = _rows(
-            "SinusoidalPosEmbedding", input, offset, position_ids, self.embed_dim,
-            seq_len=self.seq_len,
-        )  # fmt: skip
+        width = self.embed_dim
+        rows, end = _rows(self, input, offset, position_ids, width, seq_len=self.seq_len)
         table = self.table
         width, dtype = input.shape[-1], input.dtype
         if table is None or len(table) < end or (table.shape[1], table.dtype) != (width, dtype):
@@ -244,10 +240,8 @@ class LearnedPosEmbedding(Module):
 
         The arguments are those of `SinusoidalPosEmbedding`.
         """
-        rows, _ = _rows(
-            "LearnedPosEmbedding", input, offset, position_ids, self.embed_dim,
-            max_len=self.max_len,
-        )  # fmt: skip
+        width = self.embed_dim
+        rows, _ = _rows(self, input, offset, position_ids, width, max_len=self.max_len)
         return input + self.pos_emb.weight[rows]
 
 
@@ -286,31 +280,26 @@ class RotaryPosEmbedding(Module):
 
         The arguments are those of `functional.rotary_pos_embedding`.
         """
-        refuse_shapes(
-            self.embed_dim is not None and input.shape[-1:] != (self.embed_dim,),
-            "RotaryPosEmbedding", f"shape (..., L, {self.embed_dim})", input,
-        )  # fmt: skip
+        wrong = self.embed_dim is not None and input.shape[-1:] != (self.embed_dim,)
+        wanted = f"shape (..., L, {self.embed_dim})"
+        refuse_shapes(wrong, "RotaryPosEmbedding", wanted, input)
         if self.max_seq_len is not None and input.ndim > 1:
-            positions_of(
-                "RotaryPosEmbedding", input.shape, position_ids, offset,
-                max_seq_len=self.max_seq_len,
-            )  # fmt: skip
+            owner, limit = "RotaryPosEmbedding", self.max_seq_len
+            positions_of(owner, input.shape, position_ids, offset, max_seq_len=limit)
         return F.rotary_pos_embedding(
             input, position_ids, self.interleaved, offset=offset, base=self.base
         )
 
 
 def _rows(
-    owner: str, input: Tensor, offset: int, position_ids: Any, width: int | None,
+    layer: Module, input: Tensor, offset: int, position_ids: Any, width: int | None,
     **limit: int | None,
 ) -> tuple[slice | np.ndarray, int]:  # fmt: skip
     """Check the input; return the rows of the table that it needs, and the end of the last."""
-    wanted = "D" if width is None else width
-    refuse_shapes(
-        input.ndim not in (2, 3) or input.dtype.kind != "f"
-        or width not in (None, input.shape[-1]), owner,
-        f"floats of shape (L, {wanted}) or (N, L, {wanted})", input,
-    )  # fmt: skip
+    owner, wanted = type(layer).__name__, "D" if width is None else width
+    wrong = input.ndim not in (2, 3) or input.dtype.kind != "f"
+    wrong = wrong or width not in (None, input.shape[-1])
+    refuse_shapes(wrong, owner, f"floats of shape (L, {wanted}) or (N, L, {wanted})", input)
     positions = positions_of(owner, input.shape, position_ids, offset, **limit)
     end = int(positions.max(initial=-1)) + 1
     return slice(offset, end) if position_ids is None else positions, end

@@ -12,6 +12,18 @@ from minigrad.tensors.tensor import Tensor
 L = TypeVar("L", bound="FunctionLayer")
 
 
+def unusual(layer: Module, **usual: Any) -> list[str]:
+    """The options of a layer that are not the usual ones (along any axis), for its repr."""
+    shown = []
+    for name, expected in usual.items():
+        value = getattr(layer, name, expected)
+        if name == "bias":  # whether there is one
+            value = value is not None and value is not False
+        if value != expected and not (isinstance(value, tuple) and set(value) == {expected}):
+            shown.append(f"{name}={value}")
+    return shown
+
+
 class FunctionLayer(Module):
     """A layer whose fields are arguments of its function, which checks them: see `layer_of`."""
 

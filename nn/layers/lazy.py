@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from minigrad.autograd.errors import value_error
-from minigrad.nn.functional.convolution import Border, Sizes
-from minigrad.nn.layers.convolution import Conv1d, Conv2d, PaddingMode
+from minigrad.nn.functional.convolution import Border, PaddingMode
+from minigrad.nn.functional.windows import Sizes
+from minigrad.nn.layers.convolution import Conv1d, Conv2d
 from minigrad.nn.layers.linear import Linear
 from minigrad.nn.layers.normalization import BatchNorm1d, BatchNorm2d
 from minigrad.nn.module.base import Module

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from minigrad import ops
-from minigrad.autograd.errors import value_error
-from minigrad.autograd.mode import located
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
 from minigrad.support.checks import check_flag, check_size
+from minigrad.tensors import functions
 from minigrad.tensors.creation import empty
 from minigrad.tensors.tensor import Tensor
 
@@ -165,13 +164,4 @@ class Unflatten(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Unflatten a tensor whose axis has the product of the sizes as its size."""
-        shape, sizes = input.shape, self.unflattened_size
-        if not -len(shape) <= self.dim < len(shape):
-            raise IndexError(located(f"Unflatten: there is no axis {self.dim} in shape {shape}"))
-        axis = self.dim % len(shape)
-        known = math.prod(size for size in sizes if size != -1)
-        if sizes.count(-1) > 1 or (
-            shape[axis] % known if -1 in sizes and known else shape[axis] != math.prod(sizes)
-        ):
-            raise value_error(f"Unflatten: axis {axis} of shape {shape} cannot be made {sizes}")
-        return ops.reshape(input, (*shape[:axis], *sizes, *shape[axis + 1 :]))
+        return functions.unflatten(input, self.dim, self.unflattened_size)

@@ -6,7 +6,7 @@ The functions of the same names explain the arguments; weights are buffers. `siz
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, InitVar
+from dataclasses import KW_ONLY, InitVar, dataclass
 from typing import Any, Literal
 
 from minigrad.nn import functional as F
@@ -39,7 +39,7 @@ class _Loss(FunctionLayer):
         name, number = type(self).__name__, "beta" if "beta" in self.fields else "reduction"
         self.reduction = reduction_of(name, size_average, reduce, self.reduction, number)
         for name in ("weight", "pos_weight"):  # in this order in the state dict
-            if name in self.fields:
+            if name in self.__dict__:
                 self.register_buffer(name, self.__dict__.pop(name))
 
     def forward(self, input: Tensor, target: Any) -> Tensor:
@@ -50,15 +50,23 @@ class _Loss(FunctionLayer):
         return ""
 
 
+@dataclass(eq=False, repr=False)
+class _ElementLoss(_Loss):
+    """A loss of each element, whose first arguments are about the reduction."""
+
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: Reduction = "mean"
+
+
+@dataclass(eq=False, repr=False)
 class _WeightedLoss(_Loss):
     """A loss with a weight, which is a buffer."""
 
-    def __init__(
-        self, weight: Any = None, size_average: bool | None = None, reduce: bool | None = None,
-        reduction: Reduction = "mean",
-    ) -> None:  # fmt: skip
-        super().__init__(size_average, reduce, reduction)
-        self.register_buffer("weight", weight)
+    weight: Any = None
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: Reduction = "mean"
 
 
 class _LossOfThree(_Loss):
@@ -70,7 +78,7 @@ class _LossOfThree(_Loss):
 
 
 @layer_of(F.mse_loss)
-class MSELoss(_Loss):
+class MSELoss(_ElementLoss):
     """The squared error: see `functional.mse_loss`.
 
     Example:
@@ -79,13 +87,9 @@ class MSELoss(_Loss):
         2.0
     """
 
-    size_average: InitVar[bool | None] = None
-    reduce: InitVar[bool | None] = None
-    reduction: Reduction = "mean"
-
 
 @layer_of(F.l1_loss)
-class L1Loss(_Loss):
+class L1Loss(_ElementLoss):
     """The absolute error: see `functional.l1_loss`.
 
     Example:
@@ -93,10 +97,6 @@ class L1Loss(_Loss):
         >>> nn.L1Loss()(tensor([1.0, 2.0]), [1.0, 4.0]).item()
         1.0
     """
-
-    size_average: InitVar[bool | None] = None
-    reduce: InitVar[bool | None] = None
-    reduction: Reduction = "mean"
 
 
 @layer_of(F.huber_loss)
@@ -114,7 +114,7 @@ class HuberLoss(_Loss):
 
 
 @layer_of(F.smooth_l1_loss)
-class SmoothL1Loss(_Loss):
+class SmoothL1Loss(_ElementLoss):
     """The Huber loss divided by its threshold: see `functional.smooth_l1_loss`.
 
     Example:
@@ -123,9 +123,6 @@ class SmoothL1Loss(_Loss):
         2.0
     """
 
-    size_average: InitVar[bool | None] = None
-    reduce: InitVar[bool | None] = None
-    reduction: Reduction = "mean"
     beta: float = 1.0
 
 
@@ -147,7 +144,7 @@ class KLDivLoss(_Loss):
 
 
 @layer_of(F.cross_entropy)
-class CrossEntropyLoss(_WeightedLoss):
+class CrossEntropyLoss(_Loss):
     """Cross-entropy of logits (N, C, ...) and class indices (N, ...), or class probabilities.
 
     See `functional.cross_entropy`.
@@ -168,7 +165,7 @@ class CrossEntropyLoss(_WeightedLoss):
 
 
 @layer_of(F.nll_loss)
-class NLLLoss(_WeightedLoss):
+class NLLLoss(_Loss):
     """The negative log-likelihood of the target class: see `functional.nll_loss`.
 
     Example:
@@ -194,11 +191,6 @@ class BCELoss(_WeightedLoss):
         0.6931
     """
 
-    weight: Any = None
-    size_average: InitVar[bool | None] = None
-    reduce: InitVar[bool | None] = None
-    reduction: Reduction = "mean"
-
 
 @layer_of(F.binary_cross_entropy_with_logits)
 class BCEWithLogitsLoss(_WeightedLoss):
@@ -210,10 +202,6 @@ class BCEWithLogitsLoss(_WeightedLoss):
         0.6931
     """
 
-    weight: Any = None
-    size_average: InitVar[bool | None] = None
-    reduce: InitVar[bool | None] = None
-    reduction: Reduction = "mean"
     pos_weight: Any = None
 
 
@@ -304,7 +292,7 @@ class HingeEmbeddingLoss(_Loss):
 
 
 @layer_of(F.soft_margin_loss)
-class SoftMarginLoss(_Loss):
+class SoftMarginLoss(_ElementLoss):
     """The logistic loss log(1 + exp(-y x)) of targets 1 and -1.
 
     Example:
@@ -312,10 +300,6 @@ class SoftMarginLoss(_Loss):
         >>> round(nn.SoftMarginLoss()(tensor([0.0]), tensor([1.0])).item(), 4)
         0.6931
     """
-
-    size_average: InitVar[bool | None] = None
-    reduce: InitVar[bool | None] = None
-    reduction: Reduction = "mean"
 
 
 @layer_of(F.multilabel_soft_margin_loss)
@@ -328,11 +312,6 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
         >>> round(loss(tensor([[0.0, 0.0]]), tensor([[1.0, 0.0]])).item(), 4)
         0.6931
     """
-
-    weight: Any = None
-    size_average: InitVar[bool | None] = None
-    reduce: InitVar[bool | None] = None
-    reduction: Reduction = "mean"
 
 
 @layer_of(F.multi_margin_loss)
@@ -397,8 +376,19 @@ class TripletMarginWithDistanceLoss(_LossOfThree):
         self.distance_function = self.distance_function or PairwiseDistance()
 
 
+class _Comparison(FunctionLayer):
+    """A number for each pair of vectors."""
+
+    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
+        """Compare two tensors that broadcast with each other."""
+        return self._result(x1, x2)
+
+    def extra_repr(self) -> str:
+        return ""
+
+
 @layer_of(F.pairwise_distance)
-class PairwiseDistance(FunctionLayer):
+class PairwiseDistance(_Comparison):
     """The p-norm of the difference of vectors: see `functional.pairwise_distance`.
 
     Example:
@@ -411,16 +401,9 @@ class PairwiseDistance(FunctionLayer):
     eps: float = 1e-6
     keepdim: bool = False
 
-    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
-        """Compare two tensors of shape (N, D) or (D,)."""
-        return self._result(x1, x2)
-
-    def extra_repr(self) -> str:
-        return ""
-
 
 @layer_of(F.cosine_similarity)
-class CosineSimilarity(FunctionLayer):
+class CosineSimilarity(_Comparison):
     """The cosine of the angle between vectors: see `functional.cosine_similarity`.
 
     Example:
@@ -431,10 +414,3 @@ class CosineSimilarity(FunctionLayer):
 
     dim: int = 1
     eps: float = 1e-8
-
-    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
-        """Compare two tensors that broadcast with each other."""
-        return self._result(x1, x2)
-
-    def extra_repr(self) -> str:
-        return ""

@@ -14,7 +14,7 @@ from minigrad.nn import init
 from minigrad.nn.layers.function_layer import UnaryLayer, layer_of
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
-from minigrad.support.checks import check_divisible, check_number, check_size
+from minigrad.support.checks import check_divisible, check_size
 from minigrad.tensors.creation import ones, zeros
 from minigrad.tensors.inplace import assign
 from minigrad.tensors.tensor import Tensor
@@ -39,7 +39,30 @@ class _Normalization(Module):
                 init.constant(parameter, value)
 
 
-class LayerNorm(_Normalization):
+class _LastAxes(_Normalization):
+    """A normalization of the last axes."""
+
+    repr_sizes = ("normalized_shape",)
+    eps: Any
+
+    def __init__(
+        self, normalized_shape: int | Sequence[int], eps: float = 1e-5,
+        elementwise_affine: bool = True, bias: bool = True, device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        owner, shape = type(self).__name__, normalized_shape
+        sizes = shape if isinstance(shape, Sequence) and not isinstance(shape, str) else (shape,)
+        self.normalized_shape = tuple(
+            check_size(owner, "each size in normalized_shape", size) for size in sizes
+        )
+        self.eps = eps
+        self.elementwise_affine = elementwise_affine
+        self.weight = Parameter(ones(self.normalized_shape)) if elementwise_affine else None
+        self.bias = Parameter(zeros(self.normalized_shape)) if elementwise_affine and bias else None
+        self.to(dtype=dtype, device=device)
+
+
+class LayerNorm(_LastAxes):
     r"""Layer normalization :math:`\gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta`.
 
     Mean and (biased) variance are taken over the last axes, separately for each position.
@@ -61,27 +84,14 @@ class LayerNorm(_Normalization):
         [-1.225, 0.0, 1.225]
     """
 
-    repr_sizes = ("normalized_shape",)
     repr_fields = ("eps", "elementwise_affine", "bias")
-
-    def __init__(
-        self, normalized_shape: int | Sequence[int], eps: float = 1e-5,
-        elementwise_affine: bool = True, bias: bool = True, device: Any = None, dtype: Any = None,
-    ) -> None:  # fmt: skip
-        super().__init__()
-        self.normalized_shape = _checked_shape("LayerNorm", normalized_shape)
-        self.eps = check_number("LayerNorm", "eps", eps, 0.0)
-        self.elementwise_affine = elementwise_affine
-        self.weight = Parameter(ones(self.normalized_shape)) if elementwise_affine else None
-        self.bias = Parameter(zeros(self.normalized_shape)) if elementwise_affine and bias else None
-        self.to(dtype=dtype, device=device)
 
     def forward(self, input: Tensor) -> Tensor:
         """Normalize a tensor of shape ``(..., *normalized_shape)``."""
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
 
-class RMSNorm(_Normalization):
+class RMSNorm(_LastAxes):
     r"""Root-mean-square normalization :math:`\gamma x / \sqrt{\overline{x^2} + \epsilon}`.
 
     Arguments and attributes are those of `LayerNorm`; by default eps is the machine epsilon of the
@@ -96,28 +106,18 @@ class RMSNorm(_Normalization):
         [0.2, 1.4]
     """
 
-    repr_sizes = ("normalized_shape",)
     repr_fields = ("eps", "elementwise_affine")
 
     def __init__(
         self, normalized_shape: int | Sequence[int], eps: float | None = None,
         elementwise_affine: bool = True, device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
-        super().__init__()
-        self.normalized_shape = _checked_shape("RMSNorm", normalized_shape)
-        self.eps = None if eps is None else check_number("RMSNorm", "eps", eps, 0.0)
-        self.elementwise_affine = elementwise_affine
-        self.weight = Parameter(ones(self.normalized_shape)) if elementwise_affine else None
-        self.to(dtype=dtype, device=device)
+        super().__init__(normalized_shape, 0.0, elementwise_affine, False, device, dtype)
+        self.eps = eps
 
     def forward(self, x: Tensor) -> Tensor:
         """Normalize a tensor of shape ``(..., *normalized_shape)``."""
         return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
-
-
-def _checked_shape(owner: str, shape: int | Sequence[int]) -> tuple[int, ...]:
-    sizes = shape if isinstance(shape, Sequence) and not isinstance(shape, str) else (shape,)
-    return tuple(check_size(owner, "each size in normalized_shape", size) for size in sizes)
 
 
 @effect
@@ -182,11 +182,9 @@ class _NormBase(_Normalization):
     def _check_layout(self, input: Tensor) -> None:
         axes = {layout.count(",") + 1: layout for layout in self.layouts}
         layout = axes.get(input.ndim, "")
-        refuse_shapes(
-            not layout or input.shape[layout.startswith("(N")] != self.num_features,
-            type(self).__name__,
-            f"an input of shape {' or '.join(self.layouts)} with C = {self.num_features}", input,
-        )  # fmt: skip
+        wrong = not layout or input.shape[layout.startswith("(N")] != self.num_features
+        wanted = f"an input of shape {' or '.join(self.layouts)} with C = {self.num_features}"
+        refuse_shapes(wrong, type(self).__name__, wanted, input)
 
 
 class _BatchNorm(_NormBase):
@@ -276,7 +274,7 @@ class GroupNorm(_Normalization):
         self.num_groups = check_size("GroupNorm", "num_groups", num_groups)
         self.num_channels = check_size("GroupNorm", "num_channels", num_channels)
         check_divisible("GroupNorm", num_channels=num_channels, num_groups=num_groups)
-        self.eps = check_number("GroupNorm", "eps", eps, 0.0)
+        self.eps = eps
         self.affine = affine
         self.weight = Parameter(ones(num_channels)) if affine else None
         self.bias = Parameter(zeros(num_channels)) if affine and bias else None

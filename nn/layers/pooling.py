@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from minigrad.nn import functional as F
-from minigrad.nn.functional.convolution import Sizes
+from minigrad.nn.functional.windows import Sizes, stride_of
 from minigrad.nn.layers.function_layer import FunctionLayer, UnaryLayer, layer_of
 from minigrad.support.checks import check_sizes
 from minigrad.tensors.tensor import Tensor
@@ -30,8 +30,7 @@ class _Windows(FunctionLayer):
     stride: Sizes | None
 
     def __post_init__(self) -> None:
-        if self.stride is None:
-            self.stride = self.kernel_size
+        self.stride = stride_of(self.stride, self.kernel_size)
 
 
 class _TuplesOfSizes(_Windows):

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from minigrad.nn import functional as F
-from minigrad.nn.functional.convolution import PadMode, Sizes
+from minigrad.nn.functional.convolution import PadMode
 from minigrad.nn.functional.resampling import Mode, Scale
+from minigrad.nn.functional.windows import Sizes
 from minigrad.nn.layers.function_layer import UnaryLayer, layer_of
 from minigrad.nn.module.base import Module
 from minigrad.support.checks import check_number, check_sizes

@@ -25,7 +25,7 @@ def _module_boundary(*tensors: Any, pull: Callable[..., Any]) -> Any:  # noqa: A
     return tensors
 
 
-_BOUNDARY = Primitive(_module_boundary, multiple_outputs=True)
+_BOUNDARY = Primitive(_module_boundary, multiple_outputs=True, side_effects=True)
 _through = call_path(_BOUNDARY)
 
 
@@ -101,19 +101,17 @@ class BackwardHooks:
             return before
         after = returned if isinstance(returned, tuple) else (returned,)
         owner = type(self.module).__name__
-        if len(after) != len(before):
+        fits = len(after) == len(before) and all(
+            new is None or (isinstance(new, Tensor) and (old is None or new.shape == old.shape))
+            for old, new in zip(before, after, strict=True)
+        )
+        if not fits:
+            wanted = [getattr(x, "shape", None) for x in before]
+            came = [getattr(x, "shape", x) for x in after]
             raise value_error(
-                f"{owner}: a backward hook returned {len(after)} gradients; None or a tuple of "
-                f"{len(before)} expected, one for each of {name}"
+                f"{owner}: a backward hook returned {name} of shapes {came}; None or tensors of "
+                f"shapes {wanted} expected"
             )
-        for one, other in zip(before, after, strict=True):
-            wanted = getattr(one, "shape", getattr(other, "shape", ()))
-            if other is not None and getattr(other, "shape", None) != wanted:
-                raise value_error(
-                    f"{owner}: a backward hook returned {type(other).__name__} "
-                    f"{getattr(other, 'shape', '')} for {name}; None or a Tensor of shape "
-                    f"{wanted} expected"
-                )
         return after
 
 

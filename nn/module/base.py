@@ -87,8 +87,7 @@ class Module(Registry):
         super().__init__()
         self.training = True
         self._pre_hooks: dict[int, tuple[Callable[..., Any], bool]] = {}
-        self._hooks: dict[int, tuple[Callable[..., Any], bool]] = {}
-        self._always: dict[int, tuple[Callable[..., Any], bool]] = {}  # those after a failure too
+        self._hooks: dict[int, tuple[Callable[..., Any], bool, bool]] = {}
         self._backward_hooks: dict[int, tuple[bool, Callable[..., Any]]] = {}
 
     # The call
@@ -131,8 +130,8 @@ class Module(Registry):
         try:
             return self._through_hooks(args, kwargs)
         except Exception:
-            for key, (hook, with_kwargs) in list(self._always.items()):
-                if key in self._hooks:
+            for hook, with_kwargs, always_call in list(self._hooks.values()):
+                if always_call:
                     hook(self, *((args, kwargs) if with_kwargs else (args,)), None)
             raise
 
@@ -150,7 +149,7 @@ class Module(Registry):
             backward = BackwardHooks(self, list(self._backward_hooks.values()))
             args = backward.enter(args)
         output = self.forward(*args, **kwargs)
-        for hook, with_kwargs in list(self._hooks.values()):
+        for hook, with_kwargs, _ in list(self._hooks.values()):
             seen = (args, kwargs, output) if with_kwargs else (args, output)
             replaced = hook(self, *seen)
             output = output if replaced is None else replaced
@@ -200,10 +199,7 @@ class Module(Registry):
             >>> shapes
             [minigrad.Size([2, 3])]
         """
-        handle = _register(self._hooks, hook, (hook, with_kwargs), prepend)
-        if always_call:
-            self._always[handle._key] = (hook, with_kwargs)
-        return handle
+        return _register(self._hooks, hook, (hook, with_kwargs, always_call), prepend)
 
     def register_full_backward_hook(
         self, hook: Callable[..., Any], prepend: bool = False

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, MutableSequence
 from itertools import groupby
-from typing import Any, Self, TypeVar, overload
+from typing import Any, Self, TypeVar, cast, overload
 
 from minigrad.autograd.mode import version
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
 from minigrad.nn.module.registry import Kind
-from minigrad.support.checks import check_size
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
@@ -32,10 +31,7 @@ class _Entries(Module):
 
     def _names(self) -> list[str]:
         """The names of the entries, in order."""
-        own, kind = self._registered, self._kind
-        if [*own.values()].count(kind) == len(own):  # the usual case, in less time
-            return list(own)
-        return [name for name, each in own.items() if each == kind]
+        return [name for name, kind in self._registered.items() if kind == self._kind]
 
     def _checked(self, name: str, value: Any) -> Any:
         """What is stored for a value, or a TypeError."""
@@ -70,9 +66,9 @@ class _Parameters(_Entries):
 class _Sequence(_Entries, MutableSequence[T]):
     """Entries in order: the name of each is its position, or given."""
 
-    def __init__(self, values: Iterable[Any] = ()) -> None:
+    def __init__(self, values: Iterable[Any] | None = None) -> None:
         super().__init__()
-        self.extend(values)
+        self.extend(values or ())
 
     def _named(self) -> list[tuple[str, Any]]:
         return [(name, self.__dict__[name]) for name in self._names()]
@@ -88,6 +84,11 @@ class _Sequence(_Entries, MutableSequence[T]):
             self.__dict__[name] = value
             self._registered[name] = self._kind
 
+    def _empty(self) -> Self:
+        """A container of the plain class without entries."""
+        plain = next(kind for kind in type(self).__mro__ if kind.__module__ == __name__)
+        return cast("Self", plain())
+
     def _check_name(self, name: str, value: Any) -> None:
         super()._check_name(name, value)
         if name.isdecimal() and name not in (*self._registered, str(len(self))):
@@ -98,10 +99,11 @@ class _Sequence(_Entries, MutableSequence[T]):
 
     def __delattr__(self, name: str) -> None:
         super().__delattr__(name)
-        self._become([(each, self.__dict__[each]) for each in self._names()])
+        self._become(self._named())
 
     def __iter__(self) -> Iterator[T]:
-        return iter([*map(self.__dict__.__getitem__, self._names())])
+        own, wanted = self.__dict__, self._kind
+        return iter([own[name] for name, kind in self._registered.items() if kind == wanted])
 
     def __contains__(self, value: object) -> bool:
         return any(entry is value for entry in self)
@@ -117,22 +119,21 @@ class _Sequence(_Entries, MutableSequence[T]):
             return part
         name = str(index) if index.__class__ is int else ""  # a number as a name is the position
         if self._registered.get(name) != self._kind:
-            name = self._names()[self._position(index)]
+            name = self._names()[index]
         found: T = self.__dict__[name]
         return found
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        named = self._named()
         if isinstance(index, slice):
+            named = self._named()
             named[index] = [("0", self._checked("an entry", each)) for each in value]
             self._become(named)
         else:
-            name, _ = named[self._position(index)]
-            setattr(self, name, self._checked(name, value))
+            setattr(self, self._names()[index], value)
 
     def __delitem__(self, index: int | slice) -> None:
         named = self._named()
-        del named[index if isinstance(index, slice) else self._position(index)]
+        del named[index]
         self._become(named)
 
     def insert(self, index: int, value: T) -> None:
@@ -153,47 +154,11 @@ class _Sequence(_Entries, MutableSequence[T]):
             self._registered[str(i)] = self._kind  # of None too
         return self
 
-    def _position(self, index: Any) -> int:
-        if isinstance(index, bool) or not hasattr(index, "__index__"):
-            raise TypeError(
-                f"{type(self).__name__}: an int or a slice expected as index, got {index!r}"
-            )
-        position, length = index.__index__(), len(self)
-        if not -length <= position < length:
-            raise IndexError(
-                f"{type(self).__name__}: index {position} is out of range for {length} "
-                f"{self._kind}s"
-            )
-        return int(position)
-
-    def _empty(self) -> Self:
-        """A container of the plain class without entries."""
-        raise NotImplementedError
-
-
-class _ModuleSequence(_Sequence[Module]):
-    """What Sequential and ModuleList share: + and * join them."""
-
-    def __add__(self, other: Iterable[Module]) -> Self:
-        if not isinstance(other, _ModuleSequence):
-            raise TypeError(
-                f"{type(self).__name__}: + joins it with modules in order, got "
-                f"{type(other).__name__}"
-            )
+    def __add__(self, other: Iterable[T]) -> Self:
         return self._empty().extend(self).extend(other)
 
-    def __mul__(self, times: int) -> Self:
-        check_size(type(self).__name__, "times", times)
-        return self._empty().extend(list(self) * times)
 
-    __rmul__ = __mul__
-
-    def __imul__(self, times: int) -> Self:
-        check_size(type(self).__name__, "times", times)
-        return self.extend(list(self) * (times - 1))
-
-
-class Sequential(_ModuleSequence):
+class Sequential(_Sequence[Module]):
     """A chain of modules: each is called with the output of the one before.
 
     A module that is assigned to an attribute takes the place of that name, or is appended.
@@ -229,11 +194,8 @@ class Sequential(_ModuleSequence):
             x = module(x)
         return x
 
-    def _empty(self) -> Self:
-        return Sequential()  # type: ignore[return-value]
 
-
-class ModuleList(_ModuleSequence):
+class ModuleList(_Sequence[Module]):
     """A list of modules, registered as children "0", "1" and so on; None keeps a place free.
 
     ``setattr(layers, "0", layer)`` is the same as ``layers[0] = layer``.
@@ -247,7 +209,7 @@ class ModuleList(_ModuleSequence):
     """
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
-        super().__init__(modules or ())
+        super().__init__(modules)
 
     def _checked(self, name: str, value: Any) -> Any:
         return None if value is None else super()._checked(name, value)
@@ -262,9 +224,6 @@ class ModuleList(_ModuleSequence):
             else:
                 yield from ((name, text) for name in names)
 
-    def _empty(self) -> Self:
-        return ModuleList()  # type: ignore[return-value]
-
 
 class ParameterList(_Parameters, _Sequence[Parameter]):
     """A list of parameters, called "0", "1" and so on. Tensors become parameters.
@@ -276,12 +235,6 @@ class ParameterList(_Parameters, _Sequence[Parameter]):
         ['0', '1', '2']
     """
 
-    def __init__(self, values: Iterable[Tensor] | None = None) -> None:
-        super().__init__(values or ())
-
-    def _empty(self) -> Self:
-        return ParameterList()  # type: ignore[return-value]
-
 
 class _Mapping(_Entries, MutableMapping[str, T]):
     """Entries by key. Keys are non-empty strings without a dot, and not names of methods."""
@@ -289,9 +242,9 @@ class _Mapping(_Entries, MutableMapping[str, T]):
     __hash__ = Module.__hash__
     __eq__ = Module.__eq__
 
-    def __init__(self, entries: Named | None = None) -> None:
+    def __init__(self, modules: Named | None = None) -> None:
         super().__init__()
-        self.update(entries or ())
+        self.update(modules or ())
 
     def __getitem__(self, key: str) -> T:
         if self._registered.get(key) != self._kind:
@@ -323,9 +276,6 @@ class ModuleDict(_Mapping[Module]):
         >>> heads.digits is heads["digits"]
         True
     """
-
-    def __init__(self, modules: Named | None = None) -> None:
-        super().__init__(modules)
 
 
 class ParameterDict(_Parameters, _Mapping[Parameter]):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # every Registry is a Module
 Kind = Literal["parameter", "module", "buffer", "non-persistent buffer"]
 """The kind of a registered name. A buffer that is not persistent is not in the state dict."""
 BUFFERS: tuple[Kind, Kind] = ("buffer", "non-persistent buffer")
-TABLES = ("_registered", "_pre_hooks", "_hooks", "_always", "_backward_hooks")
+TABLES = ("_registered", "_pre_hooks", "_hooks", "_backward_hooks")
 """The attributes that say what belongs to one module alone: a copy has its own."""
 
 
@@ -215,14 +215,7 @@ class Registry:
 
     def modules(self) -> Iterator[Module]:
         """Iterate over this module and all below it, each once."""
-        found: dict[int, Module] = {}
-        waiting = [cast("Module", self)]
-        while waiting:
-            module = waiting.pop()
-            if id(module) not in found:
-                found[id(module)] = module
-                waiting += reversed([child for _, child in module.named_children()])
-        return iter(found.values())
+        return (module for _, module in self.named_modules())
 
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -102,10 +102,9 @@ def to_pytorch(module: Module) -> dict[str, np.ndarray]:
 
 def _packed(module: Module, state: dict[str, Any], path: str) -> dict[str, Any]:
     """The state under PyTorch's names: children first, then the module itself."""
-    result, below = _split(module, state)
-    for child, name, part in below:
-        translated = _packed(child, part, join(path, name))
-        result.update({join(name, key): value for key, value in translated.items()})
+    result = _of_children(
+        module, state, lambda child, name, part: _packed(child, part, join(path, name))
+    )
     try:
         return module.pytorch_state_dict(result)
     except ValueError as error:
@@ -115,27 +114,28 @@ def _packed(module: Module, state: dict[str, Any], path: str) -> dict[str, Any]:
 
 def _adapted(module: Module, state: dict[str, Any]) -> dict[str, Any]:
     """The state under the module's own names: each module translates its part."""
-    result, below = _split(module, module.adapt_state_dict(dict(state)))
-    for child, name, part in below:
-        translated = _adapted(child, part)
-        result.update({join(name, key): value for key, value in translated.items()})
-    return result
+    adapted = module.adapt_state_dict(dict(state))
+    return _of_children(module, adapted, lambda child, _, part: _adapted(child, part))
 
 
-def _split(
-    module: Module, state: Mapping[str, Any]
-) -> tuple[dict[str, Any], list[tuple[Module, str, dict[str, Any]]]]:
-    """Split a state into the module's own values and those of each child, by path from there."""
+def _of_children(
+    module: Module, state: dict[str, Any],
+    translate: Callable[[Module, str, dict[str, Any]], dict[str, Any]],
+) -> dict[str, Any]:  # fmt: skip
+    """The state with the part of each child translated; the keys of the part begin at the child."""
     children = dict(module.named_children())
-    own: dict[str, Any] = {}
-    below: dict[str, dict[str, Any]] = {}
+    result: dict[str, Any] = {}
+    parts: dict[str, dict[str, Any]] = {}
     for key, value in state.items():
         name, dot, rest = key.partition(".")
         if dot and name in children:
-            below.setdefault(name, {})[rest] = value
+            parts.setdefault(name, {})[rest] = value
         else:
-            own[key] = value
-    return own, [(children[name], name, part) for name, part in below.items()]
+            result[key] = value
+    for name, part in parts.items():
+        for key, value in translate(children[name], name, part).items():
+            result[join(name, key)] = value
+    return result
 
 
 def _fitting(target: Tensor, value: Any) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from minigrad.nn.utils.older_norms import (
     weight_norm,
 )
 from minigrad.ops._numerics import LEAST, values_of, widened, within_rule
-from minigrad.support import near_names
 from minigrad.support.checks import check_flag, check_number
 from minigrad.tensors.creation import tensor
 from minigrad.tensors.inplace import assign
@@ -61,15 +60,15 @@ def get_total_norm(
         >>> nn.utils.get_total_norm([tensor([3.0]), tensor([[4.0]])]).item()
         5.0
     """
-    total = _total_norm("get_total_norm", _listed(tensors), norm_type)
+    total = _total_norm(_listed(tensors), norm_type)
     if error_if_nonfinite and not math.isfinite(total):
         raise RuntimeError(f"get_total_norm: the norm is {total}")
     return tensor(total)
 
 
 @np.errstate(over="ignore")
-def _total_norm(owner: str, tensors: Iterable[Tensor], norm_type: float) -> float:
-    check_number(owner, "norm_type", norm_type, above=0.0, infinite=True)
+def _total_norm(tensors: Iterable[Tensor], norm_type: float) -> float:
+    check_number("get_total_norm", "norm_type", norm_type, above=0.0, infinite=True)
     norms = [_norm(widened(held(tensor)).reshape(-1), norm_type) for tensor in tensors]
     return _norm(np.array(norms, np.float64), norm_type)
 
@@ -96,16 +95,16 @@ def grad_norm(parameters: Tensor | Iterable[Tensor], norm_type: float = 2.0) -> 
         >>> nn.utils.grad_norm([x])
         5.0
     """
-    return _norm_of_gradients("grad_norm", _listed(parameters), norm_type)
+    return _norm_of_gradients(_listed(parameters), norm_type)
 
 
-def _norm_of_gradients(owner: str, parameters: list[Tensor], norm_type: float) -> float:
+def _norm_of_gradients(parameters: list[Tensor], norm_type: float) -> float:
     parts: dict[Any, list[Tensor]] = {None: []}  # by the ranks among which they are divided
     for parameter in parameters:
         part = parts.setdefault(getattr(parameter, "divided_among", None), [])
         if parameter.grad is not None:
             part.append(parameter.grad)
-    norms = {comm: _total_norm(owner, gradients, norm_type) for comm, gradients in parts.items()}
+    norms = {comm: _total_norm(gradients, norm_type) for comm, gradients in parts.items()}
     whole = norms.pop(None)
     if not norms:
         return whole
@@ -140,10 +139,11 @@ def clip_grad_norm_(
         [0.6, 0.8]
     """
     return tensor(
-        _clipped("clip_grad_norm_", parameters, max_norm, norm_type, 1e-6, error_if_nonfinite)
+        clip_grad_norm(parameters, max_norm, norm_type, 1e-6, error_if_nonfinite=error_if_nonfinite)
     )
 
 
+@effect
 def clip_grad_norm(
     parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0,
     eps: float = 1e-7, *, error_if_nonfinite: bool = False,
@@ -157,19 +157,12 @@ def clip_grad_norm(
         >>> nn.utils.clip_grad_norm([x], max_norm=1.0)
         10.0
     """
-    return _clipped("clip_grad_norm", parameters, max_norm, norm_type, eps, error_if_nonfinite)
-
-
-@effect
-def _clipped(
-    owner: str, parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float,
-    eps: float, error_if_nonfinite: bool,
-) -> float:  # fmt: skip
+    owner = "clip_grad_norm_"
     check_number(owner, "max_norm", max_norm, 0.0, infinite=True)
     check_number(owner, "eps", eps, 0.0)
     check_flag(owner, "error_if_nonfinite", error_if_nonfinite)
     several = _listed(parameters)
-    total = _norm_of_gradients(owner, several, norm_type)
+    total = _norm_of_gradients(several, norm_type)
     if error_if_nonfinite and not math.isfinite(total):
         raise RuntimeError(f"{owner}: the norm of the gradients is {total}")
     _scale(several, max_norm / (total + eps))
@@ -275,7 +268,3 @@ def _listed(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
         kind = type(parameters).__name__
         raise TypeError(f"parameters: tensors expected, got a {kind}; pass its parameters()")
     return [parameters] if isinstance(parameters, Tensor) else list(parameters)
-
-
-if not TYPE_CHECKING:
-    __getattr__ = near_names.names("nn.utils", __all__)

@@ -150,11 +150,7 @@ def remove_parametrizations(module: M, tensor_name: str, leave_parametrized: boo
             f"parametrized"
         )
     original = next(iter(_lists(module)[tensor_name].parameters()))
-    with no_grad():
-        value = getattr(module, tensor_name) if leave_parametrized else original
-    _forget(module, tensor_name)
-    setattr(module, tensor_name, Parameter(value, requires_grad=original.requires_grad))
-    return module
+    return _made_plain(module, tensor_name, original, leave_parametrized)
 
 
 def use_older_names(module: M, tensor_name: str) -> M:
@@ -180,14 +176,19 @@ def remove_older_names(owner: str, module: M, tensor_name: str) -> M:
     if norm is None:
         kind = type(module).__name__
         raise ValueError(f"{owner}: {tensor_name!r} of {kind} is not normalized")
-    with no_grad():
-        value = getattr(module, tensor_name)
-    first, *others = (f"{tensor_name}_{part}" for part in norm.older_names)
-    trained = getattr(module, first).requires_grad
-    for name in (first, *others):
+    names = [f"{tensor_name}_{part}" for part in norm.older_names]
+    _made_plain(module, tensor_name, getattr(module, names[0]), keep=True)
+    for name in names:
         delattr(module, name)
+    return module
+
+
+def _made_plain(module: M, tensor_name: str, original: Tensor, keep: bool) -> M:
+    """Make a computed parameter a plain one, of its present value or that of its original."""
+    with no_grad():
+        value = getattr(module, tensor_name) if keep else original
     _forget(module, tensor_name)
-    setattr(module, tensor_name, Parameter(value, requires_grad=trained))
+    setattr(module, tensor_name, Parameter(value, requires_grad=original.requires_grad))
     return module
 
 

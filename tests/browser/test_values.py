@@ -239,7 +239,8 @@ class TestForward:
         expect_status(page, "forward 4 of 4: sum")
 
     def test_without_a_backward_pass(self, open_page: Open) -> None:
-        page = open_page(explored(nn.ReLU(), minigrad.ones(3), backward=False))
+        with minigrad.no_grad():
+            page = open_page(explored(nn.ReLU(), minigrad.ones(3)))
         expect_status(page, "no backward pass")
         press(page, "ArrowLeft")
         expect_status(page, "forward 1 of 1: relu")

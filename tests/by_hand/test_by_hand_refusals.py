@@ -30,56 +30,52 @@ additive, ff = hand.additive_attention, hand.feed_forward
 positions, padding = hand.add_positional_encoding, hand.create_padding_mask
 
 VALUE: dict[str, Callable[[], Any]] = {
-    "compute_attention_scores: Q (2, 3) and K (2, 4)":
+    "compute_attention_scores: K must have shape (2, 3), got (2, 4)":
         lambda: hand.compute_attention_scores(draw(2, 3), draw(2, 4)),
     "apply_attention_mask: ... (2, 2)": lambda: hand.apply_attention_mask(draw(2, 3), bools(2, 2)),
     "apply_attention_mask: ... (4, 2, 3)":
         lambda: hand.apply_attention_mask(draw(2, 3), bools(4, 2, 3)),
-    "scaled_dot_product_attention: ... values ... keys":
+    "scaled_dot_product_attention: V must have shape (4, 3), got (5, 3)":
         lambda: attend(draw(2, 3), draw(4, 3), draw(5, 3)),
-    "scaled_dot_product_attention: ... axes before the last two":
+    "scaled_dot_product_attention: K ... (1, 2, 3), got (2, 2, 3)":
         lambda: attend(A, draw(2, 2, 3), draw(2, 2, 3)),
-    "V (1, 2, 3) ... axes before the last two": lambda: attend(draw(2, 2, 3), draw(2, 2, 3), A),
+    "V ... got (1, 2, 3)": lambda: attend(draw(2, 2, 3), draw(2, 2, 3), A),
     "additive_attention: Q ": lambda: additive(*(draw(2, 3),) * 3, draw(3, 4), draw(3, 4), V),
-    "additive_attention: W_q (3, 4), W_k (4, 3)":
+    "additive_attention: W_k must have shape (3, 4), got (4, 3)":
         lambda: additive(A, A, A, draw(3, 4), draw(4, 3), V),
-    "additive_attention: W_q (2, 4)": lambda: additive(A, A, A, draw(2, 4), draw(3, 4), V),
-    "additive_attention: ... v (4, 1)":
+    "additive_attention: W_q ... (3, 4), got (2, 4)":
+        lambda: additive(A, A, A, draw(2, 4), draw(3, 4), V),
+    "additive_attention: v must have shape (4,), got (4, 1)":
         lambda: additive(A, A, A, draw(3, 4), draw(3, 4), draw(4, 1)),
     "split_heads: d_model (5) must be divisible by num_heads (2)":
         lambda: hand.split_heads(draw(2, 3, 5), 2),
-    "split_heads: x must have shape": lambda: hand.split_heads(draw(3, 4), 2),
-    "merge_heads: x must have shape": lambda: hand.merge_heads(draw(3, 4)),
+    "expected 3, got 2": lambda: hand.split_heads(draw(3, 4), 2),
+    "expected 4, got 2": lambda: hand.merge_heads(draw(3, 4)),
     "MultiHeadAttention: d_model (10) must be divisible by num_heads (3)": lambda: heads(10, 3),
     "num_heads (0)": lambda: heads(10, 0),
     "d_model (0)": lambda: heads(0, 1),
     "must be divisible": lambda: block(10, 3),
     "d_ff must be positive": lambda: block(4, 2, 0),
-    "Q ... (batch, seq, 6) ... (2, 3, 5)": lambda: heads(D, H).forward(*(draw(2, 3, 5),) * 3),
-    "Q ... (batch, seq, 6) ... (3, 6)": lambda: heads(D, H).forward(draw(3, D), X, X),
+    "Q ... (2, 3, 6) ... (2, 3, 5)": lambda: heads(D, H).forward(*(draw(2, 3, 5),) * 3),
+    "Q ... (3, 6, 6) ... (3, 6)": lambda: heads(D, H).forward(draw(3, D), X, X),
     "W_V ... (6, 6) ... (6, 5)": lambda: forward(X, X, X, W, W, draw(D, 5), W, H),
-    "agree in batch": lambda: heads(D, H).forward(X, Y, Y),
-    "must ... agree in batch": lambda: heads(D, H).forward(X, X, Y),
+    "K ... (2, 3, 6), got (1, 3, 6)": lambda: heads(D, H).forward(X, Y, Y),
+    "V ... (2, 3, 6), got (1, 3, 6)": lambda: heads(D, H).forward(X, X, Y),
     "grad_output ... (2, 3, 6) ... (2, 3, 5)": lambda: hand.multi_head_attention_backward(
         draw(2, 3, 5), {"merged": X, "num_heads": H}),
-    "values ... keys": lambda: heads(D, H).forward(X, draw(2, 4, D), draw(2, 5, D)),
+    "V must have shape (2, 2, 4, 3), got (2, 2, 5, 3)":
+        lambda: heads(D, H).forward(X, draw(2, 4, D), draw(2, 5, D)),
     "mask ... (2, 3) ... mask[:, None, None": lambda: block(D, H).forward(X, bools(2, 3)),
-    "mask of shape (5, 3) does not fit scores of shape (2, 2, 3, 3)":
+    "mask of shape (5, 3) does not broadcast to scores of shape (2, 2, 3, 3)":
         lambda: block(D, H).forward(X, bools(5, 3)),
     "sinusoidal_encoding: d_model ... even ... 5": lambda: hand.sinusoidal_encoding(4, 5),
-    "max_length": lambda: hand.sinusoidal_encoding(-1, 4),
-    "d_model must not be negative": lambda: hand.sinusoidal_encoding(4, -2),
-    "learned_positional_encoding: max_length must not be negative":
-        lambda: hand.learned_positional_encoding(-1, 4),
     "add_positional_encoding: ... (5) ... (4)": lambda: positions(draw(1, 5, 4), draw(4, 4)),
-    "add_positional_encoding: x ... and pe": lambda: positions(draw(1, 5, 4), draw(9, 1)),
-    "x (4,) and": lambda: positions(V, draw(9, 4)),
-    "pe (1, 9, 4) must": lambda: positions(draw(1, 5, 4), draw(1, 9, 4)),
-    "seq_length": lambda: hand.create_causal_mask(-1),
+    "add_positional_encoding: pe ... (9, 4), got (9, 1)":
+        lambda: positions(draw(1, 5, 4), draw(9, 1)),
+    "pe must have shape (1, 4), got (1, 9, 4)": lambda: positions(draw(1, 5, 4), draw(1, 9, 4)),
     "create_padding_mask: ... (4) ... 5": lambda: padding(np.array([3, 5]), 4),
     "-1": lambda: padding(np.array([-1]), 4),
-    "create_padding_mask: ... max_length": lambda: padding(np.array([], int), -1),
-    "shape (batch,": lambda: padding(np.array([[1]]), 4),
+    "lengths must have shape (1,)": lambda: padding(np.array([[1]]), 4),
     "layer_norm: gamma": lambda: hand.layer_norm(draw(2, 3), draw(2), draw(3)),
     "layer_norm: beta": lambda: hand.layer_norm(draw(2, 3), draw(3), draw(2)),
     "feed_forward: b1 ... (4,)": lambda: ff(A, draw(3, 4), draw(3), draw(4, 3), draw(3)),

@@ -16,7 +16,7 @@ from minigrad.autograd import (
     gradgradcheck,
     primitive,
 )
-from minigrad.checking.finite_differences import directional_derivatives
+from minigrad.checking import directional_derivatives
 
 EITHER_WAY = pytest.mark.parametrize("directions", [None, 3])
 BOTH_ORDERS = pytest.mark.parametrize("check", [gradcheck, gradgradcheck])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 import minigrad
 from minigrad.autograd import graph_memory
 
@@ -13,13 +11,13 @@ def test_memory_by_op_counts_what_is_shared_once() -> None:
     h = minigrad.exp(x)  # saves its output, 400 bytes
     y = (h * h).sum()  # saves the same memory
     memory = graph_memory(y)
-    assert {op.name: op.nbytes for op in memory.ops} == {"exp": 400, "multiply": 0, "sum": 0}
+    assert memory.ops == (("exp", 1, 400), ("multiply", 1, 0), ("sum", 1, 0))
     assert memory.leaf_nbytes == 0
     z = (x * minigrad.tanh(x.detach() + 1.0)).sum()
     assert graph_memory(z).nbytes == 400
     both = graph_memory(y, z)
     assert both.nbytes == 800
-    assert sum(op.nodes for op in both.ops) == 5
+    assert sum(nodes for _, nodes, _ in both.ops) == 5
 
 
 def test_memory_of_views_is_that_of_the_whole() -> None:
@@ -30,8 +28,3 @@ def test_memory_of_views_is_that_of_the_whole() -> None:
     assert graph_memory((w * w).sum()).leaf_nbytes == 400
     assert "4.0 KiB" not in str(graph_memory(w.sum()))
     assert graph_memory(minigrad.ones(3)).ops == ()
-
-
-def test_what_is_no_tensor_is_refused() -> None:
-    with pytest.raises(TypeError, match="graph_memory.*float"):
-        graph_memory(1.0)

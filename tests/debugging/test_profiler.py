@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,7 +34,7 @@ def test_time_is_that_of_the_block_and_rows_add_up() -> None:
     assert [e.backward for e in events] == [False] * 3 + [True] * 3 + [False]
     assert all(e.seconds is not None and e.seconds >= 0 for e in events)
     for before, after in pairwise(events):
-        assert after.start == before.end
+        assert after.start == pytest.approx(before.start + before.seconds)
     outside = "outside of modules"
     assert [e.module for e in events] == ["0", "1", outside, outside, "1", "0", outside]
     assert all(e.line.startswith("tests/debugging/test_profiler.py:") for e in events[:-1])
@@ -46,7 +44,7 @@ def test_time_is_that_of_the_block_and_rows_add_up() -> None:
         assert row(table, "in all")[5] == "100%", table
     assert row(profile.table(), "Sequential")[0] == "2"
     assert row(profile.table(), "0: Linear")[0] == "1"
-    with pytest.raises(ValueError, match="'module', 'line' or 'op', not 'file'"):
+    with pytest.raises(ValueError, match="by must be .* got 'file'"):
         profile.table("file")  # type: ignore[arg-type]
 
 
@@ -57,8 +55,8 @@ def test_the_saved_bytes_are_those_of_the_graph() -> None:
     profile = profiled(lambda: kept.append((model(x) ** 2).mean()))
     memory = graph_memory(kept[0])
     assert sum(event.saved for event in profile.events) == memory.nbytes
-    for op in memory.ops:
-        assert op.nbytes == sum(e.saved for e in profile.events if e.op == op.name), op.name
+    for op, _, nbytes in memory.ops:
+        assert nbytes == sum(e.saved for e in profile.events if e.op == op), op
 
 
 def test_memory_is_followed_from_birth_to_end() -> None:
@@ -218,31 +216,6 @@ def test_higher_orders_count_their_ops() -> None:
     b = minigrad.ones(3, 4, requires_grad=True)
     run = lambda: minigrad.autograd.grad((a @ b).sum(), [a, b], create_graph=True)
     assert profiled(run).flops == 3 * 48
-
-
-def test_the_trace_nests_ops_in_modules_in_phases(tmp_path: Path) -> None:
-    model, x = nn.Sequential(nn.Linear(4, 4), nn.Tanh()), minigrad.ones(2, 4)
-    profile = profiled(lambda: model(x).sum().backward())
-    path = profile.save(tmp_path / "step.json")
-    events = json.loads(path.read_text())["traceEvents"]
-    spans = [e for e in events if e["ph"] == "X"]
-    stack: list[Any] = []
-    paths = set()
-    for span in spans:
-        while stack and span["ts"] >= stack[-1]["ts"] + stack[-1]["dur"] - 1e-4:
-            stack.pop()
-        if stack:
-            assert span["ts"] + span["dur"] <= stack[-1]["ts"] + stack[-1]["dur"] + 1e-4
-        stack.append(span)
-        paths.add("/".join(one["name"] for one in stack))
-    assert "forward pass/Sequential/0: Linear/linear" in paths
-    assert "backward pass/Sequential/1: Tanh/tanh" in paths
-    lines = {e["args"]["line"].partition(":")[0] for e in spans if e["args"]}
-    assert "tests/debugging/test_profiler.py" in lines
-    counted = [e["args"]["bytes"] for e in events if e["ph"] == "C"]
-    assert max(counted) == profile.peak
-    with pytest.raises(ValueError, match=r"json"):
-        profile.save(tmp_path / "step.html")
 
 
 def test_a_loop_of_vmap_is_named() -> None:

@@ -16,6 +16,7 @@ import minigrad
 from minigrad import nn, ops
 from minigrad.nn import functional as F
 from minigrad.onnx import export
+from minigrad.ops._windows import Window
 from minigrad.ops.pooling import sum_parts
 from minigrad.tracing import Trace
 
@@ -180,17 +181,19 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "split": lambda x: ops.split(x, 2, axis=-1), "elu": F.elu, "mish": F.mish,
     "cosine": lambda x: F.cosine_similarity(x, x + 1, axis=-1), "a number": lambda x: x.sum(),
     "convolution": lambda x: ops.convolution(
-        x.swapaxes(1, 2), WEIGHT, minigrad.arange(6) * 0.5, (2,), ((3, 1),), (2,), 2
+        x.swapaxes(1, 2), WEIGHT, minigrad.arange(6) * 0.5, Window((3,), (2,), ((3, 1),), (2,)), 2
     ),
     "convolution_transpose": lambda x: ops.convolution_transpose(
-        x.swapaxes(1, 2), WEIGHT.swapaxes(0, 1).reshape(4, 3, 3), (3 * x.shape[1] + 1,), (3,),
-        ((1, 0),), (1,), 2
+        x.swapaxes(1, 2), WEIGHT.swapaxes(0, 1).reshape(4, 3, 3), (3 * x.shape[1] + 1,),
+        Window((3,), (3,), ((1, 0),), (1,)), 2
     ),
-    "max_pool": lambda x: ops.max_pool(x, (2,), (1,), ((1, 0),), (1,)),
-    "max_pool, dilated": lambda x: ops.max_pool(x[:, None], (1, 2), (2, 1), ((0, 0),) * 2, (1, 3)),
-    "sum_pool": lambda x: ops.sum_pool(x, (3,), (1,), ((0, 0),), (1,)),
+    "max_pool": lambda x: ops.max_pool(x, Window((2,), (1,), ((1, 0),), (1,))),
+    "max_pool, dilated": lambda x: ops.max_pool(
+        x[:, None], Window((1, 2), (2, 1), ((0, 0),) * 2, (1, 3))
+    ),
+    "sum_pool": lambda x: ops.sum_pool(x, Window((3,), (1,), ((0, 0),), (1,))),
     "sum_pool, padded": lambda x: ops.sum_pool(
-        x[:, None], (1, 2), (1, 2), ((0, 0), (1, 2)), (1, 2)
+        x[:, None], Window((1, 2), (1, 2), ((0, 0), (1, 2)), (1, 2))
     ),
     "sum_parts": lambda x: sum_parts(x, 2, 3),
     "rnn": lambda x: ops.rnn(x, STATE.T @ STATE, x[0] * 0.5),

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.ops._windows import Window
 from op_samples.case import Case, Draw, case
 
 _draw = Draw(6)
@@ -135,57 +136,49 @@ _PLANES: list[Any] = [
     ((3, 2), ((0, 2), (1, 1)), (2, 1)),
 ]
 _WINDOWS: list[Any] = [
-    *[((7,), (2,), rest) for rest in _LINES],
-    *[((5, 6), (2, 3), rest) for rest in _PLANES],
+    *[((7,), Window((2,), *rest)) for rest in _LINES],
+    *[((5, 6), Window((2, 3), *rest)) for rest in _PLANES],
 ]
 
 
-def _counts(size: Any, kernel: Any, rest: Any) -> tuple[int, ...]:
-    """The number of windows along each axis."""
-    return tuple(
-        (n + sum(pair) - d * (k - 1) - 1) // s + 1
-        for n, k, s, pair, d in zip(size, kernel, *rest, strict=True)
-    )
-
-
-def _convolutions(size: Any, kernel: Any, rest: Any, groups: int, images: int) -> list[Case]:
+def _convolutions(size: Any, window: Window, groups: int, images: int) -> list[Case]:
     x = normal(images, 2 * groups, *size)
-    y = normal(images, 3 * groups, *_counts(size, kernel, rest))
-    weight = normal(3 * groups, 2, *kernel)
-    fixed = (*rest, groups)
+    y = normal(images, 3 * groups, *window.counts(size))
+    weight = normal(3 * groups, 2, *window.kernel)
     return [
-        case("convolution", x, weight, normal(3 * groups), *fixed),
-        case("convolution", x, weight, None, *fixed),
-        case("convolution_transpose", y, weight, size, *fixed),
-        case("convolution_weight", x, y, kernel, *fixed),
+        case("convolution", x, weight, normal(3 * groups), window, groups),
+        case("convolution", x, weight, None, window, groups),
+        case("convolution_transpose", y, weight, size, window, groups),
+        case("convolution_weight", x, y, window, groups),
     ]
 
 
-def _poolings(size: Any, kernel: Any, rest: Any) -> list[Case]:
-    y = normal(2, 2, *_counts(size, kernel, rest))
+def _poolings(size: Any, window: Window) -> list[Case]:
+    y = normal(2, 2, *window.counts(size))
     return [
-        case("max_pool", spaced(2, 2, *size), kernel, *rest),
-        case("sum_pool", normal(2, 2, *size), kernel, *rest),
-        case("sum_pool_transpose", y, size, kernel, *rest),
+        case("max_pool", spaced(2, 2, *size), window),
+        case("sum_pool", normal(2, 2, *size), window),
+        case("sum_pool_transpose", y, size, window),
     ]
 
 
 def _with_itself(m: Any, x: Any) -> Any:
-    return m.convolution(x, x, None, (1,), ((2, 2),), (1,), 1)
+    return m.convolution(x, x, None, Window((3,), (1,), ((2, 2),), (1,)), 1)
 
 
 _OVER_WINDOWS = [
     *[found
-      for size, kernel, rest in _WINDOWS for groups, images in ((1, 2), (2, 1), (1, 0))
-      for found in _convolutions(size, kernel, rest, groups, images)],
+      for size, window in _WINDOWS for groups, images in ((1, 2), (2, 1), (1, 0))
+      for found in _convolutions(size, window, groups, images)],
     Case("convolution", "with itself", _with_itself, (normal(1, 1, 3),)),
     case(
         "convolution",
         *(normal(1, 2, 3, 3, 3), normal(2, 2, 2, 2, 2), None),
-        *((1, 2, 1), ((1, 0), (0, 0), (1, 1)), (1, 1, 2), 1),
+        Window((2, 2, 2), (1, 2, 1), ((1, 0), (0, 0), (1, 1)), (1, 1, 2)), 1,
     ),
     *[found for window in _WINDOWS for found in _poolings(*window)],
-    *[case(op, normal(0, 2, 3), (2,), (1,), ((0, 0),), (1,)) for op in ("max_pool", "sum_pool")],
+    *[case(op, normal(0, 2, 3), Window((2,), (1,), ((0, 0),), (1,)))
+      for op in ("max_pool", "sum_pool")],
     *[case("sum_parts", normal(2, 5, 3), axis, count)
       for axis, count in product((0, 1, 2), (1, 2, 3, 5))],
 ]  # fmt: skip

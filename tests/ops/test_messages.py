@@ -30,14 +30,14 @@ MESSAGES: dict[str, tuple[Any, ...]] = {
     "power of integers": (lambda op: tensor([2]) ** -1, "…negative"),
     "sign of bools": (lambda op: op(tensor([True])), "…bool", TypeError),
     "round": (lambda op: op(t(2), 1.5), "…integer", TypeError),
-    "bitwise_xor of floats": (lambda op: t(2) ^ t(2), "bools…float64", TypeError),
+    "bitwise_xor of floats": (lambda op: t(2) ^ t(2), "…not supported…float64", TypeError),
     "where": (lambda op: op(np.ones(2, bool), t(3), t(3)), "…(2,)…(3,)"),
     "clip": (lambda op: op(t(4), t(3), t(4)), "…(4,)…(3,)"),
     "add text": (lambda op: t(2) + "a", "…str", TypeError),
     "multiply None": (lambda op: t(2) * None, "…object", TypeError),
     "multiply complex": (lambda op: t(2) * 1j, "…complex", TypeError),
-    "bitwise_and of floats": (lambda op: t(2) & t(2), "bools…float64", TypeError),
-    "invert of floats": (lambda op: ~t(2), "bools…float64", TypeError),
+    "bitwise_and of floats": (lambda op: t(2) & t(2), "…not supported…float64", TypeError),
+    "invert of floats": (lambda op: ~t(2), "…not supported…float64", TypeError),
     "masked_fill mask": (lambda op: op(t(2), np.ones(2), 0.0), "…mask…bools…float64", TypeError),
     "masked_fill value": (lambda op: op(t(2), np.ones(2, bool), np.ones(2)), "…value…(2,)"),
     "masked_fill shape": (lambda op: op(t(2), np.ones(3, bool), 0.0), "…(3,)…(2,)"),
@@ -340,6 +340,12 @@ def test_message(name: str) -> None:
 def test_an_axis_that_does_not_exist(name: str, axis: int) -> None:
     with pytest.raises(ValueError, match=f"^{name}: .*axis {axis}"):
         getattr(ops, name)(t(2, 3), axis=axis)
+
+
+@pytest.mark.parametrize("dim", [2, 3, -3])
+def test_unflatten_has_no_axis_beyond_the_last(dim: int) -> None:
+    with pytest.raises(IndexError, match=f"^unflatten: axis {dim} "):
+        minigrad.unflatten(t(2, 3), dim, (1, -1))
 
 
 @pytest.mark.parametrize("name", [

@@ -203,19 +203,11 @@ FUNCTIONS |= {
     "linalg.vecdot": lambda x, y: np.linalg.vecdot(x, y, axis=0),
     "linalg.vector_norm": lambda x: np.linalg.vector_norm(x, axis=0, ord=3),
     "amax": lambda x: np.amax(x, axis=1, keepdims=True), "amin": lambda x: np.amin(a=x, axis=0),
-    "ptp": lambda x: np.ptp(x, axis=1), "append": lambda x, y: np.append(x, y),
-    "append along": lambda x, y: np.append(arr=x, values=y, axis=0),
-    "average weighted": lambda x, w: np.average(x, weights=w),
-    "average along": (lambda x, w: np.average(a=x, axis=1, weights=w), [X, P[0]]),
-    "average along -2": (lambda x, w: np.average(x, -2, w, keepdims=True), [X[None], P[:, 0]]),
-    "block": lambda x, y: np.block([[x, y], [np.ones((1, 6))]]),
-    "block of vectors": lambda x, y: np.block([x[0], 5.0, y[1]]),
-    "block of rows": lambda x, y: np.block([[x[0]], [y]]),
+    "ptp": lambda x: np.ptp(x, axis=1),
     "column_stack": lambda x, y: np.column_stack((x.T, y[0], X[1])),
     "hsplit of a vector": lambda x: np.hsplit(x[0], [1])[1],
     "vsplit": lambda x: np.vsplit(x, indices_or_sections=2)[1],
-    "rollaxis to": lambda x: np.rollaxis(x[None], 0, start=-1),
-    "diagflat": lambda x: np.diagflat(x, k=1), "float_power": lambda x: np.float_power(x, 3),
+    "diagflat": lambda x: np.diagflat(x, k=1),
     "unique_values": (lambda x: np.unique_values(x[0]), [np.sort(X)]),
     "astype": lambda x: np.astype(x, np.float64),
 }  # fmt: skip
@@ -226,11 +218,6 @@ if hasattr(np, "unstack"):  # newer than NumPy 2.0
         "cumulative_prod": lambda x: np.cumulative_prod(x, axis=1),
         "cumulative_sum": lambda x: np.cumulative_sum(x[0]),
         "unstack": lambda x: np.unstack(x, axis=1)[2],
-    }
-if hasattr(np, "matvec"):
-    FUNCTIONS |= {
-        "matvec": (np.matvec, [X, P[0]]),
-        "vecmat": (lambda x, y: np.vecmat(x, y), [X[:, 0], P]),
     }
 
 

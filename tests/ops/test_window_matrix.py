@@ -7,8 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from minigrad.ops._window_matrix import WindowMatrix
-from minigrad.ops._windows import Window
+from minigrad.ops._windows import Window, WindowMatrix
 
 CASES = {
     "pixels: steps of two": ((3, 3), (2, 2), ((1, 1), (1, 1)), (1, 1), (28, 28), 8, 1),

@@ -36,7 +36,7 @@ def test_an_impossible_class_of_probability_zero_counts_nothing() -> None:
 @pytest.mark.parametrize(
     ("target", "options", "message"),
     [
-        ([[0.5, 0.5]], {}, "input of shape (2, 3), but target of shape (1, 2)"),
+        ([[0.5, 0.5]], {}, "input and target of one shape expected, got (2, 3) and (1, 2)"),
         ([[0.5, 0.5, -0.5]] * 2, {}, "the target must hold probabilities, got -0.5"),
         ([[0.5, 0.5, np.nan]] * 2, {}, "the target must hold probabilities, got nan"),
         ([[0.5, 0.5, 0.0]] * 2, {"ignore_index": 1}, "ignore_index is for classes"),

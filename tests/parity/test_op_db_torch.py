@@ -88,7 +88,7 @@ EXCUSES: list[tuple[str, str, str]] = [
     ("would lose the gradient", "the target receives no gradient", "F.cosine_embedding_loss"),
     ("no derivative with respect to 'q'", "q receives no gradient", "quantile"),
     ("a must have one axis", "one row of sorted values", "searchsorted"),
-    ("numbers expected, not bools", "a truth value has no sign", "sgn sign"),
+    ("ufunc 'sign' did not contain a loop", "a truth value has no sign", "sgn sign"),
     ("same number of axes", "an empty index has axes too", "gather"),
     ("axis 0 does not exist", "a number has no axis; there it has one", "unfold"),
     ("an axis of numbers", "a number has no axis; there it has one", "linalg.vander"),
@@ -370,7 +370,10 @@ def differences(make: Callable[[], Sample], parts: Sequence[str]) -> Iterator[tu
         return
     except Exception as error:  # noqa: BLE001  # told as a difference
         text = " ".join(str(error).split())
-        yield "absent" if "has no '" in text else "call", f"{type(error).__name__}: {text}"
+        yield (
+            "absent" if "has no attribute '" in text else "call",
+            f"{type(error).__name__}: {text}",
+        )
         return
     for part in parts:
         try:

@@ -16,7 +16,7 @@ from programs import IN_PLACE, PLAIN, RECORDED, Program
 
 from minigrad import Tensor, no_grad, tensor
 from minigrad.autograd import checkpoint, grad
-from minigrad.checking.finite_differences import directional_derivatives
+from minigrad.checking import directional_derivatives
 
 Check = Callable[[Program], None]
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from minigrad import ops, tensor
 from minigrad.autograd import grad
-from minigrad.checking.finite_differences import directional_derivatives
+from minigrad.checking import directional_derivatives
 
 
 {weights}

@@ -28,8 +28,8 @@ from minigrad.tensors import numpy_functions
 UFUNCS: dict[Any, Callable[..., Any]] = {
     function: op for function, op in (by_numpy | numpy_functions._TABLE).items()
     if isinstance(function, np.ufunc) and function.nout == 1 and function.signature is None
-    # Of bools NumPy makes int8, or nothing; a float_power is never less than float64.
-    and function not in (np.conjugate, np.positive, np.float_power)
+    # Of bools NumPy makes int8, or nothing.
+    and function not in (np.conjugate, np.positive)
 }  # fmt: skip
 UNARY = {function: op for function, op in UFUNCS.items() if function.nin == 1}
 BINARY = {function: op for function, op in UFUNCS.items() if function.nin == 2}

@@ -39,7 +39,7 @@ from minigrad.autograd import engine as graph
 from minigrad.autograd import mutation
 from minigrad.autograd.engine import unbroadcast
 from minigrad.autograd.primitives import Primitive
-from minigrad.checking.finite_differences import directional_derivatives
+from minigrad.checking import directional_derivatives
 from minigrad.ops import indexing
 from minigrad.ops._numerics import array_of
 

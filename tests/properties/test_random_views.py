@@ -7,6 +7,7 @@ refused: no rule saves what is written.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 from arranging_moves import into
 from programs import weights
 
+import minigrad
 from minigrad import Tensor, no_grad, tensor
 from minigrad.autograd import grad
 
@@ -79,6 +81,14 @@ def times(target: Any, value: Any) -> None:
 
 def run(constant: bool, steps: list[Step], x: Any) -> Any:
     """The weighted sum of everything that can be read in the end, and along the way."""
+    total, views = executed(constant, steps, x)
+    for view in views:
+        total = total + (view * weights(view.shape)).sum()
+    return total
+
+
+def executed(constant: bool, steps: list[Step], x: Any) -> tuple[Any, list[Any]]:
+    """The weighted sum of what is read along the way, and all views in the end."""
     ones = np.ones((4, 3))
     buffer = x * 2.0 if not constant else tensor(ones) if isinstance(x, Tensor) else ones
     views, total = [buffer], x[0, 0] * 0.0
@@ -86,9 +96,7 @@ def run(constant: bool, steps: list[Step], x: Any) -> Any:
         step(views, x)
         if k % 3 == 0:
             total = total + (views[-1] * weights(views[-1].shape)).sum()
-    for view in views:
-        total = total + (view * weights(view.shape)).sum()
-    return total
+    return total, views
 
 
 @pytest.mark.parametrize("numbers", [range(i, i + 100) for i in range(0, 400, 100)], ids=str)
@@ -105,6 +113,59 @@ def test_values_are_numpys_and_gradients_are_differences(numbers: range) -> None
         difference = (run(*program, array + step) - run(*program, array - step)) / 2e-5
         along = float((slope.numpy() * direction).sum())
         np.testing.assert_allclose(along, difference, rtol=1e-6, atol=1e-6, err_msg=str(number))
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_views_as_outputs_give_the_gradient_of_their_sum(create_graph: bool) -> None:
+    """No op reads a view before the pass begins: the pass itself brings its history up to date."""
+    for number in range(60):
+        constant, steps = drawn(number)
+        x = tensor(np.random.default_rng(number).standard_normal((4, 3)), requires_grad=True)
+        (wanted,) = grad(run(constant, steps, x), x)
+        recorded = [view.requires_grad for view in executed(constant, steps, x)[1]]
+        for backward in (False, True):
+            total, views = executed(constant, steps, x)
+            outputs = [total, *itertools.compress(views, recorded)]
+            seeds = [tensor(weights(output.shape)) for output in outputs[1:]]
+            if not backward:
+                (found,) = grad(outputs, x, [None, *seeds], create_graph=create_graph)
+            else:
+                minigrad.autograd.backward(outputs, [None, *seeds], create_graph=create_graph)
+                found, x.grad = x.grad, None
+            assert found is not None
+            np.testing.assert_allclose(
+                found.detach().numpy(), wanted.numpy(), rtol=1e-9, atol=1e-9, err_msg=str(number)
+            )
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda y, v: v.sin_(),
+        lambda y, v: y.sin_(),
+        lambda y, v: y.mul_(y.detach() + 1),
+        lambda y, v: y[:1].mul_(3.0),
+    ],
+    ids=["itself", "its base", "by values", "another view"],
+)
+def test_a_written_view_is_an_output(change: Any, create_graph: bool) -> None:
+    x = tensor([0.5, 1.0, 2.0], requires_grad=True)
+    y = x * 1
+    v = y[0]
+    change(y, v)
+    (found,) = grad(v, x, retain_graph=True, create_graph=create_graph)
+    (wanted,) = grad(v * 1.0, x)
+    assert found.tolist() == wanted.tolist()
+    assert found[0] != 1.0
+
+
+def test_a_constant_view_that_was_written_is_an_output() -> None:
+    x = tensor([0.5, 1.0, 2.0], requires_grad=True)
+    y = minigrad.zeros(3)
+    v, w = y[0], y[1]
+    y[:] = x * x
+    assert [g.tolist() for g in grad([w, v], [x])] == [[1.0, 2.0, 0.0]]
 
 
 def test_the_programs_are_what_they_claim_to_be() -> None:

@@ -410,7 +410,7 @@ REFUSED: dict[type[Exception], dict[str, Callable[[], Any]]] = {
         "grad: ... one number ... Tensor of shape (2,)": lambda: grad(lambda x: x)(ONE),
         "value_and_grad: ... one number ... dict":
             lambda: value_and_grad(lambda x: {"loss": x.sum()})(ONE),
-        "jvp: output 1 ... no argument":
+        "jvp: output 1 ... not depend on any input":
             lambda: jvp(lambda x: (x, ONE), (ONE,), (ONE,), strict=True),
         "hvp: ... one number": lambda: hvp(lambda x: x * x, (ONE,), (ONE,)),
         "one number ... NoneType": lambda: grad(lambda x: None)(ONE),

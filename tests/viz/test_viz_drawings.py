@@ -25,10 +25,10 @@ from minigrad import nn, viz
 from minigrad.viz import Edge, Graph, Group, Node, Saved
 from minigrad.viz.drawing import dot as styles
 from minigrad.viz.drawing.pictures import convert
+from minigrad.viz.drawing.program import Buffer, Row, folded, peak
 from minigrad.viz.drawing.style import DARK, LIGHT, STYLE, Palette
 from minigrad.viz.drawing.svg import draw
 from minigrad.viz.layout.labels import text_width
-from minigrad.viz.record.program import Buffer, Row, folded, peak
 from minigrad.viz.record.writing import number_text
 
 HOSTILE = "a<&\">'\n|{}</title><script>alert(1)</script>"

@@ -21,8 +21,8 @@ from minigrad.autograd.primitives import registry
 from minigrad.nn import functional as F
 from minigrad.viz import formulas
 from minigrad.viz.explanation.explanations import explain_broadcast, explain_saved, source_lines
+from minigrad.viz.explanation.gradients import missing_gradients
 from minigrad.viz.explanation.matrix_products import Term, product
-from minigrad.viz.explanation.missing_gradients import missing_gradients
 from minigrad.viz.explanation.report import planned
 from minigrad.viz.formula import notation as n
 from minigrad.viz.formula.printers import latex, prose
@@ -465,7 +465,7 @@ def test_numbers_are_those_of_the_step_whatever_changes_later() -> None:
         x.data[...] = 100.0
     given = trace.graph().steps[1].given
     assert given is not None
-    np.testing.assert_array_equal(given.values["b"], [2.0, 5.0])
+    np.testing.assert_array_equal(given["b"], [2.0, 5.0])
 
 
 def test_large_arrays_are_not_kept() -> None:

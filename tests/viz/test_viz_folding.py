@@ -17,7 +17,7 @@ import minigrad
 from minigrad import Tensor, nn, tensor, viz
 from minigrad.autograd import grad
 from minigrad.viz import Edge, Graph, Group, Node
-from minigrad.viz.layout import build, skeleton
+from minigrad.viz.layout import skeleton
 from minigrad.viz.record import repeats
 from minigrad.viz.record.fold import BLOCK, BUDGET
 from minigrad.viz.record.model import Diagram
@@ -54,12 +54,12 @@ def test_json_there_and_back() -> None:
 
 @pytest.mark.parametrize(
     ("text", "why"),
-    [("nonsense", "Expecting value"), ("[]", "'format' is not 3"), ("{}", "'format' is not 3"),
-     ('{"format": 99, "nodes": [], "edges": []}', "'format' is not 3"),
-     ('{"format": 3}', "'nodes' and 'edges'"),
-     ('{"format": 3, "nodes": [{"id": 3}], "edges": []}', "'kind' and 'label'"),
+    [("nonsense", "Expecting value"), ("[]", "'format' is not 4"), ("{}", "'format' is not 4"),
+     ('{"format": 99, "nodes": [], "edges": []}', "'format' is not 4"),
+     ('{"format": 4}', "'nodes' and 'edges'"),
+     ('{"format": 4, "nodes": [{"id": 3}], "edges": []}', "'kind' and 'label'"),
      (residual_block().to_json().replace('"input"', '"wormhole"'), "wormhole"),
-     ('{"format": 3, "nodes": [5], "edges": []}', "'int' object has no attribute 'items'")],
+     ('{"format": 4, "nodes": [5], "edges": []}', "'int' object has no attribute 'items'")],
 )  # fmt: skip
 def test_json_that_is_no_graph_is_refused(text: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):
@@ -343,16 +343,6 @@ def test_traces_and_graphs_after_backward_have_loops_too() -> None:
     end = lstm(20)
     end.backward()  # which frees the zeros that the first step began with: it differs now
     assert found(viz.graph(end)) == ["18 ops ×19"]
-
-
-def test_a_large_drawing_says_at_once_how_to_make_it_smaller(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(build, "MANY", 100)
-    graph = viz.graph(ladder())
-    graph.save(tmp_path / "folded.svg")  # six boxes: nothing to say
-    with pytest.warns(UserWarning, match=r"202 boxes takes seconds; a smaller depth= leaves fewer"):
-        graph.save(tmp_path / "all.svg", depth=1)
 
 
 @given(

@@ -27,7 +27,7 @@ from minigrad.ops import activation, power
 from minigrad.viz import formulas
 from minigrad.viz.formula import readings
 from minigrad.viz.formula.definitions import Reading, Values
-from minigrad.viz.formula.terms import Call, evaluate
+from minigrad.viz.formula.terms import Call
 
 # What some formulas do not cover, and the note by which they say so.
 EXCEPTIONS: dict[str, tuple[Callable[[Mapping[str, Any]], bool], str]] = {
@@ -129,7 +129,7 @@ def values_of(op: Primitive, arguments: Sequence[Any], out: Any, node: Node) -> 
 def value_of(reading: Reading, names: Mapping[str, Any]) -> Any:
     """What a formula says."""
     with np.errstate(all="ignore"):
-        return evaluate(reading.value, Values(names, reading.definitions))
+        return reading.value.evaluate(Values(names, reading.definitions))
 
 
 def dense(part: Any, shape: tuple[int, ...]) -> np.ndarray:

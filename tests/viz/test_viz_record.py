@@ -23,7 +23,7 @@ from minigrad.autograd import graph_memory, primitive
 from minigrad.autograd.primitives import registry
 from minigrad.viz import Graph
 from minigrad.viz.explanation.explanations import explain_saved
-from minigrad.viz.explanation.missing_gradients import missing_gradients
+from minigrad.viz.explanation.gradients import missing_gradients
 
 
 def leaf(*shape: int) -> Tensor:

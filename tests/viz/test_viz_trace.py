@@ -18,8 +18,7 @@ import minigrad
 from minigrad import Tensor, nn, no_grad, optim, tensor, viz
 from minigrad.autograd import checkpoint, grad
 from minigrad.nn import functional as F
-from minigrad.viz.explanation.held import held
-from minigrad.viz.explanation.missing_gradients import missing_gradients
+from minigrad.viz.explanation.gradients import held, missing_gradients
 
 
 def boxes(graph: viz.Graph, *labels: str) -> list[viz.Node]:

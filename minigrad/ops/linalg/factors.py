@@ -1,9 +1,11 @@
-"""Triangular factors: cholesky and qr."""
+"""Factors of matrices: triangular ones, eigenvalues and singular values with their vectors."""
 
 from __future__ import annotations
 
+import functools
+import operator
 from bisect import bisect
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -12,6 +14,7 @@ from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import constant, shape_of, within_rule
 from minigrad.ops.linalg._matrices import (
+    computed,
     mT,
     no_matrix,
     no_square,
@@ -24,7 +27,7 @@ from minigrad.ops.linalg._matrices import (
 from minigrad.ops.linalg.solving import solve
 from minigrad.support.checks import check_choice
 
-__all__ = ["cholesky", "qr"]
+__all__ = ["cholesky", "eigh", "eigvalsh", "qr", "svd", "svdvals"]
 
 
 def _cannot_factor(x: Any, upper: bool) -> str | None:
@@ -166,3 +169,224 @@ def _qr_x(g: Any, out: Any) -> Any:
 
 _cholesky.defvjp(x=_cholesky_x)
 _qr.defvjp(x=_qr_x)
+
+
+def _inverse_gaps(op: str, values: Any, size: int, *turns: Any) -> Any:
+    """``1 / (values[j] - values[i])`` at (i, j); 0 on the diagonal and for equal values.
+
+    From shape (..., k) to (..., k, k). An error says if a cotangent for vectors of equal values is
+    not 0: `turns` are those of rotations between pairs of vectors; `size` is the matrix's longer
+    side.
+    """
+    gaps = values[..., None, :] - values[..., :, None]
+    known = constant(values)
+    close = np.abs(constant(gaps)) <= resolution(known, size)[..., None]
+    inverse = ~close / np.where(close, 1, gaps)
+    equal = close & ~np.eye(known.shape[-1], dtype=bool)
+    of_samples = isinstance(equal, Variable)  # whose other values nobody knows
+    if of_samples or equal.any():
+        turned = [constant(turn) != 0 for turn in turns]
+        clash = equal & functools.reduce(operator.or_, [*turned, *map(mT, turned)])
+        if of_samples:
+            return np.where(clash, np.nan, inverse)
+        if clash.any():
+            _refuse_equal(op, known, clash)
+    return inverse
+
+
+def _refuse_equal(op: str, values: np.ndarray, clash: np.ndarray) -> NoReturn:
+    place = tuple(np.argwhere(clash)[0].tolist())
+    i, j = place[-2:]
+    one, other = (values[(*place[:-2], index)] for index in (i, j))
+    kind, alone = ("eigenvalues", "eigvalsh") if op == "eigh" else ("singular values", "svdvals")
+    raise np.linalg.LinAlgError(
+        f"{op}: {kind} {i} and {j} of {which(clash.any((-2, -1)))} are equal to rounding "
+        f"({one:.9g} and {other:.9g}), so their vectors are any basis of a plane and have no "
+        f"derivative; {alone} gives the values alone, which have one"
+    )
+
+
+class EighResult(NamedTuple):
+    """The result of `eigh`."""
+
+    eigenvalues: Any
+    eigenvectors: Any
+
+
+def _no_spectrum(x: Any, UPLO: Literal["L", "U"]) -> str | None:
+    if no_square(x):
+        return no_square(x)
+    if str(UPLO).upper() not in ("L", "U"):
+        return f'UPLO must be "L" or "U", got {UPLO!r}'
+    return f"{which(~np.isfinite(x).all((-2, -1)))}: the algorithm did not converge"
+
+
+@primitive(
+    multiple_outputs=True, arrays=1, float_inputs=True, promote=("x",), explain_error=_no_spectrum
+)
+def _eigh(x: Any, UPLO: Literal["L", "U"]) -> Any:
+    values, vectors = computed(np.linalg.eigh(wide(x), UPLO))
+    return values.astype(x.dtype, copy=False), vectors.astype(x.dtype, copy=False)
+
+
+def eigh(A: Any, UPLO: Literal["L", "U"] = "L") -> EighResult:
+    """Compute the eigenvalues and eigenvectors of a symmetric matrix, or of each in a stack.
+
+    Only one triangle of `A` is read; symmetry is not checked. The gradient is symmetric: it is the
+    gradient for symmetric changes of `A`, shared evenly between the two triangles.
+
+    The eigenvectors of equal eigenvalues are not unique. A nonzero gradient that reaches them is an
+    error; if it is exactly 0, they count as not used. Equal eigenvalues still have gradients, which
+    are correct for every function that treats them alike. Second derivatives involve all
+    eigenvectors, so for them equal eigenvalues are an error.
+
+    Args:
+        A: Shape (..., n, n).
+        UPLO: The triangle to read, "L" or "U".
+
+    Returns:
+        `eigenvalues` of shape (..., n) in ascending order, and `eigenvectors` of shape (..., n, n),
+        one a column. A loss should not depend on their signs.
+
+    Raises:
+        numpy.linalg.LinAlgError: `A` is not square, or the algorithm did not converge.
+        ValueError: `UPLO` is neither.
+
+    Source: Giles 2008, "An extended collection of matrix derivative results for forward and reverse
+    mode algorithmic differentiation", section 3.1.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.tensor([[2.0, 1.0], [1.0, 2.0]])
+        >>> minigrad.linalg.eigh(x).eigenvalues.numpy().round(4).tolist()
+        [1.0, 3.0]
+    """
+    return EighResult(*_eigh(A, UPLO))
+
+
+def _eigh_x(g: Any, out: Any) -> Any:
+    (grad_values, grad_vectors), (values, vectors) = g, out
+    turn = mT(vectors) @ grad_vectors
+    turned = (turn - mT(turn)) * _inverse_gaps("eigh", values, values.shape[-1], turn) * 0.5
+    return (vectors * grad_values[..., None, :] + vectors @ turned) @ mT(vectors)
+
+
+@primitive(numpy=np.linalg.eigvalsh, arrays=1, float_inputs=True, explain_error=_no_spectrum)
+def eigvalsh(x: Any, UPLO: Literal["L", "U"] = "L") -> Any:
+    """Compute the eigenvalues of a symmetric matrix, or of each in a stack, in ascending order.
+
+    One triangle is read, and the gradient is symmetric; arguments and errors are as for `eigh`. For
+    equal eigenvalues, the gradient is correct for every function that treats them alike, such as
+    sums and norms.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.tensor([[2.0, 1.0], [1.0, 2.0]])
+        >>> minigrad.linalg.eigvalsh(x).numpy().round(4).tolist()
+        [1.0, 3.0]
+    """
+    return computed(np.linalg.eigvalsh(wide(x), UPLO)).astype(x.dtype, copy=False)
+
+
+def _eigvalsh_x(g: Any, x: Any, UPLO: Literal["L", "U"]) -> Any:
+    _, vectors = within_rule(_eigh, x, UPLO)
+    return (vectors * g[..., None, :]) @ mT(vectors)
+
+
+class SVDResult(NamedTuple):
+    """The result of `svd`."""
+
+    U: Any
+    S: Any
+    Vh: Any
+
+
+def _no_singular_values(x: Any, *_: Any) -> str | None:
+    return no_matrix(x) or (
+        f"{which(~np.isfinite(x).all((-2, -1)))}: the algorithm did not converge; NaN or infinity "
+        f"among the elements is the usual reason"
+    )
+
+
+@primitive(
+    multiple_outputs=True, arrays=1, float_inputs=True, promote=("x",),
+    explain_error=_no_singular_values,
+)  # fmt: skip
+def _svd(x: Any, full: bool) -> Any:
+    parts = computed(np.linalg.svd(wide(x), full_matrices=full))
+    return tuple(part.astype(x.dtype, copy=False) for part in parts)
+
+
+def svd(x: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
+    """Compute the singular values and vectors of a matrix, or of each in a stack: U diag(S) Vh.
+
+    `minigrad.linalg.svd` says more, and has PyTorch's arguments; these are NumPy's.
+    """
+    if not compute_uv:
+        return svdvals(x)
+    shape = shape_of(x)
+    longer = full_matrices and len(shape) > 1 and shape[-1] != shape[-2]
+    if longer and recorded(x):
+        raise TypeError(
+            f"svd: full_matrices=True has no derivative for shape {shape}: the extra vectors are "
+            f"an arbitrary basis of a null space; pass full_matrices=False, or .detach()"
+        )
+    return SVDResult(*_svd(x, full_matrices))
+
+
+def _svd_x(g: Any, out: Any) -> Any:
+    (grad_u, grad_s, grad_vh), (u, s, vh) = g, out
+    m, n = u.shape[-2], vh.shape[-1]
+    grad_v, v = mT(grad_vh), mT(vh)
+    turn_u, turn_v = mT(u) @ grad_u, vh @ grad_v
+    gaps = _inverse_gaps("svd", s, max(m, n), turn_u, turn_v)
+    zero = constant(s) <= resolution(constant(s), max(m, n))
+    sums = s[..., None, :] + s[..., :, None]
+    # 1 / (s_j² - s_i²); the sum is zero only where the difference is, so nothing is lost.
+    inverse = gaps / np.where(constant(sums) == 0, 1, sums)
+    inner = (turn_u - mT(turn_u)) * inverse * s[..., None, :]
+    inner = inner + (turn_v - mT(turn_v)) * inverse * s[..., :, None]
+    # As with abs, the slope of a singular value at 0 is 0.
+    found = (u * (grad_s * (constant(s) != 0))[..., None, :] + u @ inner) @ vh
+    if m == n:
+        return found
+    beside = constant(grad_u if m > n else grad_v)
+    found = unless(
+        found, (zero & (beside != 0).any(-2)).any(-1),
+        f"svd: a singular value of {{which}} is 0 to rounding, so its vector in the longer of the "
+        f"spaces ({m} and {n}) is not determined and has no derivative; svdvals has one",
+    )  # fmt: skip
+    scale = np.where(zero, 1, s)[..., None, :]
+    if m > n:
+        return found + ((grad_u - u @ turn_u) / scale) @ vh
+    return found + (u / scale) @ mT(grad_v - v @ turn_v)
+
+
+@primitive(numpy=np.linalg.svdvals, float_inputs=True, explain_error=_no_singular_values)
+def svdvals(x: Any) -> Any:
+    """Compute the singular values of a matrix, or of each in a stack, in descending order.
+
+    For equal values, the gradient is correct for every function that treats them alike, such as
+    sums and norms; at 0 the slope is 0.
+
+    Raises:
+        numpy.linalg.LinAlgError: `x` is not a matrix, or the algorithm did not converge.
+
+    Example:
+        >>> import minigrad
+        >>> values = minigrad.linalg.svdvals(minigrad.tensor([[3.0, 0.0], [0.0, -4.0]]))
+        >>> values.numpy().round(4).tolist()
+        [4.0, 3.0]
+    """
+    return computed(np.linalg.svd(wide(x), compute_uv=False)).astype(x.dtype, copy=False)
+
+
+def _svdvals_x(g: Any, x: Any) -> Any:
+    u, s, vh = within_rule(_svd, x, False)
+    return (u * (g * (constant(s) != 0))[..., None, :]) @ vh
+
+
+_eigh.defvjp(x=_eigh_x)
+eigvalsh.defvjp(x=_eigvalsh_x)
+_svd.defvjp(x=_svd_x)
+svdvals.defvjp(x=_svdvals_x)

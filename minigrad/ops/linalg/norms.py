@@ -16,8 +16,8 @@ from minigrad.ops.casting import floating
 from minigrad.ops.elementwise import square, subtract
 from minigrad.ops.indexing import getitem
 from minigrad.ops.linalg._matrices import mT, no_matrix, no_square, not_finite, singular, wide
+from minigrad.ops.linalg.factors import svdvals
 from minigrad.ops.linalg.solving import inv
-from minigrad.ops.linalg.spectra import svdvals
 from minigrad.ops.products import matmul
 from minigrad.ops.selection import where
 from minigrad.ops.shapes import moveaxis, ravel, reshape

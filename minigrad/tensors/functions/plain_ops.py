@@ -1,4 +1,4 @@
-"""Functions that are ops as they are, under all names that PyTorch has for them."""
+"""Functions that are ops as they are, under all names that PyTorch and NumPy have for them."""
 
 from minigrad import ops
 from minigrad.ops import linalg
@@ -6,21 +6,22 @@ from minigrad.ops.functions import *
 
 __all__ = [
     "abs", "absolute", "acos", "acosh", "allclose", "arccos", "arccosh", "arcsin", "arcsinh",
-    "arctan", "arctan2", "arctanh", "argwhere", "asin", "asinh", "atan",
-    "atan2", "atanh", "atleast_1d", "atleast_2d", "atleast_3d", "bitwise_and",
-    "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
-    "broadcast_tensors", "ceil", "clamp", "clip", "column_stack", "copysign", "cos", "cosh",
-    "deg2rad", "det", "digamma", "dsplit", "dstack", "einsum", "eq", "erf", "erfc", "erfinv", "exp",
-    "exp2", "expm1", "fix", "flatten", "fliplr", "flipud", "floor", "floor_divide", "fmax", "fmin",
-    "fmod", "ge", "greater", "greater_equal", "gt", "hsplit", "hstack", "hypot", "inner", "inverse",
-    "isclose", "isfinite", "isinf", "isnan", "kron", "le", "less", "less_equal", "lgamma", "log",
+    "arctan", "arctan2", "arctanh", "argwhere", "array_split", "asin", "asinh", "astype", "atan",
+    "atan2", "atanh", "atleast_1d", "atleast_2d", "atleast_3d", "bitwise_and", "bitwise_left_shift",
+    "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "broadcast_arrays",
+    "broadcast_tensors", "cbrt", "ceil", "clamp", "clip", "column_stack", "copysign", "cos", "cosh",
+    "deg2rad", "det", "digamma", "dsplit", "dstack", "einsum", "entr", "eq", "erf", "erfc",
+    "erfinv", "exp", "exp2", "expand_dims", "expm1", "fix", "flatnonzero", "flatten", "fliplr",
+    "flipud", "floor", "floor_divide", "fmax", "fmin", "fmod", "ge", "gelu", "greater",
+    "greater_equal", "gt", "hsplit", "hstack", "hypot", "inner", "inverse", "invert", "isclose",
+    "isfinite", "isinf", "isnan", "kron", "le", "left_shift", "less", "less_equal", "lgamma", "log",
     "log1p", "log2", "log10", "logaddexp", "logical_and", "logical_not", "logical_or",
     "logical_xor", "logit", "lt", "masked_fill", "masked_select", "matmul", "matrix_power",
     "maximum", "minimum", "moveaxis", "movedim", "mul", "multiply", "ne", "neg", "negative",
-    "nextafter", "not_equal", "polygamma", "rad2deg", "ravel", "reciprocal", "relu", "remainder",
-    "round", "row_stack", "rsqrt", "sgn", "sigmoid", "sign", "signbit", "sin", "sinc",
-    "sinh", "slogdet", "sqrt", "tan", "tanh", "true_divide", "trunc", "vdot", "vsplit",
-    "vstack", "where", "xlogy",
+    "nextafter", "not_equal", "pad", "polygamma", "power", "rad2deg", "ravel", "reciprocal", "relu",
+    "remainder", "right_shift", "round", "row_stack", "rsqrt", "sgn", "sigmoid", "sign", "signbit",
+    "silu", "sin", "sinc", "sinh", "slogdet", "softplus", "sqrt", "take_along_axis", "tan", "tanh",
+    "true_divide", "trunc", "vdot", "vecdot", "vsplit", "vstack", "where", "xlog1py", "xlogy",
 ]  # fmt: skip
 
 absolute = ops.abs

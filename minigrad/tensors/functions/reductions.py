@@ -152,6 +152,14 @@ def with_places(input: Any, index: Any, dim: int, keepdim: bool) -> ValuesAndInd
     return ValuesAndIndices(values, index)
 
 
+def _extreme(of_two: Any, of_all: Any, place: Any, x: Any, dim: Any, keep: bool, other: Any) -> Any:
+    """The results of `max` and `min`, by three ops."""
+    other = dim if isinstance(dim, Variable) else other
+    if other is not None:
+        return of_two(x, other)
+    return of_all(x) if dim is None else with_places(x, place(x, dim, True), dim, keep)
+
+
 @overload
 def max(
     input: Any, dim: Tensor | None = None, keepdim: bool = False, *, other: Any = None
@@ -181,12 +189,7 @@ def max(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None
         >>> values.tolist(), indices.tolist()
         ([5, 7], [1, 0])
     """
-    other = dim if isinstance(dim, Variable) else other
-    if other is not None:
-        return ops.maximum(input, other)
-    if dim is None:
-        return ops.max(input)
-    return with_places(input, ops.argmax(input, dim, True), dim, keepdim)
+    return _extreme(ops.maximum, ops.max, ops.argmax, input, dim, keepdim, other)
 
 
 @overload
@@ -207,12 +210,7 @@ def min(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None
         >>> x.min().item(), x.min(0).values.tolist()
         (1, [1, 2])
     """
-    other = dim if isinstance(dim, Variable) else other
-    if other is not None:
-        return ops.minimum(input, other)
-    if dim is None:
-        return ops.min(input)
-    return with_places(input, ops.argmin(input, dim, True), dim, keepdim)
+    return _extreme(ops.minimum, ops.min, ops.argmin, input, dim, keepdim, other)
 
 
 @spelled

@@ -10,8 +10,10 @@ from itertools import combinations_with_replacement as choices_again
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
 
 from minigrad import ops
+from minigrad.autograd.mode import located
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
 from minigrad.tensors.functions.arguments import of_numbers, part, sizes_of, spelled
@@ -121,7 +123,7 @@ def unflatten(input: Any, dim: int, sizes: Sequence[int]) -> Tensor:
         >>> tuple(minigrad.unflatten(minigrad.ones(2, 12), 1, (3, -1)).shape)
         (2, 3, 4)
     """
-    dim %= input.ndim
+    dim = normalize_axis_index(dim, input.ndim, located("unflatten"))
     return ops.reshape(input, (*input.shape[:dim], *sizes, *input.shape[dim + 1 :]))
 
 

@@ -23,9 +23,4 @@ from minigrad.torch.nn.common_types import _size_1_t as _size_1_t
 from minigrad.torch.nn.common_types import _size_2_t as _size_2_t
 from minigrad.torch.nn.multihead import MultiheadAttention as MultiheadAttention
 from minigrad.torch.nn.stand_ins import *
-from minigrad.torch.nn.stand_ins import _ntuple as _ntuple
-from minigrad.torch.nn.stand_ins import _pair as _pair
-from minigrad.torch.nn.stand_ins import _quadruple as _quadruple
-from minigrad.torch.nn.stand_ins import _single as _single
-from minigrad.torch.nn.stand_ins import _triple as _triple
 from minigrad.torch.nn.transformers import *

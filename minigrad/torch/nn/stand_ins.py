@@ -7,7 +7,7 @@ from typing import Any
 
 from minigrad.nn import Module
 
-__all__ = ["DataParallel"]
+__all__ = ["DataParallel", "_ntuple", "_pair", "_quadruple", "_single", "_triple"]
 
 
 class DataParallel(Module):

@@ -15,7 +15,7 @@ from minigrad.nn import init
 from minigrad.nn.layers.normalization import LayerNorm
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.containers import ModuleList
-from minigrad.nn.transformers import decoder, encoder, transformer
+from minigrad.nn.transformers import layers, stacks
 from minigrad.tensors.tensor import Tensor
 from minigrad.torch.nn.multihead import MultiheadAttention
 
@@ -28,7 +28,7 @@ Activation = str | Callable[[Tensor], Tensor]
 Mask = Any
 
 
-class _Layer(encoder.Layer):
+class _Layer(layers.Layer):
     """PyTorch's constructor of both layers, and its names of their parts."""
 
     def __init__(
@@ -67,7 +67,7 @@ class _Layer(encoder.Layer):
         return self._feed_forward(x)
 
 
-class TransformerEncoderLayer(_Layer, encoder.TransformerEncoderLayer):
+class TransformerEncoderLayer(_Layer, layers.TransformerEncoderLayer):
     """An encoder layer with PyTorch's contract."""
 
     def forward(  # type: ignore[override]
@@ -83,7 +83,7 @@ class TransformerEncoderLayer(_Layer, encoder.TransformerEncoderLayer):
         return self.norm2(x + self._ff_block(x))
 
 
-class TransformerDecoderLayer(_Layer, decoder.TransformerDecoderLayer):
+class TransformerDecoderLayer(_Layer, layers.TransformerDecoderLayer):
     """A decoder layer with PyTorch's contract."""
 
     def forward(  # type: ignore[override]
@@ -117,7 +117,7 @@ class _Stack(Module):
         return x if self.norm is None else self.norm(x)
 
 
-class TransformerEncoder(_Stack, encoder.TransformerEncoder):
+class TransformerEncoder(_Stack, stacks.TransformerEncoder):
     """A stack of encoder layers with PyTorch's contract."""
 
     def __init__(
@@ -137,7 +137,7 @@ class TransformerEncoder(_Stack, encoder.TransformerEncoder):
         )  # fmt: skip
 
 
-class TransformerDecoder(_Stack, decoder.TransformerDecoder):
+class TransformerDecoder(_Stack, stacks.TransformerDecoder):
     """A stack of decoder layers with PyTorch's contract."""
 
     def __init__(
@@ -159,7 +159,7 @@ class TransformerDecoder(_Stack, decoder.TransformerDecoder):
         )  # fmt: skip
 
 
-class Transformer(transformer.Transformer):
+class Transformer(stacks.Transformer):
     """An encoder-decoder with PyTorch's contract."""
 
     def __init__(

@@ -1,7 +1,7 @@
 """The attention of a model: its weights as arrays, and a picture of them."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from os import PathLike
 from pathlib import Path
@@ -31,7 +31,7 @@ SOUGHT = (
 )
 
 
-class AttentionMaps(Mapping[str, AttentionMap]):
+class AttentionMaps(dict[str, AttentionMap]):
     """The attention that ran in a model: an `AttentionMap` for each path, in the order of the run.
 
     Where several ran in one module, because it was called again or has two, their paths end with
@@ -41,7 +41,6 @@ class AttentionMaps(Mapping[str, AttentionMap]):
         name: What the model is called.
         maps: The attention of each layer.
         sample: The sample that pictures show.
-        heads: The heads that they show; None for all.
 
     Example:
         >>> from minigrad import nn, randn, viz
@@ -53,20 +52,9 @@ class AttentionMaps(Mapping[str, AttentionMap]):
         (1, 2, 3, 5)
     """
 
-    def __init__(
-        self, name: str, maps: Sequence[AttentionMap], sample: int, heads: Sequence[int] | None
-    ) -> None:
-        self.name, self.sample, self.heads = name, sample, heads
-        self._maps = {one.path: one for one in maps}
-
-    def __getitem__(self, path: str) -> AttentionMap:
-        return self._maps[path]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._maps)
-
-    def __len__(self) -> int:
-        return len(self._maps)
+    def __init__(self, name: str, maps: Sequence[AttentionMap], sample: int) -> None:
+        super().__init__({one.path: one for one in maps})
+        self.name, self.sample = name, sample
 
     def to_svg(self) -> str:
         """Draw a row for each layer and a grid for each head, readable in light and in dark.
@@ -78,14 +66,11 @@ class AttentionMaps(Mapping[str, AttentionMap]):
         Returns:
             The text of one ``<svg>`` element.
         """
+        at = self.sample
         panels = [
-            Panel(
-                one.path, one.queries, one.keys, self._heads_of(one),
-                one.weights[self.sample, [*self._heads_of(one)]],
-                one.masked[self.sample, [*self._heads_of(one)]],
-            )
+            Panel(one.path, one.queries, one.keys, one.weights[at], one.masked[at])
             for one in self.values()
-        ]  # fmt: skip
+        ]
         return draw(panels, f"Attention weights of {self.name}, sample {self.sample}")
 
     def save(self, path: str | PathLike[str]) -> Path:
@@ -106,14 +91,11 @@ class AttentionMaps(Mapping[str, AttentionMap]):
         return save_picture(self.to_svg(), path)
 
     def _repr_svg_(self) -> str | None:
-        cells = sum(len(self._heads_of(one)) * one.weights[0, 0].size for one in self.values())
+        cells = sum(one.weights[0].size for one in self.values())
         return self.to_svg() if cells <= MOST_CELLS else None
 
     def __repr__(self) -> str:
         return f"AttentionMaps({', '.join(self)})"
-
-    def _heads_of(self, one: AttentionMap) -> Sequence[int]:
-        return range(one.weights.shape[1]) if self.heads is None else self.heads
 
 
 def attention(
@@ -122,7 +104,6 @@ def attention(
     tokens: Labels | Mapping[str, Labels] | None = None,
     sample: int = 0,
     layers: Sequence[str] | None = None,
-    heads: Sequence[int] | None = None,
     **named: Any,
 ) -> AttentionMaps:
     """Run a model once, and show what each query attended to, in every layer and head.
@@ -140,7 +121,6 @@ def attention(
             numbers of the positions.
         sample: The element of the batch to show.
         layers: Which layers to keep: paths or patterns. None for all.
-        heads: Which heads to show; None for all.
         **named: Keyword arguments of the call.
 
     Returns:
@@ -150,7 +130,7 @@ def attention(
     Raises:
         RuntimeError: No attention ran.
         TypeError: `model` cannot be called, or not with these arguments.
-        ValueError: There is no such sample, layer or head, or there are more or fewer tokens than
+        ValueError: There is no such sample or layer, or there are more or fewer tokens than
             positions.
 
     Example:
@@ -166,11 +146,8 @@ def attention(
     if not callable(model) or isinstance(model, Tensor):
         got = type(model).__name__
         raise TypeError(f"attention: expected a Module or a function and its inputs, got {got}")
-    for what, chosen in (("layers", layers), ("heads", heads)):
-        if chosen is not None and not len(chosen):
-            raise ValueError(f"attention: {what} is empty; None means all")
     call, given = with_inputs("attention", model, inputs, named, lambda value: value)
-    traced = Trace(heatmap=None, opened=[attention_op.op])
+    traced = Trace(opened=[attention_op.op], limit=None)
     with state_kept(model), no_grad(), traced:
         call()
     seen = [
@@ -191,9 +168,12 @@ def attention(
         if path in kept
     ]
     for one in shown:
-        _there("sample", "samples", [sample], one.path, one.weights.shape[0])
-        _there("heads", "heads", heads or (), one.path, one.weights.shape[1])
-    return AttentionMaps(name_of(model), shown, sample, heads)
+        if not 0 <= sample < len(one.weights):
+            raise ValueError(
+                f"attention: sample: there is no {sample}: {one.path} has {len(one.weights)} "
+                f"samples, from 0"
+            )
+    return AttentionMaps(name_of(model), shown, sample)
 
 
 def _numbered(
@@ -252,13 +232,3 @@ def _labels(
                 f"layers differ, give a dict: tokens={{{path!r}: ..., ...}}"
             )
     return queries, keys
-
-
-def _there(what: str, kind: str, numbers: Sequence[int], path: str, size: int) -> None:
-    """Refuse numbers of samples or heads that a layer does not have."""
-    for number in numbers:
-        if not 0 <= number < size:
-            raise ValueError(
-                f"attention: {what}: there is no {number}: {path} has {size} {kind}, "
-                f"0 to {size - 1}"
-            )

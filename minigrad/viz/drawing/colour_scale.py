@@ -4,6 +4,7 @@ import math
 import struct
 import zlib
 from base64 import b64encode
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
@@ -12,6 +13,9 @@ Colour = tuple[int, int, int]
 
 BLUE, AMBER = 255.0, 70.0
 """Hues of OKLCH, in degrees."""
+
+LEVELS = 254
+"""The byte of the highest value; the next byte means a number that is not finite."""
 
 BROKEN = (194, 24, 91)
 """The colour of NaN and infinities."""
@@ -34,6 +38,11 @@ def diverging(count: int) -> tuple[Colour, ...]:
     """Make a scale of at least three colours: dark blue, over the lightest, to dark amber."""
     places = (2 * step / (count - 1) - 1 for step in range(count))
     return tuple(_shade(abs(place), BLUE if place < 0 else AMBER) for place in places)
+
+
+def byte_colours(signed: bool = False) -> tuple[Colour, ...]:
+    """The colours of all bytes: from light to dark, or `signed`; the last one is `BROKEN`."""
+    return (*(diverging if signed else sequential)(LEVELS + 1), BROKEN)
 
 
 def _shade(depth: float, hue: float) -> Colour:
@@ -66,7 +75,14 @@ def _byte(linear: float) -> int:
     return round(255 * curved)
 
 
-def png(levels: np.ndarray, scale: tuple[Colour, ...]) -> str:
+def to_levels(array: np.ndarray, low: float, high: float) -> np.ndarray:
+    """Round numbers between `low` and `high` to bytes; byte 255 means not finite."""
+    finite = np.isfinite(array)
+    steps = (np.where(finite, array, low).astype(np.float64) - low) / ((high - low) or 1.0) * LEVELS
+    return np.where(finite, np.rint(steps), LEVELS + 1).astype(np.uint8)
+
+
+def png(levels: np.ndarray, scale: Sequence[Colour]) -> str:
     """Write bytes (rows, columns), positions in a scale, as the ``data:`` address of a picture.
 
     Source: PNG, third edition, https://www.w3.org/TR/png-3/; colour type 3.

@@ -5,17 +5,15 @@ A chart is as wide as a phone, so that its texts keep their size everywhere.
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from minigrad.debugging.training_statistics import Statistics
 from minigrad.viz.drawing.elements import escape, picture, text
 from minigrad.viz.drawing.style import FONT, sheet
 from minigrad.viz.layout.labels import shorten, text_width
 from minigrad.viz.record.writing import number_text
-
-if TYPE_CHECKING:
-    from minigrad.debugging import Statistics
 
 Curves = Mapping[str, Mapping[Any, float]]
 """By the name of a line, its values by step, or by time."""
@@ -66,7 +64,7 @@ STYLE = sheet(
 )
 
 
-def shown(statistics: "Statistics") -> dict[str, str]:
+def shown(statistics: Statistics) -> dict[str, str]:
     """The charts of a few layers: as HTML side by side as there is room, as an SVG in a column."""
     charts = [*draw(statistics, whole=False)]
     row = f'<div style="display:flex;flex-wrap:wrap">{"".join(charts)}</div>'
@@ -82,7 +80,7 @@ def column(charts: Sequence[str]) -> str:
     return picture("minigrad-curves", "The curves of a training", size, STYLE, [placed])
 
 
-def draw(statistics: "Statistics", whole: bool) -> Iterator[str]:
+def draw(statistics: Statistics, whole: bool) -> Iterator[str]:
     """A chart for each kind of curve: of the whole model as many as it needs, or of few layers."""
     for kind, title in TITLES.items():
         curves = _of_kind(statistics, kind)
@@ -99,7 +97,7 @@ def draw(statistics: "Statistics", whole: bool) -> Iterator[str]:
             yield chart(title, some, axis, named=kind not in ("loss", "learning rate"))
 
 
-def _of_kind(statistics: "Statistics", kind: str) -> Curves:
+def _of_kind(statistics: Statistics, kind: str) -> Curves:
     """The curves of a kind: updates as shares of their weights, and only where units died."""
     curves: Curves = statistics.curves.get(kind, {})
     if kind == "updates":
@@ -162,17 +160,14 @@ def chart(title: str, curves: Curves, axis: Axis, unit: str = "step", named: boo
     right = WIDTH - 6 - max((text_width(name, "name") for name in names.values()), default=0)
     steps = [step for curve in curves.values() for step in curve]
     first, last = min(steps), max(steps)
+
+    def x(step: float) -> float:
+        return LEFT + (step - first) / max(last - first, 1e-9) * (right - LEFT)
+
     drawn, ends, said = [*_ticks(axis, right)], {}, []
     for i, (name, curve) in enumerate(curves.items()):
-        places = {
-            step: LEFT + (step - first) / max(last - first, 1e-9) * (right - LEFT) for step in curve
-        }
-        path, ends[name] = _line(curve, places, axis)
-        drawn.append(f'<path class="line l{i}" d="{path}"/>')
-        broken = [step for step, value in curve.items() if not math.isfinite(value)]
-        drawn += [text(places[step] - 4, TOP + 4, "✕", "bad") for step in broken]
-        if broken:
-            drawn.append(text(LEFT + 58, HEIGHT - 4, "✕ NaN, inf", "bad"))
+        path, ends[name] = _line(curve, x, axis)
+        drawn += [f'<path class="line l{i}" d="{path}"/>', *_broken(curve, x)]
         said.append(f"{name} {axis.write(curve[min(curve)])} to {axis.write(curve[max(curve)])}")
     numbers = {name: i for i, name in enumerate(curves)}
     for name, y in _apart({name: ends[name] for name in names}).items():
@@ -194,13 +189,23 @@ def _ticks(axis: Axis, right: float) -> Iterator[str]:
         yield text(LEFT - 5, y + 4, axis.write(tick), "axis end")
 
 
-def _line(curve: Mapping[Any, float], places: Mapping[Any, float], axis: Axis) -> tuple[str, float]:
+def _broken(curve: Mapping[Any, float], x: Callable[[float], float]) -> list[str]:
+    """Marks where a line has gaps."""
+    marks = [
+        text(x(step) - 4, TOP + 4, "✕", "bad")
+        for step, value in curve.items()
+        if not math.isfinite(value)
+    ]
+    return [*marks, *[text(LEFT + 58, HEIGHT - 4, "✕ NaN, inf", "bad")] * bool(marks)]
+
+
+def _line(curve: Mapping[Any, float], x: Callable[[float], float], axis: Axis) -> tuple[str, float]:
     """The path of a line, with gaps at what is not finite; and the height at which it ends."""
     path, pen, end = "", "M", float(TOP)
     for step, value in curve.items():
         if math.isfinite(value):
             end = axis.y(value)
-            path += f"{pen}{places[step]:.1f} {end:.1f}" + "h0" * (pen == "M")
+            path += f"{pen}{x(step):.1f} {end:.1f}" + "h0" * (pen == "M")
             pen = "L"
         else:
             pen = "M"

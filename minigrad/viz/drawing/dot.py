@@ -105,9 +105,8 @@ def _box(node: Node, written: labels.Content) -> dict[str, str]:
 def _cluster(group: Group, ground: str) -> dict[str, str]:
     """The look of an open group."""
     name, kind, size = (line.text for line in labels.title_of(group))
-    place = group.place if group.function else f"{group.path or 'the whole'}: {group.module}"
     label = _text(f"{name} {kind}".strip(), *[size] * bool(size), "", end=r"\l")
-    return {**CLUSTER, "label": label, "fillcolor": ground, "tooltip": _text(place)}
+    return {**CLUSTER, "label": label, "fillcolor": ground, "tooltip": _text(group.title)}
 
 
 def _text(*lines: str, end: str = r"\n") -> str:

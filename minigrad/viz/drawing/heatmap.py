@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from minigrad.viz.drawing.colour_scale import BROKEN, Colour, dark, diverging, png, sequential
+from minigrad.viz.drawing.colour_scale import LEVELS, Colour, byte_colours, dark, png, to_levels
 from minigrad.viz.drawing.elements import escape, picture, text
 from minigrad.viz.drawing.style import FONT, sheet
 from minigrad.viz.layout.labels import LEADING, shorten, text_width
-from minigrad.viz.record.heatmap import LEVELS, Heatmap, to_levels
+from minigrad.viz.record.heatmap import Heatmap
 
 NUMBERED, NUMBER_CELL = 12, 34
 """Up to so many rows and columns the numbers are in the cells; and the side of such a cell."""
@@ -59,7 +59,6 @@ class Panel(NamedTuple):
     title: str
     rows: Sequence[str]  # the names of the queries
     columns: Sequence[str]  # the names of the keys
-    heads: Sequence[int]  # the number of each grid
     values: np.ndarray  # (heads, rows, columns)
     masked: np.ndarray  # the same, bools
 
@@ -71,7 +70,7 @@ def draw(panels: Sequence[Panel], label: str, signed: bool = False, across: int 
     """
     every = np.concatenate([panel.values.ravel() for panel in panels])
     high = float(np.abs(every).max(where=np.isfinite(every), initial=0.0))
-    scale = diverging(LEVELS + 1) if signed else sequential(LEVELS + 1)
+    scale = byte_colours(signed)
     ends = -high if signed else 0.0, high
     parts, width, y = [hatching()], 220, EDGE
     for panel in panels:
@@ -86,7 +85,7 @@ def draw(panels: Sequence[Panel], label: str, signed: bool = False, across: int 
 
 def draw_heatmap(heatmap: Heatmap, gradients: bool = False, across: int = 4) -> str:
     """Draw the heatmap of a trace; see `Heatmap.to_svg`."""
-    (heads, queries, keys), whole = heatmap.shape, heatmap.whole
+    (heads, queries, keys), whole = heatmap.weights.shape, heatmap.whole
     what = "gradient of the weights" if gradients else "weights"
     title = f"{what}, {whole[1]} queries by {whole[2]} keys"
     if whole[1:] != (queries, keys):
@@ -96,7 +95,7 @@ def draw_heatmap(heatmap: Heatmap, gradients: bool = False, across: int = 4) -> 
     title = f"{heatmap.name}: {title}" if heatmap.name else title
     values = heatmap.gradient_values() if gradients else heatmap.values()
     names = [*map(str, range(max(queries, keys)))]
-    panel = Panel(title, names[:queries], names[:keys], range(heads), values, heatmap.masked())
+    panel = Panel(title, names[:queries], names[:keys], values, heatmap.masked())
     return draw([panel], title, gradients, across)
 
 
@@ -116,8 +115,8 @@ def _panel(
     step = left + max(round(side * keys), math.ceil(right)) + GAP
     drop = above - TITLE + round(side * queries) + GAP
     lines = [text(0, 14, panel.title, "title start")]
-    for place, head in enumerate(panel.heads):
-        x, y = left + place % across * step, above + place // across * drop
+    for head, (values, masked) in enumerate(zip(panel.values, panel.masked, strict=True)):
+        x, y = left + head % across * step, above + head // across * drop
         name = escape(f"{panel.title} · head {head}")
         lines.append(f'<g class="cells" role="img" aria-label="{name}" '
                      f'transform="translate({x} {y})">')  # fmt: skip
@@ -129,9 +128,8 @@ def _panel(
             else:
                 lines.append(text(x, -6, column, "name"))
         lines += [text(-6, y + 4, row, "name end") for row, y, _ in rows]
-        values, masked = panel.values[place], panel.masked[place]
         lines += [*cells(values, to_levels(values, *ends), masked, side, scale), "</g>"]
-    grids = len(panel.heads)
+    grids = len(panel.values)
     width = max(min(grids, across) * step, text_width(panel.title, "bold") * 14 // 12 + 1)
     return width, TITLE + -(-grids // across) * drop, lines
 
@@ -165,7 +163,7 @@ def cells(
         yield f'<path class="masked" fill="url(#{HATCH})" d="{runs}"/>'
     if max(rows, columns) <= NUMBERED:
         for row, column in np.argwhere(~masked):
-            ink = "#FFFFFF" if dark((*scale, BROKEN)[levels[row, column]]) else "#24292F"
+            ink = "#FFFFFF" if dark(scale[levels[row, column]]) else "#24292F"
             x, y = (column + 0.5) * side, (row + 0.5) * side + 4
             number = figure(float(values[row, column]))
             yield f'<text style="fill:{ink}" x="{x:.5g}" y="{y:.5g}">{number}</text>'
@@ -187,7 +185,7 @@ def _legend(ends: tuple[float, float], scale: Sequence[Colour], masked: bool) ->
 
 def image(size: str, levels: np.ndarray, scale: Sequence[Colour]) -> str:
     """A grid as a picture of one pixel for each cell."""
-    address = png(levels, (*scale, BROKEN))
+    address = png(levels, scale)
     return f'<image {size} preserveAspectRatio="none" href="{address}"/>'
 
 

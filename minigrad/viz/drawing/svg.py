@@ -14,7 +14,7 @@ from minigrad.viz.layout import Placement, Point, Skeleton, labels, place, skele
 from minigrad.viz.record.fold import all_boxes
 from minigrad.viz.record.model import Diagram, Group, Kind, Node
 from minigrad.viz.record.roles import residuals
-from minigrad.viz.record.writing import printable, shape_text, size_text
+from minigrad.viz.record.writing import counted, printable, shape_text, size_text
 
 HEAD = 6
 """The length of the head of an arrow."""
@@ -61,7 +61,7 @@ def draw(diagram: Diagram, title: str = "") -> str:
     kinds = Counter("function" if node.id in functions else str(node.kind) for node in shown)
     kinds["open function"] = len(functions & placement.frames.keys())
     kinds["open module"] = len(placement.frames) - kinds["open function"]
-    count = ", ".join(f"{n} {kind}{'s' * (n > 1)}" for kind, n in kinds.items() if n)
+    count = ", ".join(counted(n, kind) for kind, n in kinds.items() if n)
     parts = [
         text(width // 2, top - 6, above, "title"),
         f'<g transform="translate({(width - placement.width) // 2} {top})">',
@@ -89,8 +89,7 @@ def _frames(diagram: Diagram, placement: Placement) -> Iterator[str]:
         if group.id not in placement.frames:
             continue
         (x, y, width, height), (left, top) = placement.frames[group.id], placement.titles[group.id]
-        label = group.place if group.function else f"{group.path or 'the whole'}: {group.module}"
-        label = escape(label)
+        label = escape(group.title)
         yield (
             f'<g class="frame{" odd" * (len(around) % 2)}" data-id="{escape(group.id)}" '
             f'role="img" aria-label="{label}"><title>{label}</title>'

@@ -26,9 +26,9 @@ from minigrad.viz.record.assembly import assemble
 from minigrad.viz.record.build import leaf_names, why_not
 from minigrad.viz.record.entries import edges_of, read
 from minigrad.viz.record.model import Diagram, Group, Node
-from minigrad.viz.record.steps import Given, Part, Step, Summary, number_arrivals
+from minigrad.viz.record.steps import Part, Step, Summary, number_arrivals
 from minigrad.viz.record.tracing import Trace
-from minigrad.viz.record.writing import printable, shape_text
+from minigrad.viz.record.writing import counted, printable, shape_text
 
 Shape = tuple[int, ...]
 
@@ -167,8 +167,7 @@ def planned(root: Record, names: dict[Any, str]) -> tuple[Diagram, bool]:
             )
             for edge, slot, name in edges_of(node)
         )  # fmt: skip
-        known = () if node.freed else zip(node.plan.saved_names, node.saved, strict=True)
-        given = Given(dict(known))
+        given = {} if node.freed else dict(zip(node.plan.saved_names, node.saved, strict=True))
         steps.append(Step(ids[entries[node]], op.name, Summary(shape, dtype.name), parts, given))
     freed = any(node.freed for node in nodes)
     return replace(diagram, steps=number_arrivals(steps)), freed
@@ -215,7 +214,7 @@ class _Writer:
             for part in step.parts
             if not self.next_step(part.target, number)
         }
-        counts = f"{_count(len(self.steps), 'step')}, {_count(len(leaves), 'leaf', 'leaves')}"
+        counts = f"{counted(len(self.steps), 'step')}, {counted(len(leaves), 'leaf', 'leaves')}"
         yield f"backward pass from {printable(first.label)}: {counts}"
         if self.freed:
             yield "it cannot run again: an earlier pass freed what was saved"
@@ -299,8 +298,7 @@ class _Writer:
 
 def _formula(node: Node, step: Step, part: Part) -> Formula | None:
     """The formula of a gradient, for the call of this step."""
-    values = step.given.values if step.given is not None else {}
-    return formula_of(node.primitive, part.name, values)
+    return formula_of(node.primitive, part.name, step.given or {})
 
 
 def _gradient(name: str) -> str:
@@ -347,7 +345,3 @@ def _numbers(numbers: Summary) -> str:
         flat = ", ".join(f"{value:.4g}" for value in numbers.values)
         return ", ".join([f" = {flat if not numbers.shape else f'[{flat}]'}", *numbers.remarks()])
     return f" ({', '.join([f'norm {numbers.norm:.4g}', *numbers.remarks()])})"
-
-
-def _count(number: int, one: str, several: str = "") -> str:
-    return f"{number:,} {one if number == 1 else several or one + 's'}"

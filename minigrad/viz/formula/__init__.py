@@ -1,7 +1,7 @@
 """The formula of every rule, made from the syntax tree of the rule.
 
     sources.py     find the syntax tree of a function
-    reader.py      read it as a term (terms.py); parser.py knows the syntax of Python
+    reader.py      read it as a term (terms.py)
     algebra.py     simplify products and quotients
     typesetting.py make notation of the term (notation.py); signs.py has the sign of each function
     printers.py    write the notation as a line of Unicode, for a browser, and for a paper
@@ -21,9 +21,8 @@ from typing import Any, Literal
 from minigrad.autograd.plan import Rule
 from minigrad.autograd.primitives import Primitive, registry
 from minigrad.viz.formula.definitions import Reading, for_call, in_simple_terms
-from minigrad.viz.formula.parser import Unreadable
 from minigrad.viz.formula.printers import latex, mathml, text
-from minigrad.viz.formula.reader import read, read_written
+from minigrad.viz.formula.reader import Unreadable, read, read_written
 from minigrad.viz.formula.sources import source
 from minigrad.viz.formula.terms import Call, Variable
 from minigrad.viz.formula.typesetting import Typesetter

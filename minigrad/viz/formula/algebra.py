@@ -16,17 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.viz.formula.terms import (
-    Call,
-    Choice,
-    Constant,
-    Term,
-    Variable,
-    is_constant,
-    parts,
-    rebuilt,
-    same,
-)
+from minigrad.viz.formula.terms import Call, Choice, Constant, Term, Variable
 
 COUNTS = (np.shape, np.ndim, np.size, len, range, getattr, float, int)
 """Functions that return numbers; other Python functions may return arrays."""
@@ -40,7 +30,7 @@ def simplified(term: Term, arrays: Collection[str]) -> Term:
 
     `arrays` are the variables that are arrays: numbers come before them.
     """
-    term = rebuilt(term, lambda part: simplified(part, arrays))
+    term = term.rebuilt(lambda part: simplified(part, arrays))
     match term:
         case Call(operator.neg | operator.mul | operator.truediv):
             product = _Product()
@@ -49,11 +39,11 @@ def simplified(term: Term, arrays: Collection[str]) -> Term:
         case Call(operator.matmul, (Call(operator.neg, (a,)), b)):
             return Call(operator.neg, (Call(operator.matmul, (a, b)),))
         # The rest when an argument is not given
-        case Call(operator.add, (x, other) | (other, x)) if is_constant(other, 0, 0.0):
+        case Call(operator.add, (x, other) | (other, x)) if other.is_constant(0, 0.0):
             return x
-        case Call(operator.sub, (x, other)) if is_constant(other, 0, 0.0):
+        case Call(operator.sub, (x, other)) if other.is_constant(0, 0.0):
             return x
-        case Call(np.where, (condition, x, _)) if is_constant(condition, True):
+        case Call(np.where, (condition, x, _)) if condition.is_constant(True):
             return x
         case Call(operator.ne, (_, Constant(None))):
             return Constant(1)
@@ -73,7 +63,7 @@ def is_scalar(term: Term, arrays: Collection[str]) -> bool:
             return False
         case Choice(_, then, otherwise):
             return is_scalar(then, arrays) and is_scalar(otherwise, arrays)
-    return all(is_scalar(part, arrays) for part in parts(term))
+    return all(is_scalar(part, arrays) for part in term.parts)
 
 
 @dataclass
@@ -108,7 +98,7 @@ class _Product:
         """Add a factor or a divisor; an equal one gets a higher power instead."""
         side = self.below if divide else self.above
         for place, (known, before) in enumerate(side):
-            if same(known, term) and (before > 0) == (exponent > 0):
+            if known.same(term) and (before > 0) == (exponent > 0):
                 side[place] = (known, before + exponent)
                 return
         side.append((term, exponent))
@@ -120,7 +110,7 @@ class _Product:
         size = abs(self.number)
         above = _chain(size.numerator, self.above, arrays)
         below = _chain(size.denominator, self.below, arrays)
-        found = above if is_constant(below, 1) else Call(operator.truediv, (above, below))
+        found = above if below.is_constant(1) else Call(operator.truediv, (above, below))
         return Call(operator.neg, (found,)) if self.number < 0 else found
 
 

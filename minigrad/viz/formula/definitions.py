@@ -8,18 +8,7 @@ import numpy as np
 
 from minigrad.autograd.primitives import Primitive
 from minigrad.viz.formula.algebra import is_scalar, simplified
-from minigrad.viz.formula.terms import (
-    Choice,
-    Constant,
-    Term,
-    Variable,
-    count_variables,
-    evaluate,
-    rebuilt,
-    shown_part,
-    size,
-    walk,
-)
+from minigrad.viz.formula.terms import Choice, Constant, Term, Variable
 
 SMALL = 7
 """The largest size of a definition that is written where it is used, if it is used once."""
@@ -53,7 +42,7 @@ class Values(dict[str, Any]):
 
     def __missing__(self, name: str) -> Any:
         definition = self._definitions[name]
-        value = evaluate(definition.term, self)
+        value = definition.term.evaluate(self)
         values = value if len(definition.names) > 1 else (value,)
         self.update(zip(definition.names, values, strict=True))
         return self[name]
@@ -63,17 +52,17 @@ def replaced(term: Term, values: Mapping[str, Term]) -> Term:
     """The term with terms for some of its variables."""
     if isinstance(term, Variable):
         return values.get(term.name, term)
-    return rebuilt(term, lambda part: replaced(part, values))
+    return term.rebuilt(lambda part: replaced(part, values))
 
 
 def tidied(reading: Reading) -> Reading:
     """Replace the names of short definitions by their terms, and drop unused definitions."""
     value, definitions = reading.value, reading.definitions
     while True:
-        uses = count_variables(value)
+        uses = value.variables()
         for one in reversed(definitions):
             if any(uses[name] for name in one.names):
-                uses += count_variables(one.term)
+                uses += one.term.variables()
         kept = tuple(d for d in definitions if any(uses[name] for name in d.names))
         short = next((d for d in kept if _is_short(d, uses, value)), None)
         if short is None:
@@ -91,7 +80,7 @@ def _is_short(definition: Definition, uses: Mapping[str, int], value: Term) -> b
     once = uses[definition.names[0]] == 1
     if once and value == Variable(definition.names[0]):
         return True
-    return size(shown_part(definition.term)) <= (SMALL if once else 2)
+    return definition.term.shown().size() <= (SMALL if once else 2)
 
 
 def arrays_of(op: Primitive) -> set[str]:
@@ -110,14 +99,14 @@ def for_call(reading: Reading, values: Mapping[str, Any], op: Primitive) -> Read
     if not explained and not any(
         isinstance(part, Choice) or (isinstance(part, Variable) and part.name in static)
         for term in terms
-        for part in walk(term)
+        for part in term.walk()
     ):
         return reading
     names = Values(values, reading.definitions)
     known: dict[str, Term] = {name: Constant(values[name]) for name in static if name in values}
     given = {id(value): name for name, value in values.items() if isinstance(value, np.ndarray)}
     for definition in reading.definitions:
-        if definition.comment is None or not count_variables(definition.term):
+        if definition.comment is None or not definition.term.variables():
             continue
         value = _computed(Variable(definition.names[0]), names)
         if isinstance(value, (bool, int, float)) and value in (0, 1):
@@ -132,7 +121,7 @@ def for_call(reading: Reading, values: Mapping[str, Any], op: Primitive) -> Read
                 return chosen(term.then if test else term.otherwise)
         if isinstance(term, Variable):
             return known.get(term.name, term)
-        return rebuilt(term, chosen)
+        return term.rebuilt(chosen)
 
     definitions = (replace(one, term=chosen(one.term)) for one in reading.definitions)
     found = replace(reading, value=chosen(reading.value), definitions=tuple(definitions))
@@ -157,6 +146,6 @@ def _computed(term: Term, names: Mapping[str, Any]) -> Any:
     """The value of a term; `UNKNOWN` if it needs one that is not known."""
     try:
         with np.errstate(all="ignore"):
-            return evaluate(term, names)
+            return term.evaluate(names)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         return UNKNOWN

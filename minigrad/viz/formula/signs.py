@@ -19,7 +19,7 @@ from minigrad.ops.diagonals import DiagonalUpdate
 from minigrad.ops.indexing import IndexUpdate, integers
 from minigrad.ops.pooling import sum_pool_transpose
 from minigrad.viz.formula import notation as n
-from minigrad.viz.formula.terms import Call, Term, is_constant, shown_part
+from minigrad.viz.formula.terms import Call, Term
 
 if TYPE_CHECKING:
     from minigrad.viz.formula.typesetting import Typesetter
@@ -91,16 +91,16 @@ def _infix(sign: str, note: str = "") -> Entry:
 
 def _where(t: Typesetter, condition: Term, a: Term, b: Term) -> n.Notation:
     """If one of the two is 0, a factor ``[condition]``, which is 1 or 0; else cases."""
-    if is_constant(b, 0):
+    if b.is_constant(0):
         factor = n.enclosed(t.condition(condition), "[", "]")
-        return factor if is_constant(a, 1) else t.times(a, factor)
-    if is_constant(a, 0):
+        return factor if a.is_constant(1) else t.times(a, factor)
+    if a.is_constant(0):
         return t.times(b, n.enclosed(t.negated(condition), "[", "]"))
     return n.Cases((t.value(a), t.value(b)), (t.condition(condition),))
 
 
 def _swapaxes(t: Typesetter, x: Term, axis1: Term, axis2: Term) -> n.Notation:
-    if is_constant(axis1, -1, -2) and is_constant(axis2, -1, -2):
+    if axis1.is_constant(-1, -2) and axis2.is_constant(-1, -2):
         return t.power(x, n.TRANSPOSED)
     return t.called("swapaxes", x, axis1, axis2)
 
@@ -112,7 +112,7 @@ def _transpose(t: Typesetter, x: Term, axes: Term | None = None) -> n.Notation:
 def _reshape(t: Typesetter, x: Term, shape: Term) -> n.Notation:
     """A reshape that only restores reduced axes is not shown."""
     whole = Call(np.reshape, (x, shape))
-    shown = shown_part(whole)
+    shown = whole.shown()
     return t.called("reshape", x, shape) if shown is whole else t.value(shown)
 
 
@@ -125,13 +125,13 @@ def _on_diagonal(t: Typesetter, value: Term, *_: Term) -> n.Notation:
     # The rule of the trace adds an axis to its cotangent; it is not shown.
     match value:
         case Call(operator.getitem, (g, Call(_, (first, second)))):
-            if is_constant(first, ...) and is_constant(second, None):
+            if first.is_constant(...) and second.is_constant(None):
                 value = g
     return n.Sentence((t.value(value), n.Words(" on the diagonal, 0 elsewhere")))
 
 
 def _squared(t: Typesetter, x: Term) -> n.Notation:
-    return n.Number("1") if is_constant(x, 1) else n.Script(t.value(x), above=n.Number("2"))
+    return n.Number("1") if x.is_constant(1) else n.Script(t.value(x), above=n.Number("2"))
 
 
 SIGNS: Mapping[Any, Entry] = {

@@ -16,16 +16,7 @@ from minigrad.viz.formula import notation as n
 from minigrad.viz.formula.algebra import factors, is_scalar, summands
 from minigrad.viz.formula.definitions import Reading, arrays_of
 from minigrad.viz.formula.signs import SIGNS
-from minigrad.viz.formula.terms import (
-    Call,
-    Choice,
-    Constant,
-    Term,
-    Variable,
-    is_constant,
-    row,
-    same,
-)
+from minigrad.viz.formula.terms import Call, Choice, Constant, Term, Variable, row
 
 RELATIONS = {
     operator.eq: "=", operator.ne: "≠", operator.lt: "<", operator.le: "≤", operator.gt: ">",
@@ -147,10 +138,11 @@ class Typesetter:
                 return n.Applied(None, tuple(map(self.value, items)))
             case Call(function, ends) if function is slice:
                 written = [
-                    n.Symbol("", upright=True) if is_constant(end, None) else self.value(end)
-                    for end in (ends if not is_constant(ends[2], None) else ends[:2])
+                    n.Symbol("", upright=True) if end.is_constant(None) else self.value(end)
+                    for end in (ends if not ends[2].is_constant(None) else ends[:2])
                 ]
                 return n.Infix(tuple(written), (":",) * (len(written) - 1), n.Level.RELATION)
+        assert isinstance(term, Call)
         return self._function(term)
 
     def _function(self, call: Call) -> n.Notation:
@@ -173,7 +165,7 @@ class Typesetter:
         return n.Applied(n.Symbol(name, upright=True), tuple(shown))
 
     def _choice(self, choice: Choice) -> n.Notation:
-        if is_constant(choice.then, None):
+        if choice.then.is_constant(None):
             return self.value(choice.otherwise)
         values, conditions = [], []
         rest: Term = choice
@@ -244,11 +236,11 @@ class Typesetter:
         match term:
             case Call(operator.and_, (a, b)):
                 return self._both(a, b)
-            case Choice(a, b, again) if same(a, again):
+            case Choice(a, b, again) if a.same(again):
                 return self._both(a, b)
             case Call(operator.or_, (a, b)):
                 return self._joined(a, "or", b)
-            case Choice(a, again, b) if same(a, again):
+            case Choice(a, again, b) if a.same(again):
                 return self._joined(a, "or", b)
             case Call(function, (x,)) if function in NOT:
                 return self.negated(x)
@@ -285,12 +277,12 @@ class Typesetter:
         return n.Infix((self.condition(a), self.condition(b)), (word,), n.Level.CONDITION)
 
     def _element(self, x: Term, index: Term) -> n.Notation:
-        indices = index.args if isinstance(index, Call) and index.function is row else (index,)
-        new = [is_constant(part, None) for part in indices]
-        if is_constant(indices[0], ...) and len(indices) > 1 and all(new[1:]):
+        indices = index.items()
+        new = [part.is_constant(None) for part in indices]
+        if indices[0].is_constant(...) and len(indices) > 1 and all(new[1:]):
             return self.spread(x)
         outputs = self._op.multiple_outputs and isinstance(x, Variable) and x.name in ("g", "out")
-        if outputs and is_constant(index, *range(9)):
+        if outputs and index.is_constant(*range(9)):
             return n.Script(self.value(x), below=self.value(index))
         return self._indexed(x, map(self.value, indices))
 
@@ -308,9 +300,9 @@ class Typesetter:
 
     def axis(self, axis: Term | None) -> n.Notation | None:
         """The axes of a reduction; None for all."""
-        if axis is None or is_constant(axis, None):
+        if axis is None or axis.is_constant(None):
             return None
-        return n.Words("last axis") if is_constant(axis, -1) else self.value(axis)
+        return n.Words("last axis") if axis.is_constant(-1) else self.value(axis)
 
     def called(self, name: str, *terms: Term, below: n.Notation | None = None) -> n.Notation:
         """A function by its name."""

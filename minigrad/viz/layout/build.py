@@ -4,7 +4,6 @@ Groups are ranked, ordered and aligned one after the other, children first, sinc
 their ports is known then. This happens once, in Python; packing does the rest.
 """
 
-import warnings
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -21,9 +20,6 @@ from minigrad.viz.record.model import LEAVES, Diagram, Group, Node
 from minigrad.viz.record.repeats import Bundle, bundles
 from minigrad.viz.record.roles import residuals
 
-MANY = 5_000
-"""Of more boxes, a drawing says at once that it takes seconds."""
-
 APART, PIN = 8, 16
 """Between two lines into a box: at least, and if there is room."""
 
@@ -34,11 +30,6 @@ RESIDUAL = "residual"
 def skeleton(diagram: Diagram) -> Skeleton:
     """Rank, order and align the items of every group that a diagram has the inside of."""
     boxes = {node.id for node in diagram.nodes}
-    if len(boxes) > MANY:
-        warnings.warn(
-            f"viz: drawing {len(boxes):,} boxes takes seconds; a smaller depth= leaves fewer",
-            stacklevel=4,
-        )
     open_ = {group.id: group for group in diagram.groups if group.id not in boxes}
     parents = {name: group.parent or TOP for name, group in open_.items()}
     work = _Work(diagram)

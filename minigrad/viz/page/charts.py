@@ -1,37 +1,23 @@
 """Pages of charts: the memory of a step over its time; curves and histograms of a training."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from minigrad.debugging.memory import readable
+from minigrad.debugging.profiler import Profile
+from minigrad.debugging.tables import By
+from minigrad.debugging.training_statistics import Numbers, Statistics
 from minigrad.viz.drawing import curves
-from minigrad.viz.drawing.colour_scale import sequential
+from minigrad.viz.drawing.colour_scale import byte_colours, to_levels
 from minigrad.viz.drawing.elements import escape
 from minigrad.viz.drawing.heatmap import image
 from minigrad.viz.page.explorer import Page, written
 from minigrad.viz.page.html import colours, static
-from minigrad.viz.record.heatmap import LEVELS, to_levels
-
-if TYPE_CHECKING:
-    from minigrad.debugging import Profile, Statistics
-    from minigrad.debugging.tables import By
-    from minigrad.debugging.training_statistics import Numbers
 
 POINTS = 300
 """Of time, in a chart of the memory."""
-
-PAGE = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy"
-content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
-<title>{0}</title></head><body style="margin:0"><main>{1}</main></body></html>
-"""
 
 
 def charts(record: Profile | Statistics, path: str | os.PathLike[str] | None = None) -> Page:
@@ -55,18 +41,14 @@ def charts(record: Profile | Statistics, path: str | os.PathLike[str] | None = N
         >>> viz.charts(profile).path.name
         'Profile.html'
     """
-    from minigrad.debugging import Profile, Statistics
-
     if not isinstance(record, Profile | Statistics):
         raise TypeError(f"charts: a Profile or Statistics expected, got {type(record).__name__}")
     title = type(record).__name__
-    return written(PAGE.format(title, inline(record)), title, path)
+    return written(static("charts.html").format(title, inline(record)), title, path)
 
 
 def inline(record: Profile | Statistics) -> str:
     """The charts as a part of another page: their style sheet reaches nothing else."""
-    from minigrad.debugging import Profile
-
     body = _profile(record) if isinstance(record, Profile) else _statistics(record)
     style = colours(".minigrad-charts") + static("charts.css")
     style += curves.STYLE.replace("@media", "@media screen and")
@@ -125,7 +107,7 @@ def _histograms(name: str, steps: Mapping[int, Numbers]) -> str:
         low, high = low - max(abs(low), 1e-9), high + max(abs(high), 1e-9)
     rows = np.array([n.binned(low, high) / max(n.count, 1) for n in every])
     levels = to_levels(rows, 0.0, float(rows.max()))
-    drawn = image('width="100" height="100"', levels, sequential(LEVELS + 1))
+    drawn = image('width="100" height="100"', levels, byte_colours())
     if low < 0 < high:
         drawn += f'<path class="mark" d="M{100 * low / (low - high):.2f} 0V100"/>'
     said = ", ".join(

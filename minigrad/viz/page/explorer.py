@@ -35,8 +35,6 @@ from minigrad.viz.record.tracing import FUSED, Trace, fused_ops, trace
 HEIGHT = 640
 """Of the page within a notebook, in pixels."""
 
-NOT_ASKED = "No backward pass was asked for."
-
 WEIGHTED = (
     "with fixed pseudo-random numbers for its gradient, as if the loss were the sum of the output "
     "times these numbers. The plain sum would teach little: behind a normalization or a softmax it "
@@ -84,7 +82,6 @@ def explore(
     target: Any,
     *inputs: Any,
     path: str | os.PathLike[str] | None = None,
-    backward: bool = True,
     depth: int | None = None,
     values: Sequence[str] = (),
     open: Choice | None = None,
@@ -96,7 +93,8 @@ def explore(
     A module or a function is run once on its inputs, a module in the mode that it is in. Then a
     backward pass runs from its loss, if it returns one, and otherwise from its output, with fixed
     pseudo-random numbers for the output's gradient. Inputs of floats get a gradient too, whether
-    they require one or not. It writes no ``.grad``, and leaves the random state as it was.
+    they require one or not. It writes no ``.grad``, and leaves the random state as it was. Under
+    `no_grad` there is no backward pass.
 
     Args:
         target: A Module or a function; or a Graph or a Trace; or a Tensor that was computed, or
@@ -104,7 +102,6 @@ def explore(
         *inputs: What to call the module or the function with.
         path: The file to write; a new one in a temporary folder if None. Of what has run already,
             the page has the name of the file as its title.
-        backward: Whether to run a backward pass.
         depth: How many levels of modules are open at first; None for about 40 boxes.
         values: Modules and boxes whose values are shown as a whole, however large; see `trace`.
         open: Modules to open at first all the same (see `Graph.collapse`), and fused ops such as
@@ -146,11 +143,11 @@ def explore(
     if runs:
         title = name_of(target)
         try:
-            target, start = _run(target, inputs, named, backward, watch(), _requiring)
+            target, start = _run(target, inputs, named, watch(), _requiring)
         except RuntimeError:  # perhaps it writes to its inputs
-            target, start = _run(target, inputs, named, backward, watch(), _anew)
+            target, start = _run(target, inputs, named, watch(), _anew)
     elif not isinstance(target, Diagram):
-        target, start = _computed(target, inputs, named, backward, watch())
+        target, start = _computed(target, inputs, named, watch())
     return written(write_page(target, depth, title, start, open or (), walk), title, path)
 
 
@@ -165,10 +162,10 @@ def written(text: str, title: str, path: str | os.PathLike[str] | None) -> Page:
 
 
 def _run(
-    target: Any, inputs: tuple[Any, ...], named: dict[str, Any], backward: bool, traced: Trace,
+    target: Any, inputs: tuple[Any, ...], named: dict[str, Any], traced: Trace,
     prepared: Callable[[Any], Any],
 ) -> tuple[Graph, str]:  # fmt: skip
-    """Run a module or a function and, if asked, its backward pass, and watch both."""
+    """Run a module or a function and its backward pass, and watch both."""
     call, given = with_inputs("explore", target, inputs, named, prepared)
     for value, name in given:
         traced.name(value, name)
@@ -176,7 +173,7 @@ def _run(
         results = tensors_in(call())
         if not results:
             raise TypeError(f"explore: {name_of(target)} returned no Tensor")
-        return _finish(traced, results, backward)
+        return _finish(traced, results)
 
 
 def _anew(value: Any) -> Any:
@@ -194,7 +191,7 @@ def _requiring(value: Any) -> Any:
 
 
 def _computed(
-    target: Any, inputs: tuple[Any, ...], named: dict[str, Any], backward: bool, traced: Trace
+    target: Any, inputs: tuple[Any, ...], named: dict[str, Any], traced: Trace
 ) -> tuple[Graph, str]:
     """The graph of tensors that are there already, and a backward pass through it."""
     if inputs:
@@ -203,22 +200,20 @@ def _computed(
     for name, value in named.items():
         traced.name(value, name)
     with traced:
-        return _finish(traced, tensors_in(target), backward, retain=True)
+        return _finish(traced, tensors_in(target), retain=True)
 
 
 def _finish(
-    traced: Trace, results: Sequence[tuple[str, Tensor]], backward: bool, retain: bool = False
+    traced: Trace, results: Sequence[tuple[str, Tensor]], retain: bool = False
 ) -> tuple[Graph, str]:
     """Run the backward pass, and name the outputs."""
-    start = NOT_ASKED
-    if backward:
-        end, start = _end(results)
-        if end is not None and history(end) is not None:
-            given = None
-            if end._data.size != 1:
-                given, start = _weights(end), f"{start}, {WEIGHTED}"
-            leaves = [node.tensor for node in read([history(end)]) if isinstance(node, Leaf)]
-            grad(end, [leaf for leaf in leaves if leaf is not None], given, retain_graph=retain)
+    end, start = _end(results)
+    if end is not None and history(end) is not None:
+        given = None
+        if end._data.size != 1:
+            given, start = _weights(end), f"{start}, {WEIGHTED}"
+        leaves = [node.tensor for node in read([history(end)]) if isinstance(node, Leaf)]
+        grad(end, [leaf for leaf in leaves if leaf is not None], given, retain_graph=retain)
     drawing = traced.graph(*(tensor for _, tensor in results))
     here, names = user_line(), iter(name for name, _ in results)
 

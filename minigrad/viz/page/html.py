@@ -26,7 +26,7 @@ from minigrad.viz.record.model import Diagram, updated
 from minigrad.viz.record.roles import residuals
 from minigrad.viz.record.selection import Choice
 from minigrad.viz.record.steps import Summary, final_gradients
-from minigrad.viz.record.writing import number_text, printable, size_text
+from minigrad.viz.record.writing import counted, number_text, printable, size_text
 
 SCRIPTS = (
     "data", "player", "pack", "elements", "draw", "visible", "gradients", "arrays", "values",
@@ -145,9 +145,9 @@ def _facts(graph: Diagram) -> str:
     size = sum(math.prod(node.shape) for node in owned)
     parts = [
         *_numbers(graph),
-        _count(counts["op"], "op"),
-        f"{_count(counts['parameter'], 'parameter')} of {_count(size, 'value')}" if size else "",
-        _count(len(graph.steps), "backward step") if graph.steps else "no backward pass",
+        counted(counts["op"], "op"),
+        f"{counted(counts['parameter'], 'parameter')} of {counted(size, 'value')}" if size else "",
+        counted(len(graph.steps), "backward step") if graph.steps else "no backward pass",
         f"{readable(kept)} kept for it" if (kept := graph.kept()[""]) else "",
     ]
     return " · ".join(part for part in parts if part)
@@ -161,10 +161,6 @@ def _numbers(graph: Diagram) -> list[str]:
         if node.kind == "output" and node.value is not None and math.prod(node.shape) == 1
     ]
     return [text for text in scalars if "loss" in text] or scalars
-
-
-def _count(count: int, word: str) -> str:
-    return f"{count:,} {word}{'s' * (count != 1)}"
 
 
 def _guide(diagram: Diagram, start: str) -> str:

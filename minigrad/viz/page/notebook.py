@@ -8,7 +8,8 @@ import html
 from typing import Any
 
 from minigrad.autograd.mutation import history
-from minigrad.autograd.node import Leaf, Node, node_of
+from minigrad.autograd.node import Node, node_of
+from minigrad.debugging.memory import nodes_behind
 from minigrad.debugging.profiler import Profile
 from minigrad.debugging.training_statistics import Statistics
 from minigrad.tensors.tensor import Tensor
@@ -31,22 +32,10 @@ def mimebundle(value: Any) -> dict[str, str]:
     if isinstance(value, Statistics):
         return {**curves.shown(value), "text/plain": text}
     node = node_of(history(value)) if isinstance(value, Tensor) else None
-    if isinstance(node, Node) and _is_small(node):
+    if isinstance(node, Node) and len(nodes_behind(node, most=MOST_BOXES)) <= MOST_BOXES:
         drawing = graph(value)
         if len(drawing.nodes) <= MOST_BOXES:
             page = f"<pre>{html.escape(text)}</pre>{drawing._repr_svg_() or ''}"
     elif isinstance(value, Profile):
         page = inline(value)
     return {"text/html": page, "text/plain": text} if page else {"text/plain": text}
-
-
-def _is_small(node: Node) -> bool:
-    """Whether few boxes would show the graph; it looks at no more than that many."""
-    seen: set[Node | Leaf] = {node}
-    stack: list[Node | Leaf] = [node]
-    while stack and len(seen) <= MOST_BOXES:
-        record = stack.pop()
-        if isinstance(record, Node):
-            stack += {*record.parents} - seen
-            seen.update(record.parents)
-    return len(seen) <= MOST_BOXES

@@ -12,14 +12,8 @@ from typing import Any
 import numpy as np
 
 from minigrad.viz.drawing.svg import heading, insides
-from minigrad.viz.explanation.explanations import (
-    argument_sources,
-    explain_saved,
-    source_lines,
-    step_notes,
-)
-from minigrad.viz.explanation.held import held
-from minigrad.viz.explanation.missing_gradients import missing_gradients
+from minigrad.viz.explanation import explanations
+from minigrad.viz.explanation.gradients import held, missing_gradients
 from minigrad.viz.formula import Formula, formula_of
 from minigrad.viz.layout import skeleton
 from minigrad.viz.page.terms import written_arguments, written_forward, written_rule
@@ -58,10 +52,10 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
     drawn = insides(diagram, layout, boxes.values())
 
     def box(node: Node) -> dict[str, Any]:
-        reasons = explain_saved(node, steps.get(node.id))
+        reasons = explanations.explain_saved(node, steps.get(node.id))
         return _read(node) | {
             "drawn": drawn[node.id], "missing": missing.get(node.id, ""), "kept": reasons,
-            "held": told.get(node.id, ""), "around": source_lines(node.line),
+            "held": told.get(node.id, ""), "around": explanations.source_lines(node.line),
             "keeps": kept[node.id], "fused": node.primitive in fused,
         }  # fmt: skip
 
@@ -102,17 +96,17 @@ def _described(
     into: dict[str, dict[str, tuple[int, ...]]] = defaultdict(dict)
     for edge in diagram.edges:
         into[edge.target][edge.name] = edge.shape
-    sources = argument_sources(diagram)
+    sources = explanations.argument_sources(diagram)
 
     def once(value: Any) -> int:
         return shared.setdefault(json.dumps(value), len(shared))
 
     def described(step: Step) -> dict[str, Any]:
         op, known, parts = boxes[step.node].primitive, step.given is not None, []
-        values = step.given.values if step.given is not None else {}
+        values = step.given or {}
         for part in step.parts:
             formula = formula_of(op, part.name, values)
-            answers = step_notes(step, part, into[step.node])
+            answers = explanations.step_notes(step, part, into[step.node])
             term = written_rule(op, part.name, values) if op and known else None
             shown = None if formula is None else _read(formula)
             more = {"answers": answers, "formula": shown, "term": term}

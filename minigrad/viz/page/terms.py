@@ -10,7 +10,6 @@ import math
 import operator
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import partial
-from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from minigrad.support.tree import leaves, mapped
 from minigrad.viz.formula import forward_reading, reading_of
 from minigrad.viz.formula.definitions import Reading, Values
 from minigrad.viz.formula.signs import added, averaged, spread
-from minigrad.viz.formula.terms import Call, Choice, Constant, Term, Variable, evaluate, walk
+from minigrad.viz.formula.terms import Call, Choice, Constant, Term, Variable, row
 
 FUNCTIONS: Mapping[Any, str] = {
     operator.add: "add", operator.sub: "sub", operator.mul: "mul", operator.truediv: "div",
@@ -85,8 +84,8 @@ def written_forward(op: Primitive, values: Mapping[str, Any]) -> dict[str, Any]:
     for name in ("out", *op.residuals):
         reading = forward_reading(op, name, _unchanging(values))
         found[name] = None if reading is None else _tried(partial(_written, reading, op, values))
-    if found["out"] is None:
-        found["out"] = _tried(partial(_written_call, op, values))
+    if found["out"] is None and (op in FUNCTIONS or op in COMPOSED or op in LINEAR):
+        found["out"] = _tried(lambda: _written(_called(op, values), op, values))
     return {name: term for name, term in found.items() if term is not None}
 
 
@@ -115,6 +114,15 @@ def _unchanging(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if type(value) is not float}
 
 
+def _called(op: Primitive, values: Mapping[str, Any]) -> Reading:
+    """The reading of an op as one call; the tensors of a variadic op are called ``tensors[0]``."""
+    arguments: list[Term] = [Variable(name) for name in op.params]
+    if op.variadic:
+        count = len(values[op.params[0]])
+        arguments[0] = Call(row, tuple(Variable(f"{op.params[0]}[{i}]") for i in range(count)))
+    return Reading(Call(op, tuple(arguments)))
+
+
 def _tried(write: Callable[[], Any]) -> Any:
     try:
         with np.errstate(all="ignore"):
@@ -139,7 +147,7 @@ class _Writer:
         self._definitions = {
             one.names[0]: one for one in reading.definitions if len(one.names) == 1
         }
-        known = (*op.params, *op.residuals, "g", "out")
+        known = (*op.params, *op.residuals, "g", "out", *(name for name in values if "[" in name))
         self._arrays = {name for name in known if _is_floating(values.get(name))}
         self._numbers = {name for name in op.params if _is_number(op, name, values.get(name))}
 
@@ -149,12 +157,12 @@ class _Writer:
             case Call(operator.getitem, (Constant(int() | float() as number), _)):
                 return number  # the index of a number in the place of an array adds axes
         if not self._depends(term):
-            return _constant(evaluate(term, self._names))
+            return _constant(term.evaluate(self._names))
         match term:
             case Variable(name):
                 return self._variable(name)
             case Choice(test, then, otherwise) if not self._depends(test, self._arrays):
-                return self.term(then if evaluate(test, self._names) else otherwise)
+                return self.term(then if test.evaluate(self._names) else otherwise)
             case Call(function, (x, *rest), keywords) if function in SUMS:
                 name, always = SUMS[function]
                 options = dict(zip(("axis", "keepdims"), rest, strict=False)) | dict(keywords)
@@ -168,7 +176,7 @@ class _Writer:
                 return ["broadcast", ["reshape", self.term(x), kept], whole]
             case Call(np.clip, (x, low, high)):
                 for bound, limit in ((low, np.maximum), (high, np.minimum)):
-                    if evaluate(bound, self._names) is not None:
+                    if bound.evaluate(self._names) is not None:
                         x = Call(limit, (x, bound))
                 return self.term(x)
             case Call(function, args, ()) if _plain(function) in COMPOSED:
@@ -183,10 +191,10 @@ class _Writer:
         """A call of a function that the page does not have."""
         if any(self._depends(one) for _, one in keywords):
             raise Unwritable
-        given, *others = ([evaluate(one, names) for one in args] for names in self._changed())
+        given, *others = ([one.evaluate(names) for one in args] for names in self._changed())
 
         def called(put: Sequence[Any]) -> Any:
-            return evaluate(Call(function, tuple(map(Constant, put)), keywords), self._names)
+            return Call(function, tuple(map(Constant, put)), keywords).evaluate(self._names)
 
         def with_one(place: int, x: Any) -> Any:
             return called([*given[:place], x, *given[place + 1 :]])
@@ -199,14 +207,21 @@ class _Writer:
             for i in range(len(args))
             if not all(_equal(value, with_one(i, other[i])) for other in others)
         ]
-        if len(places) != 1:
-            raise Unwritable
-        (place,) = places
-        known = isinstance(_plain(function), Primitive | np.ufunc)
+        plain = _plain(function)
+        known = isinstance(plain, Primitive | np.ufunc)
         known = known or getattr(function, "__module__", "").startswith("numpy")
-        if known and _plain(function) not in LINEAR and not self._depends(args[place], {"g"}):
+        moves = not known or any(self._depends(args[place], {"g"}) for place in places)
+        if plain not in LINEAR and (len(places) > 1 or not moves):
             raise Unwritable
-        return _linear(self.term(args[place]), partial(with_one, place), np.shape(given[place]))
+        terms = [part for place in places for part in args[place].items()]
+        arrays = [np.asarray(one) for place in places for one in leaves(given[place])]
+
+        def with_arrays(put: Iterator[np.ndarray]) -> Any:
+            new = {i: mapped(lambda _: next(put), given[i]) for i in places}
+            return called([new.get(i, one) for i, one in enumerate(given)])
+
+        written = [*map(self.term, terms)]
+        return _linear(written[0] if len(written) == 1 else ["join", *written], with_arrays, arrays)
 
     def _changed(self) -> Iterator[Values]:
         """The names as they are, then with other numbers in the arrays."""
@@ -238,15 +253,15 @@ class _Writer:
             self._depends(self._definitions[part.name].term, names)
             if part.name in self._definitions
             else part.name in names
-            for part in walk(term)
+            for part in term.walk()
             if isinstance(part, Variable)
         )
 
     def _array(self, term: Term) -> np.ndarray:
-        return np.asarray(evaluate(term, self._names))
+        return np.asarray(term.evaluate(self._names))
 
     def _static(self, term: Term | None) -> Any:
-        return None if term is None else _constant(evaluate(term, self._names))
+        return None if term is None else _constant(term.evaluate(self._names))
 
 
 def _plain(function: Any) -> Any:
@@ -310,13 +325,17 @@ def _dense(value: Any) -> Any:
     return value.dense() if isinstance(value, Update) else value
 
 
-def _linear(x: Any, function: Callable[[np.ndarray], Any], shape: tuple[int, ...]) -> Any:
-    """A function of a term of a shape, if it moves its entries or is linear."""
+def _linear(
+    x: Any, function: Callable[[Iterator[np.ndarray]], Any], arrays: Sequence[np.ndarray]
+) -> Any:
+    """A function of a term with these values, if it moves entries or is linear in all of them."""
+    ends = [int(end) for end in np.cumsum([one.size for one in arrays])]
+    shape, size = arrays[0].shape if len(arrays) == 1 else (ends[-1],), ends[-1]
 
-    def called(array: np.ndarray) -> np.ndarray:
-        return np.asarray(_dense(function(array.reshape(shape))))
+    def called(entries: np.ndarray) -> np.ndarray:
+        parts = zip(np.split(entries, ends[:-1]), arrays, strict=True)
+        return np.asarray(_dense(function(part.reshape(one.shape) for part, one in parts)))
 
-    size = math.prod(shape)
     marks, others = _marks(0, size), _marks(1, size)
     order = {mark: place for place, mark in enumerate(marks.tolist())} | {0.0: -1}
     moved = called(marks)
@@ -337,44 +356,3 @@ def _linear(x: Any, function: Callable[[np.ndarray], Any], shape: tuple[int, ...
     to, source = np.nonzero(matrix)
     factors = _constant(matrix[to, source])
     return ["weigh", x, factors, ["row", *moved.shape], _places(to), _places(source)]
-
-
-def _written_call(op: Primitive, values: Mapping[str, Any]) -> Any:
-    """The output of an op that the page has, or that moves or weighs the entries of its inputs."""
-    inputs = {
-        f"{name}[{i}]" if isinstance(values[name], tuple) else name: one
-        for name in op.params
-        for i, one in enumerate(_several(values[name]))
-        if _is_floating(one)
-    }
-    if op in FUNCTIONS or op in COMPOSED:
-        given = [name if name in inputs else _constant(values[name]) for name in op.params]
-        return [COMPOSED[op](*given) if op in COMPOSED else [FUNCTIONS[op], *given], {}]
-    if op not in LINEAR:
-        raise Unwritable
-    names, ends = [*inputs], np.cumsum([one.size for one in inputs.values()])
-    known = signature(op.forward).parameters.values()
-    named = [one.name for one in known if one.kind is one.KEYWORD_ONLY]
-
-    def called(marks: np.ndarray) -> Any:
-        parts = zip(inputs.values(), np.split(marks.ravel(), ends[:-1]), strict=True)
-        marked = iter([part.reshape(one.shape) for one, part in parts])
-        given = {name: _replaced(values[name], marked) for name in op.params}
-        last = {name: given.pop(name) for name in named}
-        first, *rest = given.values()
-        return op.forward(*(first if op.variadic else [first]), *rest, **last)
-
-    x = names[0] if len(names) == 1 else ["join", *names]
-    shape = inputs[names[0]].shape if len(names) == 1 else (int(ends[-1]),)
-    return [_linear(x, called, shape), {}]
-
-
-def _replaced(value: Any, arrays: Iterator[np.ndarray]) -> Any:
-    """An argument with the next ones in the place of its arrays of floats."""
-    if isinstance(value, tuple) and _is_floating(value):
-        return tuple(_replaced(one, arrays) for one in value)
-    return next(arrays) if _is_floating(value) else value
-
-
-def _several(value: Any) -> tuple[Any, ...]:
-    return value if isinstance(value, tuple) else (value,)

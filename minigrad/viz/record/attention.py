@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,8 +12,10 @@ import numpy as np
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import Primitive, registry
 from minigrad.viz.record.entries import Entry
-from minigrad.viz.record.heatmap import Cells, Heatmap
+from minigrad.viz.record.heatmap import Heatmap
 from minigrad.viz.record.model import Diagram
+from minigrad.viz.record.steps import summary
+from minigrad.viz.record.writing import shape_text
 
 HEADS = 16
 """The most heads that are kept."""
@@ -47,7 +48,7 @@ class AttentionMap:
         >>> from minigrad import nn, randn, viz
         >>> model = nn.TransformerEncoderLayer(8, 2, 16)
         >>> viz.attention(model, randn(5, 3, 8))["self_attn"]
-        AttentionMap('self_attn', 5 samples, 2 heads, 3 queries, 3 keys)
+        AttentionMap('self_attn', 5×2×3×3)
     """
 
     path: str
@@ -57,11 +58,7 @@ class AttentionMap:
     keys: tuple[str, ...]
 
     def __repr__(self) -> str:
-        names = ("sample", "head", "quer", "key")
-        ends = (("", "s"), ("", "s"), ("y", "ies"), ("", "s"))
-        counts = zip(self.weights.shape, names, ends, strict=True)
-        sizes = ", ".join(f"{size} {name}{end[size != 1]}" for size, name, end in counts)
-        return f"AttentionMap({self.path!r}, {sizes})"
+        return f"AttentionMap({self.path!r}, {shape_text(self.weights.shape)})"
 
 
 @dataclass(eq=False)
@@ -87,7 +84,7 @@ class Weights:
     def ran(self, entry: Entry, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
         """Keep the weights of a softmax."""
         array = result._data
-        if op is not registry["softmax"] or self.limit == 0 or array.ndim < 2 or not array.size:
+        if op is not registry["softmax"] or array.ndim < 2 or not array.size:
             return
         if arguments[op.params.index("axis")] not in (-1, array.ndim - 1):
             return
@@ -121,13 +118,9 @@ class Weights:
         places = {node.id: paths.get(node.group or "", "") for node in diagram.nodes}
         found = []
         for entry, seen in self.found(entries):
-            node, (heads, queries, keys) = ids[entry], seen.weights.shape
-            mask = b64encode(np.packbits(seen.masked).tobytes()).decode("ascii")
-            found.append(Heatmap(
-                node, places[node], (heads, queries, keys), seen.whole, Cells.of(seen.weights),
-                mask if seen.masked.any() else "",
-                None if seen.gradients is None else Cells.of(seen.gradients),
-            ))  # fmt: skip
+            kept = [seen.weights, seen.masked, seen.gradients]
+            arrays: list[Any] = [None if one is None else summary(one, whole=True) for one in kept]
+            found.append(Heatmap(ids[entry], places[ids[entry]], seen.whole, *arrays))
         return tuple(found)
 
     def _corner(self, array: np.ndarray) -> np.ndarray:

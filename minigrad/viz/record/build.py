@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from minigrad import random
-from minigrad.autograd.call import without_rules
 from minigrad.autograd.grad_mode import enable_grad
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf
@@ -78,7 +77,7 @@ def graph(target: Any, *inputs: Any, **named: Any) -> Graph:
         )
     if all(tensor.is_leaf for _, tensor in tensors):
         raise RuntimeError(f"graph: {subject} {why_not(tensors[0][1])}")
-    recorded = [(name, tensor._node) for name, tensor in tensors if tensor._node is not None]
+    recorded = [(name, edge) for name, tensor in tensors if (edge := history(tensor)) is not None]
     arrays = [(value._data if isinstance(value, Tensor) else value, name) for value, name in given]
     integers = [(array, name) for array, name in arrays if array.dtype.kind != "f"]
     entries = read((source for _, source in recorded), integers=integers)
@@ -193,7 +192,7 @@ def why_not(tensor: Tensor) -> str:
     if tensor.dtype.kind != "f":
         return f"{about}: only floating-point computations are differentiated and recorded"
     return (
-        f"{about}: it was made under no_grad(), by detach(), by {without_rules()}, or of tensors "
-        "that do not require a gradient; compute it outside of no_grad() from a "
+        f"{about}: it was made under no_grad(), by detach(), by an op without a derivative, or of "
+        "tensors that do not require a gradient; compute it outside of no_grad() from a "
         "Tensor(..., requires_grad=True)"
     )

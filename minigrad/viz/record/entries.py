@@ -191,10 +191,14 @@ def argument_notes(op: Primitive, arguments: Mapping[str, Any]) -> tuple[str, ..
                 continue
             value = value[()]
         if value is not default and value != default:
-            text = _written(value)
-            if text.startswith("<"):  # an object that says nothing
-                continue
-            written.append(f"{name} = {text if len(text) <= 32 else text[:31] + '…'}")
+            fields = getattr(value, "_asdict", None)
+            parts = fields() if fields else {name: value}
+            texts = {part: _written(one) for part, one in parts.items()}
+            written += [
+                f"{part} = {text if len(text) <= 32 else text[:31] + '…'}"
+                for part, text in texts.items()
+                if not text.startswith("<")  # an object that says nothing
+            ]
     return tuple(written)
 
 

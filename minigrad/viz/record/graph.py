@@ -11,6 +11,7 @@ from minigrad.support.files import write
 from minigrad.viz.record.fold import collapse
 from minigrad.viz.record.model import Diagram
 from minigrad.viz.record.selection import Choice
+from minigrad.viz.record.writing import counted
 
 if TYPE_CHECKING:
     import graphviz
@@ -240,5 +241,4 @@ class Graph(Diagram):
     def __repr__(self) -> str:
         count = self.counts()
         kinds = [kind for kind in ("op", "parameter", "input", "output", "module") if count[kind]]
-        parts = [f"{count[kind]} {kind}{'s' * (count[kind] > 1)}" for kind in kinds]
-        return f"Graph({', '.join(parts)})"
+        return f"Graph({', '.join(counted(count[kind], kind) for kind in kinds)})"

@@ -19,7 +19,7 @@ from minigrad.viz.record.steps import Step, Summary
 
 Kind = Literal["op", "parameter", "buffer", "input", "constant", "output", "module"]
 
-FORMAT = 3
+FORMAT = 4
 """Changes when old JSON can no longer be read."""
 
 UNWRITTEN = ("primitive", "given")
@@ -199,6 +199,11 @@ class Group:
     def function(self) -> bool:
         """Whether this is a call of a function."""
         return not self.module
+
+    @property
+    def title(self) -> str:
+        """What a tooltip says of it: its path and class, or the function and where it ran."""
+        return self.place if self.function else f"{self.path or 'the whole'}: {self.module}"
 
     @property
     def place(self) -> str:

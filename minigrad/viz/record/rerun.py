@@ -16,8 +16,9 @@ from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Edge, Node, Variable
 from minigrad.autograd.primitives import Primitive
 from minigrad.debugging.memory import arrays
+from minigrad.support.tree import mapped
 from minigrad.tensors.creation import tensor
-from minigrad.viz.record.steps import Given, norm
+from minigrad.viz.record.steps import norm
 
 LARGEST = 100_000
 """The most elements of an array of which differences are taken, and that are kept of a step."""
@@ -211,7 +212,7 @@ def given_to(
     call: Call | None,
     cotangent: Any,
     sent: Mapping[str, np.ndarray],
-) -> Given | None:
+) -> dict[str, Any] | None:
     """Copy what a node's rule could read; None if that cannot be used again."""
     op, plan = node.plan.op, node.plan
     values = {"g": cotangent}
@@ -219,7 +220,7 @@ def given_to(
         values |= {**dict(zip(op.params, call.arguments, strict=True)), "out": call.result}
     values |= dict(zip(plan.saved_names, node.saved, strict=True))
     values |= {f"g_{name}": array for name, array in sent.items()}  # a recurrence reads its own
-    values = {name: _copied(value) for name, value in values.items()}
+    values = {name: mapped(_copied, value) for name, value in values.items()}
     size = sum(array.size for array in arrays(tuple(values.values())))
     if size > LARGEST or not runs_alone(op) or _writes(values):
         return None  # a custom Function writes to its context when it runs
@@ -227,9 +228,10 @@ def given_to(
         value = values.get(name)
         if op.variadic and name == op.params[0] and value is not None:
             values[f"{name}_shape"] = tuple(one.shape for one in value)
+            values |= {f"{name}[{i}]": one for i, one in enumerate(value)}
         elif isinstance(value, np.ndarray):
             values[f"{name}_shape"] = value.shape
-    return Given(values)
+    return values
 
 
 def _writes(values: Mapping[str, Any]) -> bool:
@@ -238,9 +240,7 @@ def _writes(values: Mapping[str, Any]) -> bool:
 
 
 def _copied(value: Any) -> Any:
-    """A value with copies of its arrays, floats as float64, and no tensors."""
-    if isinstance(value, tuple | list):
-        return tuple(map(_copied, value))
+    """A copy of an array, floats as float64, also for a tensor; another value as it is."""
     if isinstance(value, Variable):
         value = value._data
     if not isinstance(value, np.ndarray | np.generic):

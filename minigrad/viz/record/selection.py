@@ -1,10 +1,14 @@
-"""The boxes that a caller chooses: modules by path or class, the rest by name."""
+"""The boxes that a caller chooses, modules by path or class, the rest by name; and their values."""
 
+import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from typing import Any
 
-from minigrad.viz.record.model import Diagram, Group, Node
+from minigrad.viz.record.model import AnyDiagram, Diagram, Group, Node
+from minigrad.viz.record.steps import IN_FULL, Summary, largest_in_full
 
 Choice = Sequence[str | type]
 """Modules, functions and ops: a path, a name or a pattern such as ``"*.norm?"``, or a class."""
@@ -22,6 +26,36 @@ def chosen(diagram: Diagram, what: str, choice: Choice) -> set[str]:
     found = _chosen(what, choice, (*diagram.groups, *diagram.nodes))
     outputs = {node.id for node in diagram.nodes if node.kind == "output"}
     return {node for node, own in diagram.ancestors().items() if found & {*own}} - outputs
+
+
+def limited(diagram: AnyDiagram, choice: Choice) -> AnyDiagram:
+    """The diagram with the whole arrays of chosen boxes, and of others not too many.
+
+    A gradient belongs to the box of the tensor whose gradient it is.
+    """
+    asked = chosen(diagram, "values", choice)
+    arrays: list[Summary | None] = [step.cotangent for step in diagram.steps]
+    arrays += [one for step in diagram.steps for p in step.parts for one in (p.sent, p.total)]
+    arrays += [one.numbers for node in diagram.nodes for one in node.saved]
+    arrays += [node.value for node in diagram.nodes]
+    whole = (one for one in arrays if one is not None and one.whole())
+    largest = min(IN_FULL, largest_in_full(whole))
+
+    def kept(one: Any, box: str) -> Any:
+        large = one is not None and math.prod(one.shape) > largest and box not in asked
+        return one.shortened() if large and one.whole() else one
+
+    nodes, steps = [], []
+    for node in diagram.nodes:
+        saved = [replace(one, numbers=kept(one.numbers, node.id)) for one in node.saved]
+        nodes.append(replace(node, value=kept(node.value, node.id), saved=tuple(saved)))
+    for step in diagram.steps:
+        parts = [
+            replace(part, sent=kept(part.sent, part.target), total=kept(part.total, part.target))
+            for part in step.parts
+        ]
+        steps.append(replace(step, cotangent=kept(step.cotangent, step.node), parts=tuple(parts)))
+    return replace(diagram, nodes=tuple(nodes), steps=tuple(steps))
 
 
 def _chosen(what: str, choice: Choice, among: Iterable[Group | Node]) -> set[str]:

@@ -205,13 +205,6 @@ class Part:
     total: Summary | None = None
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Given:
-    """Copies of what a rule could read when it ran, by name."""
-
-    values: dict[str, Any]
-
-
 @dataclass(frozen=True, slots=True)
 class Step:
     """One rule that ran: from the cotangent of the output to those of the arguments.
@@ -221,7 +214,8 @@ class Step:
         op: The name of the op.
         cotangent: The full gradient of the op's output.
         parts: The gradients that are sent to each argument.
-        given: What the rule read; None in a plan, for large arrays, and in a graph from JSON.
+        given: Copies of what the rule could read, by name; None for large arrays, and in a graph
+            from JSON.
         run: Which backward pass it belongs to, from 1.
         rank: On which rank it ran, in a graph of `all_ranks`; None in any other.
 
@@ -238,7 +232,7 @@ class Step:
     op: str
     cotangent: Summary
     parts: tuple[Part, ...]
-    given: Given | None = field(default=None, compare=False, repr=False)
+    given: dict[str, Any] | None = field(default=None, compare=False, repr=False)
     run: int = 1
     rank: int | None = None
 

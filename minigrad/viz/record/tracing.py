@@ -24,23 +24,15 @@ from minigrad.support.tree import leaves
 from minigrad.tracing import Value
 from minigrad.tracing.identity import array_of
 from minigrad.tracing.lines import user_line
+from minigrad.viz.record import rerun
 from minigrad.viz.record.assembly import assemble
 from minigrad.viz.record.attention import Weights
 from minigrad.viz.record.build import tensors_in
 from minigrad.viz.record.entries import Entry, argument_notes, edges_of, new_entry, saved_by
 from minigrad.viz.record.graph import Graph
 from minigrad.viz.record.lookup import Lookup, array_arguments
-from minigrad.viz.record.rerun import (
-    Check,
-    checked,
-    dense,
-    errors_sent,
-    given_to,
-    precision,
-)
-from minigrad.viz.record.selection import Choice
+from minigrad.viz.record.selection import Choice, limited
 from minigrad.viz.record.steps import Part, Step, norm, number_arrivals, summary
-from minigrad.viz.record.values import limited
 
 Sent = list[tuple[Entry, Part]]
 """The parts of a step, with the entries that they belong to."""
@@ -60,13 +52,13 @@ class Trace(Lookup):
 
     def __init__(
         self,
-        heatmap: int | None = 32,
         values: Choice = (),
         opened: Iterable[Primitive] = (),
+        limit: int | None = 32,
     ) -> None:
         super().__init__(values)
         self.opened = frozenset(opened)
-        self._weights = Weights(heatmap)
+        self._weights = Weights(limit)
         self._ran: dict[Node, Call] = {}
         self._kept: dict[int, Any] = {}  # what ops keep for the backward pass, by its address
         self._pulls: list[tuple[Entry, Step, Sent]] = []
@@ -156,7 +148,7 @@ class Trace(Lookup):
         came = self._errors.get(entry, 0.0)
         sent = self._sent(pull, entry, cotangents, came)
         arrays = {part.name: array for _, part, array in sent}
-        given = given_to(node, self._ran.get(node), g, arrays)
+        given = rerun.given_to(node, self._ran.get(node), g, arrays)
         gradient = summary(cotangents[0], came, bool(self._asked))
         noted = Step("", entry.box.label, gradient, (), given, run)
         self._pulls.append((entry, noted, [(target, part) for target, part, _ in sent]))
@@ -166,18 +158,18 @@ class Trace(Lookup):
     ) -> list[tuple[Entry, Part, np.ndarray]]:
         """What a step sends: to which entry, as numbers, and the array itself."""
         node, call, whole = pull.node, self._ran.get(pull.node), bool(self._asked)
-        noise = errors_sent(node, cotangents, came, [part is not None for part in pull.parts])
+        noise = rerun.errors_sent(node, cotangents, came, [part is not None for part in pull.parts])
         sources = {one.slot: one.source for one in entry.inputs if one.name}
-        unit, found = precision(cotangents[0]), []
+        unit, found = rerun.precision(cotangents[0]), []
         for (edge, slot, name), part, contribution, total, shaken in zip(
             edges_of(node), pull.parts, pull.contributions, pull.totals, noise, strict=True
         ):
             if part is None:
                 continue
-            array, error = dense(contribution, edge), unit * norm(shaken)
-            check = Check(None, "its arguments were not seen")
+            array, error = rerun.dense(contribution, edge), unit * norm(shaken)
+            check = rerun.Check(None, "its arguments were not seen")
             if call is not None and slot in sources:
-                check = checked(call, slot, cotangents, array)
+                check = rerun.checked(call, slot, cotangents, array)
             target = sources.get(slot) or self._behind(edge)
             self._errors[target] = math.hypot(self._errors.get(target, 0.0), error)
             found.append((target, Part(
@@ -317,7 +309,6 @@ def fused_ops() -> dict[str, Primitive]:
 
 def trace(
     *,
-    heatmap: int = 32,
     values: Choice = (),
     open: Iterable[str] = (),
 ) -> Trace:
@@ -327,7 +318,6 @@ def trace(
     gradients are the same, those of opened ops up to rounding.
 
     Args:
-        heatmap: How many queries, and keys, of attention weights to keep; 0 for none.
         values: Modules, ops and tensors, by path, name, pattern or class, of which each value and
             each gradient is kept as a whole. Of other arrays with more than 4,096 elements a
             summary is.
@@ -338,7 +328,7 @@ def trace(
         A context manager; its `graph` gives the ops that ran, also after an error.
 
     Raises:
-        ValueError: `heatmap` is negative, or a name in `open` is that of no fused op.
+        ValueError: A name in `open` is that of no fused op.
 
     Example:
         >>> from minigrad import nn, ones, viz
@@ -349,12 +339,10 @@ def trace(
         >>> [step.op for step in traced.graph().steps]
         ['sum', 'linear']
     """
-    if heatmap < 0:
-        raise ValueError(f"trace: heatmap should be 0 or more, not {heatmap}")
     fused, wanted = fused_ops(), tuple(open)
     if unknown := [name for name in wanted if name not in fused]:
         raise ValueError(
             f"trace: open: {', '.join(map(repr, unknown))} is not a fused op; these are: "
             f"{', '.join(sorted(fused))}"
         )
-    return Trace(heatmap, values, [fused[name] for name in wanted])
+    return Trace(values, [fused[name] for name in wanted])

@@ -19,6 +19,11 @@ def shape_text(shape: tuple[int, ...], samples: int = 0) -> str:
     return f"{'×'.join(map(str, shape[:samples]))} × ({text})" if samples else text
 
 
+def counted(number: int, one: str, several: str = "") -> str:
+    """A number of things: ``1 step``, ``2 leaves``."""
+    return f"{number:,} {one if number == 1 else several or one + 's'}"
+
+
 def number_text(value: float) -> str:
     """Write a number with four digits, as the page does: ``−0.25``, ``138.8``, ``1.2e−5``."""
     if not math.isfinite(value):

@@ -18,7 +18,7 @@ from minigrad.ops._windows import Window, padded
 def test_blocks_of_images_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """One image at a time, or all of them: the same values and gradients."""
 
-    module = sys.modules["minigrad.ops._window_matrix"]
+    module = sys.modules["minigrad.ops._windows"]
     rng = np.random.default_rng(0)
     x, w = rng.standard_normal((7, 4, 6, 5)), rng.standard_normal((6, 2, 3, 2))
     found = []
@@ -35,7 +35,7 @@ def test_blocks_of_images_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.needs("threadpoolctl")
 def test_several_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each block is done once, and sums over blocks are made in their order."""
-    monkeypatch.setattr(sys.modules["minigrad.ops._window_matrix"], "_CACHED", 1)
+    monkeypatch.setattr(sys.modules["minigrad.ops._windows"], "_CACHED", 1)
     monkeypatch.setattr(sys.modules["minigrad.ops._parallel"], "WORTHWHILE", 0)
     rng = np.random.default_rng(0)
     x, w = rng.standard_normal((9, 4, 14, 13)), rng.standard_normal((6, 4, 3, 2))
@@ -58,9 +58,10 @@ def test_pooling_of_integers() -> None:
 
 
 def test_what_padding_adds() -> None:
-    x = np.ones((1, 2))
-    assert padded(x, ((0, 0),)) is x
-    assert padded(x, ((1, 2),), -1.0).tolist() == [[-1, 1, 1, -1, -1]]
+    x = np.ones((1, 1, 2))
+    assert padded(x, Window((1,), (1,), ((0, 0),), (1,))) is x
+    wide = padded(x, Window((1,), (1,), ((1, 2),), (1,)), -1.0)
+    assert wide.tolist() == [[[-1, 1, 1, -1, -1]]]
     assert Window((3,), (2,), ((1, 0),), (2,)).counts((6,)) == (2,)
 
 

@@ -203,8 +203,8 @@ def test_named_entries_keep_their_names() -> None:
 REFUSED: list[tuple[Callable[[Any, Any], Any], Any, str]] = [
     (lambda c, new: c.append(len), TypeError, "(Module|Parameter).*builtin_function"),
     (lambda c, new: c.__setitem__(0, "x"), TypeError, "(Module|Parameter).*str"),
-    (lambda c, new: c[4], IndexError, "index 4 .*2 (modules|parameters)"),
-    (lambda c, new: c.__delitem__(-5), IndexError, "index -5"),
+    (lambda c, new: c[4], IndexError, "index out of range"),
+    (lambda c, new: c.__delitem__(-5), IndexError, "index out of range"),
     (lambda c, new: setattr(c, "0", 3), TypeError, "(got|a) int"),
     (lambda c, new: setattr(c, "9", new), (ValueError, AttributeError), "'9'"),
     (lambda c, new: setattr(c, "01", new), (ValueError, AttributeError), "01"),
@@ -215,7 +215,7 @@ REFUSED: list[tuple[Callable[[Any, Any], Any], Any, str]] = [
 
 OF_MODULES: list[tuple[Callable[[Any, Any], Any], Any, str]] = [
     (lambda c, new: c.extend([new, 3]), TypeError, "Module.*int"),
-    (lambda c, new: c["0"], TypeError, "int.*slice.*'0'"),
+    (lambda c, new: c["0"], TypeError, "integers or slices"),
     (lambda c, new: c.insert(0, c), ValueError, "part of itself"),
 ]
 OF_PARAMETERS: list[tuple[Callable[[Any, Any], Any], Any, str]] = [

@@ -15,7 +15,7 @@ from minigrad import Tensor, nn
 from minigrad.autograd import gradcheck
 from minigrad.nn import by_hand
 from minigrad.nn import functional as F
-from minigrad.nn.source_documents.encoder_block import BY_HAND
+from minigrad.nn.source_documents.blocks import BY_HAND
 
 N, L, S, D, H, D_FF = 2, 3, 4, 6, 2, 5
 RTOL, ATOL = 1e-10, 1e-12

@@ -142,13 +142,13 @@ const SUMS = {
   convolution_transpose: (y, weight, size, ...options) =>
     windows([y.shape[0], weight.shape[1] * options.at(-1), ...size], weight.shape, options,
       (one, w, to) => [one, to, w], "x"),
-  convolution_weight: (x, y, kernel, ...options) =>
-    windows(x.shape, [y.shape[1], x.shape[1] / options.at(-1), ...kernel], options,
+  convolution_weight: (x, y, ...options) =>
+    windows(x.shape, [y.shape[1], x.shape[1] / options.at(-1), ...options[0][0]], options,
       (one, w, to) => [w, one, to], "weight"),
 };
 
 /** All products of a convolution, gathered by what they are added to. */
-function windows(inner, weight, [stride, padding, dilation, groups], order, result = "y") {
+function windows(inner, weight, [[, stride, padding, dilation], groups], order, result = "y") {
   const [outputs, channels, ...kernel] = weight;
   const spatial = inner.slice(2);
   const reach = kernel.map((n, axis) => (n - 1) * dilation[axis] + 1);

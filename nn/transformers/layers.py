@@ -1,13 +1,12 @@
-"""The transformer encoder: its layer, and a stack of layers."""
+"""The layers of transformers: encoder layer, decoder layer, and the gated feed-forward network."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from typing import Any, ClassVar
 
 from minigrad.nn import functional as F
-from minigrad.nn.attention.cache import KVCache
+from minigrad.nn.attention.cache import EncoderDecoderCache, KVCache
 from minigrad.nn.attention.multi_head import MultiHeadAttention
 from minigrad.nn.functional.masks import MaskLike
 from minigrad.nn.layers.activation import activation_function
@@ -16,11 +15,10 @@ from minigrad.nn.layers.embedding import RotaryPosEmbedding
 from minigrad.nn.layers.linear import Linear
 from minigrad.nn.layers.normalization import LayerNorm
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.containers import ModuleList
 from minigrad.support.checks import check_size
 from minigrad.tensors.tensor import Tensor
 
-__all__ = ["SwiGLU", "TransformerEncoder", "TransformerEncoderLayer"]
+__all__ = ["SwiGLU", "TransformerDecoderLayer", "TransformerEncoderLayer"]
 
 
 class Layer(Module):
@@ -66,6 +64,10 @@ class Layer(Module):
         hidden = self.dropout(self.activation(self.linear1(x)))
         dropout = self.dropout3 if self.branches == 3 else self.dropout2
         return dropout(self.linear2(hidden))
+
+    def _add(self, x: Tensor, norm: LayerNorm, branch: Callable[[Tensor], Tensor]) -> Tensor:
+        """Add a branch to its input, with the normalization before the branch or after the sum."""
+        return x + branch(norm(x)) if self.norm_first else norm(x + branch(x))
 
 
 class TransformerEncoderLayer(Layer):
@@ -130,101 +132,97 @@ class TransformerEncoderLayer(Layer):
         x = self.norm1(src) if self.norm_first else src
         attended = self.self_attn(
             x, x, x, src_key_padding_mask, src_mask, is_causal,
-            kv_cache, use_cache, cache_position, cache_layer_idx, **asked(need_weights),
+            kv_cache, use_cache, cache_position, cache_layer_idx, need_weights=need_weights,
         )  # fmt: skip
         attended, weights = attended if need_weights else (attended, None)
         x = src + self.dropout1(attended)
-        if self.norm_first:
-            x = x + self._feed_forward(self.norm2(x))
-        else:
-            x = self.norm1(x)
-            x = self.norm2(x + self._feed_forward(x))
+        x = self._add(x if self.norm_first else self.norm1(x), self.norm2, self._feed_forward)
         return (x, weights) if need_weights else x
 
 
-class TransformerEncoder(Module):
-    """A stack of transformer encoder layers.
+class TransformerDecoderLayer(Layer):
+    """A transformer decoder layer: self-attention, cross-attention and feed-forward network.
 
-    Args:
-        encoder_layer: The first layer. The others are copies of it with parameters initialized
-            again, so that no two layers are equal.
-        num_layers: The number of layers.
-        norm: A module for the output, such as the LayerNorm that pre-norm layers need.
+    The arguments are those of `TransformerEncoderLayer`; `rope` is for self-attention.
+
+    Post-norm, the default, normalizes after each residual sum; pre-norm (`norm_first`) normalizes
+    the input of each branch, but not the memory. PyTorch's state dicts load.
 
     Example:
         >>> from minigrad import nn, randn
-        >>> layer = nn.TransformerEncoderLayer(16, 2, dim_feedforward=32, norm_first=True)
-        >>> encoder = nn.TransformerEncoder(layer, num_layers=3, norm=nn.LayerNorm(16))
-        >>> output, weights = encoder(randn(4, 7, 16), is_causal=True, need_weights=True)
-        >>> output.shape, len(weights), weights[0].shape
-        (minigrad.Size([4, 7, 16]), 3, minigrad.Size([4, 2, 7, 7]))
+        >>> layer = nn.TransformerDecoderLayer(32, 4, dim_feedforward=64)
+        >>> tgt, memory = randn(8, 7, 32), randn(8, 10, 32)
+        >>> layer(tgt, memory, tgt_is_causal=True).shape
+        minigrad.Size([8, 7, 32])
     """
 
-    norm: Module | None
-
-    def __init__(self, encoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
-        super().__init__()
-        self.num_layers = check_size("TransformerEncoder", "num_layers", num_layers)
-        self.layers = stacked(encoder_layer, num_layers)
-        self.norm = norm
+    branches = 3
 
     def forward(
-        self, src: Tensor, src_mask: MaskLike = None, src_key_padding_mask: MaskLike = None,
-        is_causal: bool = False, kv_cache: KVCache | None = None, use_cache: bool = False,
-        cache_position: Any = None, cache_start_layer_idx: int | None = None, *,
-        need_weights: bool = False,
-    ) -> Any:  # fmt: skip
-        """Apply all layers to a batch of sequences.
+        self, tgt: Tensor, memory: Tensor, tgt_mask: MaskLike = None, mem_mask: MaskLike = None,
+        tgt_key_padding_mask: MaskLike = None, mem_key_padding_mask: MaskLike = None,
+        tgt_is_causal: bool = False, mem_is_causal: bool = False,
+        kv_cache: KVCache | EncoderDecoderCache | None = None, use_cache: bool = False,
+        cache_position: Any = None, cache_layer_idx: int | None = None,
+    ) -> Tensor:  # fmt: skip
+        """Transform a batch of target sequences, attending to the memory.
 
-        The arguments are those of `TransformerEncoderLayer`, the same for every layer. The layers
-        have the slots of the cache from `cache_start_layer_idx` on, by default the next ones.
-
-        Returns:
-            A tensor of shape (N, L, d_model); with `need_weights` also a tuple of the attention
-            weights of each layer.
+        Args:
+            tgt: The target, a tensor of shape (N, T, d_model).
+            memory: The encoder's output, a tensor of shape (N, S, d_model).
+            tgt_mask: A mask of shape (T|1, T), (N|1, T|1, T) or (N|1, H|1, T|1, T). Bool: True =
+                may attend. Float: added to the scores.
+            mem_mask: The same for the memory: (T|1, S), (N|1, T|1, S) or (N|1, H|1, T|1, S).
+            tgt_key_padding_mask: A bool mask of shape (N, T): True = padding, ignored.
+            mem_key_padding_mask: A bool mask of shape (N, S): True = padding, ignored.
+            tgt_is_causal: Each position attends to itself and those before it only.
+            mem_is_causal: Position i attends to positions 0 to i of the memory only.
+            kv_cache: A cache, whose positions come before those of `tgt`; the last axis of the
+                target's masks counts both. An `EncoderDecoderCache` also stores the projected
+                memory.
+            use_cache: Whether to store the positions of `tgt` in the cache.
+            cache_position: Their positions, ints of shape (T,), by default after the cached ones.
+            cache_layer_idx: The slot of this layer in the cache. By default each layer gets the
+                next one in its first call.
         """
-        output = src
-        weights = []
-        for i, layer in enumerate(self.layers):
-            output = layer(
-                output, src_mask=src_mask, src_key_padding_mask=src_key_padding_mask,
-                is_causal=is_causal, **asked(need_weights),
-                **cached(kv_cache, use_cache, cache_position, cache_start_layer_idx, i),
+        own: Any = kv_cache
+        across: Any = None
+        if isinstance(kv_cache, EncoderDecoderCache):
+            own, across = kv_cache.self_attention_cache, kv_cache.cross_attention_cache
+        start, cross = 0, None
+        if own is not None:
+            length = tgt.shape[1]
+            slot = own.slots.find(own, self.self_attn, cache_layer_idx, length, use_cache)
+            start = own.first_position(length, slot, cache_position)
+        if across is not None:  # an error leaves both caches unchanged
+            length = memory.shape[1]
+            cross = across.slots.find(across, self.multihead_attn, cache_layer_idx, length, False)
+            if across.get_seq_length(cross):
+                across.slots.check_memory(cross, memory)
+
+        def attend(x: Tensor) -> Tensor:
+            attended = self.self_attn(
+                x, x, x, tgt_key_padding_mask, tgt_mask, tgt_is_causal,
+                own, use_cache, cache_position, cache_layer_idx,
             )  # fmt: skip
-            if need_weights:
-                output, own = output
-                weights.append(own)
-        if self.norm is not None:
-            output = self.norm(output)
-        return (output, tuple(weights)) if need_weights else output
+            return self.dropout1(attended)
 
+        def attend_memory(x: Tensor) -> Tensor:
+            """Cross-attention of positions from `start` on; a cache keeps the projected memory."""
+            filled = across is not None and across.get_seq_length(cross) > 0
+            stores = across is not None and use_cache
+            given = memory[:, :0] if filled else memory
+            attended = self.multihead_attn(
+                x, given, given, mem_key_padding_mask, mem_mask, mem_is_causal,
+                across, stores and not filled, None, cross, query_offset=start,
+            )  # fmt: skip
+            if stores:
+                across.slots.check_memory(cross, memory)
+            return self.dropout2(attended)
 
-def stacked(layer: Module, num_layers: int) -> ModuleList:
-    """The layer itself, and copies of it with parameters initialized again."""
-    layers = ModuleList([layer])
-    for _ in range(num_layers - 1):
-        another = copy.deepcopy(layer)
-        another.zero_grad()
-        another.reset_parameters()
-        layers.append(another)
-    return layers
-
-
-def asked(need_weights: bool) -> dict[str, bool]:
-    """The argument `need_weights`; empty if it is False, for layers without it."""
-    return {"need_weights": True} if need_weights else {}
-
-
-def cached(
-    kv_cache: Any, use_cache: bool, cache_position: Any, start: int | None, i: int = 0
-) -> dict[str, Any]:
-    """The cache arguments of layer i of a stack; empty without a cache, for layers without them."""
-    if kv_cache is None and not use_cache and cache_position is None:
-        return {}
-    return {
-        "kv_cache": kv_cache, "use_cache": use_cache, "cache_position": cache_position,
-        "cache_layer_idx": None if start is None else start + i,
-    }  # fmt: skip
+        x = self._add(tgt, self.norm1, attend)
+        x = self._add(x, self.norm2, attend_memory)
+        return self._add(x, self.norm3, self._feed_forward)
 
 
 class SwiGLU(Module):

@@ -1,5 +1,6 @@
-"""Why a box has no gradient: the first place where its connection to the loss is lost.
+"""What ``.grad`` holds in the end; and why a box has no gradient.
 
+That is the first place where its connection to the loss is lost.
 The diagram of a trace has every op: those that were not recorded, have no rules, require no
 gradient, or lead nowhere, too.
 """
@@ -19,6 +20,28 @@ NOT_ASKED = "What reads it ran its rules, but this gradient was not asked for."
 RUN_AGAIN = "A checkpoint keeps no graph of it: the backward pass runs it again, as other boxes."
 DETACHED = "detach() cuts the graph here: the values go on without their history."
 UNREACHED = "The backward pass began at tensors that do not depend on it."
+
+
+def held(diagram: Diagram) -> dict[str, str]:
+    """Say what ``.grad`` holds of each leaf that got a gradient, by its id."""
+    reached = {part.target for step in diagram.steps for part in step.parts}
+    return {
+        node.id: _held(node)
+        for node in diagram.nodes
+        if node.id in reached and node.kind in ("input", "parameter")
+    }
+
+
+def _held(node: Node) -> str:
+    hooks = [n for n in node.notes if n.startswith("hook ") and n.endswith("changed its gradient")]
+    made = f"what the hook {hooks[-1].split()[1]} made of it" if hooks else "this sum"
+    if not node.grads:
+        return f"No .grad was written{f'; {made} was returned' if hooks else ''}."
+    after = f"{node.grads[-1].norm:.4g}"
+    if len(node.grads) > 1:
+        before = f"{node.grads[0].norm:.4g}"
+        return f".grad held a gradient of norm {before}; {made} was added: now {after}."
+    return f".grad holds {made}{f', of norm {after}' if hooks else ''}."
 
 
 def missing_gradients(diagram: Diagram) -> dict[str, str]:

@@ -1,0 +1,233 @@
+"""The run of one sample: a trace that refuses what could not be done for all samples."""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from minigrad.autograd.api import add_to_grad
+from minigrad.autograd.call import wrap
+from minigrad.autograd.events import Call, only_reads, undecorated
+from minigrad.autograd.mode import state
+from minigrad.autograd.mutation import history
+from minigrad.autograd.node import Leaf, Node, Variable, clock
+from minigrad.autograd.primitives import primitive, registry
+from minigrad.autograd.views import owner, read_only
+from minigrad.support import tree
+from minigrad.tracing import Step, Trace, Value
+from minigrad.tracing.identity import array_of
+from minigrad.tracing.lines import user_line
+from minigrad.transforms.batching import INDEXED, CannotMap, Samples, batching_rule, elementwise
+
+__all__ = ["SampleTrace"]
+
+
+@dataclass(slots=True)
+class _Chosen:
+    """A part of a tensor that an index chose for each sample.
+
+    Attributes:
+        part: Its array, held weakly.
+        source: The array that owns the memory of the tensor, held weakly.
+        index: The index, with values.
+        line: Where the part was written, until it is assigned to the tensor.
+        old: Whether the tensor was written since.
+    """
+
+    part: weakref.ref[np.ndarray]
+    source: weakref.ref[np.ndarray]
+    index: Any
+    line: str = ""
+    old: bool = False
+
+
+class SampleTrace(Trace):
+    """A trace of the run of one sample.
+
+    Attributes:
+        every: What is known for all samples, by the value of one: first what was there before.
+        varying: The values that differ from sample to sample: they were computed from an argument.
+        samples: The arguments that differ, each with the tensor of the first sample.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._born = next(clock)
+        self.every: dict[Value, Any] = {}
+        self.varying: set[Value] = set()
+        self.samples: list[tuple[Value, Any]] = []
+        self._fresh: dict[int, np.ndarray] = {}  # the first content of arrays made within, by id
+        self._chosen: list[_Chosen] = []
+
+    def given(self, leaf: Any) -> Any:
+        """A leaf of the arguments, for the first sample."""
+        if not isinstance(leaf, Samples):
+            return leaf
+        sample = wrap(read_only(np.array(leaf.tensor._data[0])))
+        if history(leaf.tensor) is not None:
+            sample._node = Leaf(sample)
+        value = self.value(sample)
+        self.every[value] = leaf
+        self.varying.add(value)
+        self.samples.append((value, sample))
+        return sample
+
+    def ran(self, call: Call) -> None:
+        """Refuse a static argument that differs from sample to sample, but for an index."""
+        super().ran(call)
+        op, given = call.op, self.steps[-1].arguments
+        self._put_back(call, given)
+        if op is registry["getitem"] and not self.varying.isdisjoint(
+            tree.leaves(given["index"], Value)
+        ):
+            self._choose(call, given["index"])
+        for name in op.params[1 if op.variadic else op.arrays :]:
+            thing = given.get(name)
+            if op in INDEXED or not isinstance(thing, (Value, tuple, list, slice)):
+                continue
+            if not self.varying.isdisjoint(tree.leaves(thing, Value)):
+                raise CannotMap(
+                    f"vmap: {op.name}: {name} must be the same for all samples, at {user_line()}"
+                )
+
+    def created(self, tensor: Variable) -> None:
+        """Keep what a tensor holds that was made in the function: it may be written to."""
+        self._fresh[id(tensor._data)] = tensor._data.copy()
+        self.every[self.value(tensor)] = wrap(self._fresh[id(tensor._data)])
+
+    def value(self, thing: Any) -> Value:
+        """Refuse a chosen part whose tensor was written since."""
+        if self._chosen and any(c.old and c.part() is array_of(thing) for c in self._chosen):
+            raise CannotMap(
+                f"vmap: at {user_line()} a part is read that an index chose for each sample, and "
+                f"whose tensor was written since: read it again"
+            )
+        recorded, value = self._identity.by_history(thing), super().value(thing)
+        if recorded is not None and value is not recorded.value:
+            value = self._rewritten(recorded.value, value)
+            self._know(thing, value)
+        return value
+
+    def _choose(self, call: Call, index: Any) -> None:
+        """Give a part that an index chooses for each sample memory of its own.
+
+        As a view it would lie where the first sample has it, and so would what is written to it.
+        """
+        part, source = call.outputs[0], array_of(call.arguments[0])
+        if owner(part._data) is not owner(source):
+            return
+        value = self.value(part)
+        part._data = value.array = part._data.copy()
+        self._know(part, value)
+        self._chosen = [one for one in self._chosen if one.part() is not None]
+        memory = weakref.ref(owner(source))
+        self._chosen.append(_Chosen(weakref.ref(part._data), memory, _uncloned(index)))
+
+    def _put_back(self, call: Call, given: dict[str, Any]) -> None:
+        """After a write to a chosen part comes its assignment, as in ``z[k] += y``."""
+        for one in [one for one in self._chosen if one.line]:
+            if (
+                call.op is registry["setitem"]
+                and _uncloned(given["index"]) == one.index
+                and array_of(call.arguments[1]) is one.part()
+            ):
+                one.line = ""
+            elif any(owner(x) is one.source() for x in tree.leaves(call.values, np.ndarray)):
+                self.refuse_lost_writes()
+
+    def refuse_lost_writes(self) -> None:
+        """Refuse a write to a chosen part that was not assigned to its tensor."""
+        for one in self._chosen:
+            if one.line:
+                raise CannotMap(
+                    f"vmap: at {one.line} a part is written that an index chose for each sample: "
+                    f"assign it, z[k] = ..."
+                )
+
+    def is_within(self, value: Value | None) -> bool:
+        """Whether a value was made in the function."""
+        return value is not None and (value.step is not None or id(value.array) in self._fresh)
+
+    def adds_within(self, step: Step) -> bool:
+        """Whether an effect adds to the ``.grad`` of a tensor that was made in the function."""
+        adds = step.function is undecorated(add_to_grad)
+        return adds and self.is_within(step.arguments["args"][0])
+
+    def wrote(self, tensor: Variable, values: Any) -> None:
+        """Refuse a write to a tensor from outside."""
+        known, _ = self._identity.find(tensor)
+        if not self.is_within(known):
+            raise CannotMap(
+                f"vmap: the function writes to a tensor from outside, at {user_line()}: "
+                f"write to a copy, x.clone(), and return it"
+            )
+        before = self._identity.by_history(tensor)
+        super().wrote(tensor, values)
+        if before is not None and not (isinstance(values, Variable) and history(values)):
+            value = self._rewritten(before.value, super().value(tensor))
+            self._know(tensor, value)
+        for one in self._chosen:
+            if one.part() is tensor._data:
+                one.line = user_line()
+            elif one.source() is owner(tensor._data):
+                one.old = True
+
+    def _rewritten(self, before: Value, value: Value) -> Value:
+        """A written value with the history from before the write."""
+        given = {"x": before, "value": value}
+        made = self._derived("write", rewritten.op, given, before.shape)
+        self.steps[-1].grad_mode = True
+        return made
+
+    def left(self, tensor: Variable, door: str) -> None:
+        """Refuse that Python reads what differs from sample to sample."""
+        checks = any(only_reads(each.function) for each in self._effects)
+        if not checks and self.value(tensor) in self.varying:
+            part_of = state.get().within
+            if isinstance(part_of, Node):
+                raise CannotMap(
+                    f"vmap: the derivative of {part_of.plan.op.name} decides by values that differ "
+                    f"from sample to sample; write a loop over the samples, "
+                    f"minigrad.stack([f(x) for x in xs])"
+                )
+            raise CannotMap(
+                f"vmap: {door} reads what differs from sample to sample, at {user_line()}: "
+                f"the function runs once, for all samples; choose with minigrad.where"
+            )
+
+    def _from_outside(self, thing: Any) -> Value:
+        value = super()._from_outside(thing)
+        edge = history(thing) if isinstance(thing, Variable) else None
+        made_within = isinstance(edge, Leaf) and edge.stamp > self._born
+        self.every[value] = wrap(thing._data) if made_within else thing
+        return value
+
+    def _output(self, step: Step | None, shape: tuple[int, ...], dtype: Any) -> Value:
+        value = super()._output(step, shape, dtype)
+        if step is not None and not self.varying.isdisjoint(step.reads):
+            self.varying.add(value)
+        return value
+
+
+@primitive
+def rewritten(x: Any, value: Any) -> Any:
+    """The content that an unrecorded write gave to a tensor, which keeps its history."""
+    return np.array(np.broadcast_to(value, np.broadcast_shapes(x.shape, value.shape)))
+
+
+rewritten.defvjp(x=lambda g: g)
+batching_rule(rewritten)(elementwise)
+
+
+def _uncloned(index: Any) -> Any:
+    """An index with the values that were copied into it."""
+
+    def original(value: Value) -> Value:
+        while value.step is not None and value.step.op is registry["clone"]:
+            value = value.step.arguments["x"]
+        return value
+
+    return tree.mapped(original, index, Value)

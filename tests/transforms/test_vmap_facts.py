@@ -1,0 +1,375 @@
+"""What is no op: vmap does for each sample what a loop does, or says that it cannot, and where.
+
+Each function is mapped and looped over: its results, and the gradients that the caller asks for.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import Tensor, nn, no_grad, tensor
+from minigrad.autograd import Function, checkpoint, grad, once_differentiable
+from minigrad.func import vmap
+from minigrad.transforms.batching import CannotMap
+
+SAMPLES = 3
+
+
+class StraightThrough(Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        return minigrad.round(x)
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> Tensor:
+        return g
+
+
+class Reversal(Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, factor: float) -> Tensor:
+        return x * 1.0
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> Any:
+        return -g, None
+
+
+class Halves(Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> tuple[Tensor, Tensor]:
+        ctx.save_for_backward(x)
+        return x[:2] * 1.0, x[2:] * x[:2]
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, g: Tensor, h: Tensor) -> Tensor:
+        (x,) = ctx.saved_tensors
+        return minigrad.cat([3.0 * g, h * x[:2] / h.abs().max()])
+
+
+def island(x: Tensor) -> Tensor:
+    with no_grad():
+        target = x * 2.0
+    return (x * target).sum()
+
+
+def island_within(x: Tensor) -> Tensor:
+    def loss(z: Tensor) -> Tensor:
+        with no_grad():
+            target = z * 2.0
+        return (z * target).sum()
+
+    return minigrad.func.grad(loss)(x)
+
+
+def hooked(x: Tensor) -> Tensor:
+    y = x * 2.0
+    y.register_hook(lambda g: g / g.abs().max())
+    return (y * y).sum()
+
+
+def hooked_constant(x: Tensor, w: Tensor) -> Tensor:
+    y = w * 2.0
+    y.register_hook(lambda g: g / g.abs().max())
+    return (y * x).sum()
+
+
+def hooked_argument(x: Tensor) -> Tensor:
+    y = x * x
+    if x.requires_grad:
+        x.register_hook(lambda g: g.abs())
+    return (y * x).sum()
+
+
+def hook_removed(x: Tensor) -> Tensor:
+    y = x * 2.0
+    handle = y.register_hook(lambda g: 10.0 * g)
+    handle.remove()
+    return (y * y).sum()
+
+
+def hooked_written(x: Tensor) -> Tensor:
+    y = x * 2.0
+    y.mul_(x)
+    y.register_hook(lambda g: g.sign())
+    return (y * y).sum()
+
+
+def made_leaf(x: Tensor) -> Tensor:
+    y = x.detach().requires_grad_()
+    (y**3).sum().backward()
+    assert y.grad is not None
+    return (y.grad * x).sum()
+
+
+def leaf_with_two_passes(x: Tensor) -> Tensor:
+    y = x.detach().clone().requires_grad_()
+    for power in (2, 3):
+        (y**power).sum().backward()
+    assert y.grad is not None
+    return (y.grad * x).sum()
+
+
+def first_order(x: Tensor) -> Tensor:
+    y = x * 1.0
+    if not y.requires_grad:
+        y = y.detach().requires_grad_()
+    (g,) = grad((y**3).sum(), y, retain_graph=True)
+    return (g * x).sum()
+
+
+def second_order(x: Tensor) -> Tensor:
+    y = x * 1.0
+    if not y.requires_grad:
+        y = y.detach().requires_grad_()
+    (g,) = grad((y**3).sum(), y, create_graph=True)
+    return (g * x).sum()
+
+
+def by_data(x: Tensor) -> Tensor:
+    y = x.clone()
+    y.data.mul_(2.0)
+    return (y * x).sum()
+
+
+def written_unrecorded(x: Tensor) -> Tensor:
+    y, z = x * 2.0, x * 1.0
+    with no_grad():
+        y[1:3] = 7.0
+        z.copy_(x.detach() * 3.0)
+    return (y * x + z).sum()
+
+
+def a_part_by_data(x: Tensor) -> Tensor:
+    y = x * 2.0
+    first = y[:2]
+    y.data[1] = 5.0
+    return (y * y).sum() + first.sum()
+
+
+def parameter_of_a_sample(x: Tensor) -> Tensor:
+    w = nn.Parameter(x.detach().clone())
+    ((w * w).sum() * 2.0).backward()
+    assert w.grad is not None
+    return (w.grad * x).sum()
+
+
+def stopped_at_a_checkpoint(x: Tensor) -> Tensor:
+    return (checkpoint(lambda z: (z * z).tanh(), x) * x).sum()
+
+
+def hooked_checkpoint(x: Tensor) -> Tensor:
+    y = checkpoint(lambda z: z * z, x)
+    if y.requires_grad:
+        y.register_hook(lambda g: g.sign())
+    return (y * x).sum()
+
+
+def frozen_for_a_while(x: Tensor) -> Tensor:
+    (w := nn.Parameter(x.detach().clone())).requires_grad_(False)
+    y = (w * x).sum()
+    w.requires_grad_(True)
+    ((w * y.detach()).sum() ** 2).backward()
+    assert w.grad is not None
+    return y * w.grad
+
+
+def pre_hooked(x: Tensor) -> Tensor:
+    layer = nn.Tanh()
+    layer.register_full_backward_pre_hook(lambda module, g: (g[0] / g[0].abs().max(),))
+    return (layer(x * 2.0) * x).sum()
+
+
+FUNCTIONS: list[Callable[[Tensor], Any]] = [
+    island, island_within, hooked, hooked_argument, hook_removed, hooked_written, made_leaf,
+    leaf_with_two_passes, first_order, second_order, by_data, written_unrecorded, a_part_by_data,
+    parameter_of_a_sample, stopped_at_a_checkpoint, hooked_checkpoint, frozen_for_a_while,
+    lambda x: (StraightThrough.apply(x) * x).sum(),
+    lambda x: (Reversal.apply(x, 2.0) ** 2).sum(),
+    lambda x: (Reversal.apply(StraightThrough.apply(x * 3.0), 2.0) * x).sum(),
+    lambda x: (Halves.apply(x)[0] * 2.0 + Halves.apply(x)[1]).sum(),
+    lambda x: minigrad.func.grad(lambda z: (StraightThrough.apply(z) * z).sum())(x),
+    lambda x: x.detach() * x,
+]  # fmt: skip
+
+
+def differentiated(function: Callable[..., Any], *inputs: np.ndarray) -> list[np.ndarray]:
+    """The results, and the gradients of a weighted sum of them."""
+    tensors = [tensor(x, requires_grad=x.dtype.kind == "f") for x in inputs]
+    found = function(*tensors)
+    results = [found.detach().numpy()]
+    if found.requires_grad:
+        weights = np.cos(np.arange(found.numel())).reshape(found.shape)
+        wanted = [x for x in tensors if x.requires_grad]
+        gradients = grad((found * weights).sum(), wanted, allow_unused=True)
+        results += [np.zeros(()) if g is None else g.numpy() for g in gradients]
+    return results
+
+
+def looped(function: Callable[..., Any], in_dims: tuple[int | None, ...]) -> Callable[..., Any]:
+    def over(*args: Any) -> Any:
+        samples = [
+            [arg if dim is None else arg[i] for arg, dim in zip(args, in_dims, strict=True)]
+            for i in range(SAMPLES)
+        ]
+        return minigrad.stack([function(*sample) for sample in samples])
+
+    return over
+
+
+def assert_as_looped(
+    function: Callable[..., Any], in_dims: tuple[int | None, ...], *inputs: np.ndarray
+) -> None:
+    wanted = differentiated(looped(function, in_dims), *inputs)
+    found = differentiated(vmap(function, in_dims=in_dims), *inputs)
+    assert len(found) == len(wanted)
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-9)
+
+
+def inputs_of(rows: int = SAMPLES) -> np.ndarray:
+    return np.random.default_rng(3).uniform(0.6, 2.4, (rows, 4))
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+def test_a_fact_holds_for_each_sample(function: Callable[[Tensor], Any]) -> None:
+    assert_as_looped(function, (0,), inputs_of())
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+def test_a_fact_holds_where_nothing_requires_a_gradient(function: Callable[[Tensor], Any]) -> None:
+    x = tensor(inputs_of())
+    try:
+        wanted = looped(function, (0,))(x)
+    except RuntimeError as error:
+        with pytest.raises(RuntimeError, match=re.escape(str(error))):
+            vmap(function)(x)
+        return
+    found = vmap(function)(x)
+    np.testing.assert_allclose(found.detach().numpy(), wanted.detach().numpy(), rtol=1e-6)
+
+
+def test_a_hook_of_what_is_the_same_for_all_sees_each_sample() -> None:
+    assert_as_looped(hooked_constant, (0, None), inputs_of(), inputs_of()[0])
+
+
+def test_a_target_network_is_not_trained() -> None:
+    """Its weights are read under no_grad: the caller's gradient of them is zero."""
+    w = tensor(inputs_of(), requires_grad=True)
+
+    def loss(x: Tensor, own: Tensor) -> Tensor:
+        with no_grad():
+            target = (x * own).sum()
+        return ((x * own).sum() - 0.5 * target) ** 2
+
+    (found,) = grad(vmap(loss)(tensor(inputs_of()), w).sum(), w)
+    (wanted,) = grad(looped(loss, (0, 0))(tensor(inputs_of()), w).sum(), w)
+    np.testing.assert_allclose(found.numpy(), wanted.numpy(), rtol=1e-6)
+
+
+Index = Callable[[Tensor, Tensor], Any]
+INDICES: dict[str, Index] = {
+    "k": lambda k, m: k,
+    "[k]": lambda k, m: [k],
+    "k, 0": lambda k, m: (k, 0),
+    "0, k": lambda k, m: (0, k),
+    "k, k": lambda k, m: (k, k),
+    "k[None]": lambda k, m: k[None],
+    "k[None], 0": lambda k, m: (k[None], 0),
+    "..., k": lambda k, m: (..., k),
+    "k, ...": lambda k, m: (k, ...),
+    ":, k": lambda k, m: (slice(None), k),
+    "k, 1:": lambda k, m: (k, slice(1, None)),
+    "1:, k": lambda k, m: (slice(1, None), k),
+    "::2, k": lambda k, m: (slice(None, None, 2), k),
+    "None, k": lambda k, m: (None, k),
+    "m": lambda k, m: m,
+    "m, 0": lambda k, m: (m, 0),
+    "0, m": lambda k, m: (0, m),
+    "m, m": lambda k, m: (m, m),
+    "m[:, None], m": lambda k, m: (m[:, None], m),
+    "m[:, None], 0": lambda k, m: (m[:, None], 0),
+    "m, k": lambda k, m: (m, k),
+    "mask": lambda k, m: minigrad.arange(4) == k,
+}
+USES: dict[str, Callable[[Tensor, Any, Tensor], Tensor]] = {
+    "read": lambda z, index, y: z[index] * y,
+    "write": lambda z, index, y: written(z * 1.0, index, y),
+    "+=": lambda z, index, y: added(z * 1.0, index, y),
+}
+REFUSED = {"[k]", "m, k", "mask"}  # a number read from a tensor; another count for each sample
+
+
+def written(z: Tensor, index: Any, y: Tensor) -> Tensor:
+    z[index] = y
+    return z * z
+
+
+def added(z: Tensor, index: Any, y: Tensor) -> Tensor:
+    z[index] += y
+    return z * z
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("index", INDICES)
+def test_an_index_of_each_sample(index: str, use: str) -> None:
+    rng = np.random.default_rng(0)
+    made, used = INDICES[index], USES[use]
+    for z, k, y in itertools.product((0, None), repeat=3):
+        given = [
+            rng.standard_normal((SAMPLES, 4, 4) if z == 0 else (4, 4)),
+            np.array([2, 0, 3]) if k == 0 else np.array(2),
+            np.array([[1, 0], [3, 2], [0, 3]]) if k == 0 else np.array([1, 0]),
+            rng.standard_normal(SAMPLES if y == 0 else ()),
+        ]
+        if z is k is y is None:
+            continue
+        try:
+            assert_as_looped(lambda z, k, m, y: used(z, made(k, m), y), (z, k, k, y), *given)
+        except CannotMap as error:
+            assert index in REFUSED
+            assert k == 0
+            assert index == "mask" or "test_vmap_facts.py" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("use", "told"),
+    [
+        (lambda z, part: part.mul_(2.0), "a part is written that an index chose"),
+        (lambda z, part: (part.mul_(2.0), z.sum()), "a part is written that an index chose"),
+        (lambda z, part: (z.mul_(2.0), part.sum()), "a part is read that an index chose"),
+    ],
+    ids=["written, not assigned", "written, then the tensor read", "read after a write"],
+)
+def test_a_part_that_an_index_chose_is_no_view(use: Any, told: str) -> None:
+    def one(z: Tensor, k: Tensor) -> Tensor:
+        z = z * 1.0
+        use(z, z[k])
+        return z
+
+    with pytest.raises(CannotMap, match=told) as error:
+        vmap(one)(tensor(inputs_of()), tensor([0, 1, 2]))
+    assert "test_vmap_facts.py" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("function", "told"),
+    [
+        (pre_hooked, "module_boundary depends on more than its arguments.*in Tanh"),
+        (lambda x: x * x.sum().item(), r"\.item\(\) reads what differs.*test_vmap_facts"),
+        (lambda x: x * float(x.numpy().max()), r"\.numpy\(\) reads.*test_vmap_facts"),
+        (lambda x: x if x.sum() > 0 else -x, r"bool\(\) reads what differs.*test_vmap_facts"),
+    ],
+    ids=["backward hook of a module", "item", "numpy", "branch"],
+)
+def test_what_cannot_be_done_for_each_sample_is_refused(function: Any, told: str) -> None:
+    with pytest.raises(CannotMap, match=told):
+        vmap(function)(tensor(inputs_of(), requires_grad=True))
