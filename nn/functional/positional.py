@@ -87,13 +87,7 @@ def learned_positional_encoding(max_length: int, d_model: int) -> Parameter:
 def sinusoidal_pos_embedding(
     seq_len: int, embed_dim: int, device: str = "cpu", dtype: Any = None
 ) -> Tensor:
-    """Create sinusoidal positional encodings: `sinusoidal_encoding` under Lucid's name.
-
-    Example:
-        >>> from minigrad.nn import functional as F
-        >>> F.sinusoidal_pos_embedding(2, 4)[0].tolist()
-        [0.0, 1.0, 0.0, 1.0]
-    """
+    """Create sinusoidal positional encodings: `sinusoidal_encoding` under Lucid's name."""
     on_cpu(device)
     return sinusoidal_encoding(seq_len, embed_dim, dtype=dtype)
 

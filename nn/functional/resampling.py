@@ -105,13 +105,7 @@ def upsample(
     input: Tensor, size: int | Sequence[int] | None = None, scale_factor: Scale | None = None,
     mode: Mode = "nearest", align_corners: bool | None = None,
 ) -> Tensor:  # fmt: skip
-    """Resize as `interpolate`, whose older name it is.
-
-    Example:
-        >>> from minigrad import nn, tensor
-        >>> nn.functional.upsample(tensor([[[1.0, 3.0]]]), scale_factor=2).tolist()
-        [[[1.0, 1.0, 3.0, 3.0]]]
-    """
+    """Resize as `interpolate`, whose older name it is."""
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
@@ -119,13 +113,7 @@ def upsample(
 def upsample_nearest(
     input: Tensor, size: int | Sequence[int] | None = None, scale_factor: Scale | None = None
 ) -> Tensor:
-    """Resize as `interpolate` with ``mode="nearest"``.
-
-    Example:
-        >>> from minigrad import nn, tensor
-        >>> nn.functional.upsample_nearest(tensor([[[1.0, 3.0]]]), 4).tolist()
-        [[[1.0, 1.0, 3.0, 3.0]]]
-    """
+    """Resize as `interpolate` with ``mode="nearest"``."""
     return interpolate(input, size, scale_factor)
 
 
@@ -133,13 +121,7 @@ def upsample_nearest(
 def upsample_bilinear(
     input: Tensor, size: int | Sequence[int] | None = None, scale_factor: Scale | None = None
 ) -> Tensor:
-    """Resize images as `interpolate` with ``mode="bilinear", align_corners=True``.
-
-    Example:
-        >>> from minigrad import nn, tensor
-        >>> nn.functional.upsample_bilinear(tensor([[[[1.0, 3.0]]]]), (1, 3)).tolist()
-        [[[[1.0, 2.0, 3.0]]]]
-    """
+    """Resize images as `interpolate` with ``mode="bilinear", align_corners=True``."""
     return interpolate(input, size, scale_factor, "bilinear", align_corners=True)
 
 

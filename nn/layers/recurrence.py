@@ -267,7 +267,7 @@ class RNNBase(_Recurrence, Generic[H]):
             expected = (shape[0], shape[2]) if single else shape
             if not hasattr(state, "shape"):
                 raise type_error(f"{owner}: {name}_0 must be a Tensor, got {type(state).__name__}")
-            wanted = f"{name}_0 of shape {expected} (layers times directions first, even with batch_first)"
+            wanted = f"{name}_0 of shape {expected} (layers · directions first, always)"
             refuse_shapes(state.shape != expected, owner, wanted, state)
         return [state[:, None] if single else state for state in given]
 
