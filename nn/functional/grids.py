@@ -48,9 +48,8 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
     """
     theta = as_tensor(theta)
     batch, _, height, width = check_sizes("affine_grid", "size", tuple(size), 4)
-    refuse_shapes(
-        theta.shape != (batch, 2, 3), "affine_grid", f"theta of shape {(batch, 2, 3)}", theta
-    )
+    wanted = (batch, 2, 3)
+    refuse_shapes(theta.shape != wanted, "affine_grid", f"theta of shape {wanted}", theta)
     x, y = (_centres(n, align_corners).astype(theta.dtype) for n in (width, height))
     points = np.stack([*np.meshgrid(x, y), np.ones((height, width), theta.dtype)], axis=-1)
     grid: Any = points.reshape(-1, 3) @ theta.mT  # (N, H · W, 2)
@@ -96,7 +95,12 @@ def grid_sample(
         [[[[2.0, 3.0]]]]
     """
     input, grid = as_tensor(input), as_tensor(grid)
-    _check(input, grid, mode, padding_mode)
+    check_choice("grid_sample", "mode", mode, ("bilinear", "nearest"))
+    check_choice("grid_sample", "padding_mode", padding_mode, ("zeros", "border", "reflection"))
+    fits = grid.ndim == 4 and grid.shape[-1] == 2 and len(grid) == len(input)
+    wrong = input.ndim != 4 or not fits or 0 in input.shape[2:]
+    wanted = "an input of shape (N, C, H, W) with pixels, and a grid of shape (N, P, P', 2)"
+    refuse_shapes(wrong, "grid_sample", wanted, input, grid)
     images, points = widened(input), widened(grid)
     x, y = (
         _place(points[..., axis], images.shape[3 - axis], padding_mode, align_corners)
@@ -114,15 +118,6 @@ def grid_sample(
             + _pixels(images, left + 1, top + 1) * (right * low)[:, None]
         )
     return out.astype(input.dtype)
-
-
-def _check(input: Tensor, grid: Tensor, mode: str, padding_mode: str) -> None:
-    check_choice("grid_sample", "mode", mode, ("bilinear", "nearest"))
-    check_choice("grid_sample", "padding_mode", padding_mode, ("zeros", "border", "reflection"))
-    fits = grid.ndim == 4 and grid.shape[-1] == 2 and len(grid) == len(input)
-    wrong = input.ndim != 4 or not fits or 0 in input.shape[2:]
-    wanted = "an input of shape (N, C, H, W) with pixels, and a grid of shape (N, P, P', 2)"
-    refuse_shapes(wrong, "grid_sample", wanted, input, grid)
 
 
 def _place(points: Tensor, n: int, padding_mode: str, align_corners: bool | None) -> Any:

@@ -126,9 +126,8 @@ def rotary_pos_embedding(
     """
     if input.dtype.kind != "f":
         raise type_error(f"rotary_pos_embedding: floats expected, got {input.dtype.name}")
-    refuse_shapes(
-        input.ndim < 2 or input.shape[-1] % 2, "rotary_pos_embedding", "(..., L, D), D even", input
-    )
+    wrong = input.ndim < 2 or input.shape[-1] % 2
+    refuse_shapes(wrong, "rotary_pos_embedding", "(..., L, D), D even", input)
     width = input.shape[-1]
     positions = positions_of("rotary_pos_embedding", input.shape, position_ids, offset)
     if positions.ndim == 2:  # (N, L) -> (N, 1, ..., L)

@@ -75,7 +75,7 @@ def interpolate(
     wanted = f"an input of shape {wanted} for mode={mode!r}"
     refuse_shapes(wrong, "interpolate", wanted, input)
     if smooth and input.dtype.kind != "f":
-        raise type_error(f"interpolate: mode={mode!r} needs floating numbers, got {input.dtype}")
+        raise type_error(f"interpolate: mode={mode!r} needs floats, got {input.dtype.name}")
     refuse_shapes(0 in input.shape[2:], "interpolate", "elements to resize", input)
     sizes, factors = _target(input.shape[2:], size, scale_factor)
     if recompute_scale_factor:

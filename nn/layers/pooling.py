@@ -148,18 +148,23 @@ class AvgPool2d(_Windows, _AvgPoolNd):
     divisor_override: int | None = None
 
 
-@layer_of(F.lp_pool1d)
-class LPPool1d(UnaryLayer):
-    """The p-norms of the windows of sequences: see `functional.lp_pool1d`."""
+@layer_of(F.lp_pool2d)
+class _LPPoolNd(UnaryLayer):
+    """The p-norms of windows."""
 
     norm_type: float
-    kernel_size: int
-    stride: int | None = None
+    kernel_size: Sizes
+    stride: Sizes | None = None
     ceil_mode: bool = False
 
 
-@layer_of(F.lp_pool2d)
-class LPPool2d(UnaryLayer):
+class LPPool1d(_LPPoolNd):
+    """The p-norms of the windows of sequences: see `functional.lp_pool1d`."""
+
+    function = staticmethod(F.lp_pool1d)
+
+
+class LPPool2d(_LPPoolNd):
     """The p-norms of the windows of images: see `functional.lp_pool2d`.
 
     Example:
@@ -167,11 +172,6 @@ class LPPool2d(UnaryLayer):
         >>> nn.LPPool2d(1, 2)(ones((1, 1, 2, 2))).tolist()
         [[[[4.0]]]]
     """
-
-    norm_type: float
-    kernel_size: Sizes
-    stride: Sizes | None = None
-    ceil_mode: bool = False
 
 
 class _AdaptivePoolNd(UnaryLayer):

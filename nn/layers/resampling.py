@@ -5,7 +5,6 @@ The functions of the same names explain the arguments.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -15,7 +14,7 @@ from minigrad.nn.functional.resampling import Mode, Scale
 from minigrad.nn.functional.windows import Sizes
 from minigrad.nn.layers.function_layer import UnaryLayer, layer_of
 from minigrad.nn.module.base import Module
-from minigrad.support.checks import check_number, check_sizes
+from minigrad.support.checks import check_sizes
 from minigrad.tensors.tensor import Tensor
 
 __all__ = [
@@ -165,8 +164,6 @@ class _ConstantPad(_Pad):
 
     def __init__(self, padding: int | Sequence[int], value: float) -> None:
         super().__init__(padding)
-        if value != -math.inf:
-            check_number(type(self).__name__, "value", value, infinite=True)
         self.value = value
 
     def extra_repr(self) -> str:
