@@ -9,7 +9,6 @@ from typing import Any
 from minigrad import ops
 from minigrad.nn import functional as F
 from minigrad.nn import init
-from minigrad.nn.layers.function_layer import UnaryLayer, layer_of
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
 from minigrad.support.checks import check_flag, check_size
@@ -126,8 +125,7 @@ class Identity(Module):
         return input
 
 
-@layer_of(ops.flatten)
-class Flatten(UnaryLayer):
+class Flatten(Module):
     """The axes from start_dim to end_dim as one; by default all but the batch axis.
 
     Example:
@@ -136,8 +134,16 @@ class Flatten(UnaryLayer):
         minigrad.Size([2, 60])
     """
 
-    start_dim: int = 1
-    end_dim: int = -1
+    repr_fields = ("start_dim", "end_dim")
+
+    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
+        super().__init__()
+        self.start_dim = start_dim
+        self.end_dim = end_dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Flatten the axes."""
+        return ops.flatten(input, self.start_dim, self.end_dim)
 
 
 class Unflatten(Module):
