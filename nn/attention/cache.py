@@ -145,12 +145,7 @@ class KVCache(Cache):
         self._map(lambda x: x[:, :, :max_length])
 
     def batch_select_indices(self, indices: Any) -> None:
-        chosen = np.asarray(indices)
-        refuse_shapes(
-            chosen.ndim != 1 or chosen.dtype.kind not in "iu", "batch_select_indices",
-            "ints of shape (n,)", chosen,
-        )  # fmt: skip
-        self._map(lambda x: x[chosen])
+        self._map(lambda x: ops.take(x, indices, 0))
 
     def batch_repeat_interleave(self, repeats: int) -> None:
         check_size(f"{type(self).__name__}.batch_repeat_interleave", "repeats", repeats)

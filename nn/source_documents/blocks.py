@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.errors import value_error
 from minigrad.nn import functional as F
 from minigrad.nn.attention.multi_head import MultiHeadAttention
 from minigrad.nn.functional.masks import MaskLike
@@ -159,16 +158,11 @@ class TransformerBlock(Module):
         self.num_heads = check_size(owner, "num_heads", num_heads)
         self.output_dim = check_size(owner, "output_dim", output_dim)
         check_divisible(owner, hidden_dim=hidden_dim, num_heads=num_heads)
-        if hidden_dim != input_dim:
+        if not input_dim == hidden_dim == output_dim:
             raise ValueError(
-                f"{owner}: in `intermediate_output = LayerNorm(Linear(attention_output, "
-                f"hidden_dim) + input)`, hidden_dim ({hidden_dim}) must be input_dim ({input_dim})"
-            )
-        if output_dim != hidden_dim:
-            raise ValueError(
-                f"{owner}: in `output = LayerNorm(Linear(intermediate_output, output_dim) + "
-                f"intermediate_output)`, output_dim ({output_dim}) must be hidden_dim "
-                f"({hidden_dim})"
+                f"{owner}: the residual sums `Linear(attention_output) + input` and "
+                f"`Linear(intermediate_output) + intermediate_output` need equal input_dim, "
+                f"hidden_dim and output_dim, got {input_dim}, {hidden_dim} and {output_dim}"
             )
         self.query = Linear(input_dim, hidden_dim)
         self.key = Linear(input_dim, hidden_dim)
@@ -193,11 +187,6 @@ class TransformerBlock(Module):
                 may attend. Float: added to the scores, with a gradient if it requires one.
             is_causal: Each position attends to itself and those before it only.
         """
-        if input.ndim not in (2, 3) or input.shape[-1] != self.input_dim:
-            raise value_error(
-                f"TransformerBlock: the input must have shape (L, {self.input_dim}) or "
-                f"(N, L, {self.input_dim}), got {input.shape}"
-            )
         x = ops.expand_dims(input, 0) if input.ndim == 2 else input  # (N, L, input_dim)
         masks = (key_padding_mask, attn_mask, is_causal)
         attended = self.attention(self.query(x), self.key(x), self.value(x), *masks)

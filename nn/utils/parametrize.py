@@ -57,7 +57,8 @@ def register_parametrization(
         unsafe: Whether the shape may be another one.
 
     Raises:
-        ValueError: There is no such parameter, or its shape would change.
+        AttributeError: There is no such parameter.
+        ValueError: Its shape would change.
 
     Example:
         >>> from minigrad import nn, ones
@@ -73,19 +74,13 @@ def register_parametrization(
     """
     owner, kind = type(module).__name__, type(parametrization).__name__
     parametrized = is_parametrized(module, tensor_name)
-    own = dict(module._own_parameters())
-    if tensor_name not in own and not parametrized:
-        raise ValueError(
-            f"register_parametrization: {owner} has no parameter {tensor_name!r} of its own; it "
-            f"has {list(own)}"
-        )
     inverse = getattr(parametrization, "right_inverse", None)
     if parametrized and inverse is not None:
         raise ValueError(
             f"register_parametrization: {tensor_name!r} of {owner} is parametrized already, and "
             f"{kind} has a right_inverse: register it first"
         )
-    value = getattr(module, tensor_name)
+    value = getattr(module, tensor_name) if parametrized else module.get_parameter(tensor_name)
     with no_grad():
         found = value if inverse is None else inverse(value)
         originals = (
@@ -134,7 +129,8 @@ def remove_parametrizations(module: M, tensor_name: str, leave_parametrized: boo
         leave_parametrized: Whether it keeps its present value; otherwise it becomes the original.
 
     Raises:
-        ValueError: It is not parametrized.
+        AttributeError: No parameter is parametrized.
+        KeyError: This one is not.
 
     Example:
         >>> from minigrad import nn
@@ -144,11 +140,6 @@ def remove_parametrizations(module: M, tensor_name: str, leave_parametrized: boo
         >>> [name for name, _ in layer.named_parameters()]
         ['bias', 'weight']
     """
-    if not is_parametrized(module, tensor_name):
-        raise ValueError(
-            f"remove_parametrizations: {tensor_name!r} of {type(module).__name__} is not "
-            f"parametrized"
-        )
     original = next(iter(_lists(module)[tensor_name].parameters()))
     return _made_plain(module, tensor_name, original, leave_parametrized)
 

@@ -8,11 +8,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.errors import refuse_shapes, type_error, value_error
+from minigrad.autograd.errors import refuse_shapes, value_error
 from minigrad.ops._numerics import values_of
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import integers
-from minigrad.support.checks import check_choice
+from minigrad.support.checks import check_choice, check_size
 from minigrad.tensors.creation import full, tensor
 from minigrad.tensors.tensor import Tensor
 
@@ -200,7 +200,7 @@ def pad_packed_sequence(
         sequence: The packed sequences.
         batch_first: Whether the batch is the first axis of the result.
         padding_value: The number that fills the rest.
-        total_length: L, by default the largest length.
+        total_length: L, at least the largest length, which is the default.
 
     Returns:
         The sequences, of shape (L, N, ...), with `batch_first` (N, L, ...), and their lengths, of
@@ -213,17 +213,9 @@ def pad_packed_sequence(
         >>> padded.tolist(), lengths.tolist()
         ([[1, 2], [3, 0]], [2, 1])
     """
-    if not isinstance(sequence, PackedSequence):
-        raise type_error(
-            f"pad_packed_sequence: a PackedSequence expected, got {type(sequence).__name__}"
-        )
     packing = packing_of(sequence)
     if total_length is not None:
-        if total_length < packing.shape[0]:
-            raise value_error(
-                f"pad_packed_sequence: total_length must be at least {packing.shape[0]}, the "
-                f"largest length, got {total_length}"
-            )
+        check_size("pad_packed_sequence", "total_length", total_length, least=packing.shape[0])
         packing.shape = total_length, packing.shape[1]
     padded = packing.spread(sequence.data, packing.steps, padding_value)
     return padded.swapaxes(0, 1) if batch_first else padded, tensor(packing.lengths)
