@@ -79,10 +79,6 @@ def add_positional_encoding(x: np.ndarray, pe: np.ndarray) -> np.ndarray:
 def learned_positional_encoding(max_length: int, d_model: int) -> np.ndarray:
     """Initialize learned positional embeddings.
 
-    Args:
-        max_length: Maximum sequence length.
-        d_model: Model dimension.
-
     Returns:
         Embeddings, shape (max_length, d_model), initialized randomly: normally distributed with
         standard deviation 0.02.
@@ -97,9 +93,6 @@ def learned_positional_encoding(max_length: int, d_model: int) -> np.ndarray:
 
 def create_causal_mask(seq_length: int) -> np.ndarray:
     """Create causal (look-ahead) mask for autoregressive attention.
-
-    Args:
-        seq_length: Sequence length.
 
     Returns:
         Mask, shape (seq_length, seq_length). Lower triangular matrix (True below/on diagonal).

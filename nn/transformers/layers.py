@@ -119,10 +119,9 @@ class TransformerEncoderLayer(Layer):
             is_causal: Each position attends to itself and those before it only.
             kv_cache: A cache, whose positions come before those of `src`; the last axis of every
                 mask counts both.
-            use_cache: Whether to store the positions of `src` in the cache.
-            cache_position: Their positions, ints of shape (L,), by default after the cached ones.
-            cache_layer_idx: The slot of this layer in the cache. By default each layer gets the
-                next one in its first call.
+            use_cache: As in `MultiHeadAttention`.
+            cache_position: The same.
+            cache_layer_idx: The same.
             need_weights: Whether to also return the attention weights of every head.
 
         Returns:
@@ -180,10 +179,9 @@ class TransformerDecoderLayer(Layer):
             kv_cache: A cache, whose positions come before those of `tgt`; the last axis of the
                 target's masks counts both. An `EncoderDecoderCache` also stores the projected
                 memory.
-            use_cache: Whether to store the positions of `tgt` in the cache.
-            cache_position: Their positions, ints of shape (T,), by default after the cached ones.
-            cache_layer_idx: The slot of this layer in the cache. By default each layer gets the
-                next one in its first call.
+            use_cache: As in `MultiHeadAttention`.
+            cache_position: The same.
+            cache_layer_idx: The same.
         """
         own: Any = kv_cache
         across: Any = None

@@ -126,8 +126,8 @@ def clip_grad_norm_(
         parameters: A tensor, or several; those without a gradient are skipped. If some are divided
             among ranks, all of these ranks call it, and the norm is that of the whole.
         max_norm: The largest norm allowed.
-        norm_type: The p of the p-norm; inf for the largest absolute value.
-        error_if_nonfinite: Raise if the norm is infinite or not a number.
+        norm_type: As in `get_total_norm`.
+        error_if_nonfinite: The same.
         foreach: It changes nothing.
 
     Example:
