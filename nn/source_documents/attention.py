@@ -81,12 +81,7 @@ class DotProductAttention(_SingleHead):
         \text{Output} = \operatorname{softmax}\Big(\frac{Q K^\top}{\sqrt{d}}\Big)\, V,
 
     where d is `hidden_size`. The projections are initialized by `init.xavier_uniform`.
-
-    Args:
-        query_size: The width of the query.
-        key_size: The width of the key.
-        value_size: The width of the value.
-        hidden_size: The width of the projections and of the output.
+    The sizes are the widths of query, key and value, `hidden_size` that of projections and output.
 
     Attributes:
         query_proj: The projection of queries, of shape (query_size, hidden_size).
@@ -200,10 +195,7 @@ class AdditiveAttention(_SingleHead):
     Source: Bahdanau, Cho and Bengio, "Neural machine translation by jointly learning to align and
     translate", 2015.
 
-    Args:
-        d_q: The width of the query.
-        d_k: The width of the key.
-        d_attn: The width of the hidden layer.
+    `d_q`, `d_k` and `d_attn` are the widths of query, key and hidden layer.
 
     Attributes:
         W_q: The projection of queries, of shape (d_q, d_attn).

@@ -51,10 +51,8 @@ class TransformerEncoderBlock(Module):
 
     Attributes:
         attention: The `MultiHeadAttention`.
-        linear1: The first layer of the feed-forward network.
-        linear2: The second.
-        norm1: The `LayerNorm` before the attention.
-        norm2: The one before the feed-forward network.
+        linear1, linear2: The layers of the feed-forward network.
+        norm1, norm2: The `LayerNorm` before the attention, and that before the network.
 
     Example:
         >>> from minigrad import nn, randn
@@ -130,14 +128,10 @@ class TransformerBlock(Module):
         output_dim: The width of the output z.
 
     Attributes:
-        query: The `Linear` that makes Q.
-        key: The one that makes K.
-        value: The one that makes V.
+        query, key, value: The `Linear` layers that make Q, K and V.
         attention: The `MultiHeadAttention`, without biases.
-        linear1: The `Linear` of y.
-        norm1: The `LayerNorm` of y.
-        linear2: The `Linear` of z.
-        norm2: The `LayerNorm` of z.
+        linear1, norm1: The `Linear` and the `LayerNorm` of y.
+        linear2, norm2: Those of z.
 
     Example:
         >>> from minigrad import nn, randn

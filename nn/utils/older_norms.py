@@ -61,5 +61,12 @@ def spectral_norm(
 
 
 def remove_spectral_norm(module: M, name: str = "weight") -> M:
-    """Undo `spectral_norm`, as `remove_weight_norm` does."""
+    """Undo `spectral_norm`, as `remove_weight_norm` does.
+
+    Example:
+        >>> from minigrad import nn
+        >>> layer = nn.utils.remove_spectral_norm(nn.utils.spectral_norm(nn.Linear(4, 3)))
+        >>> [name for name, _ in layer.named_parameters()]
+        ['bias', 'weight']
+    """
     return remove_older_names("remove_spectral_norm", module, name)

@@ -168,16 +168,16 @@ def remove_older_names(owner: str, module: M, tensor_name: str) -> M:
         kind = type(module).__name__
         raise ValueError(f"{owner}: {tensor_name!r} of {kind} is not normalized")
     names = [f"{tensor_name}_{part}" for part in norm.older_names]
-    _made_plain(module, tensor_name, getattr(module, names[0]), keep=True)
+    _made_plain(module, tensor_name, getattr(module, names[0]), leave_parametrized=True)
     for name in names:
         delattr(module, name)
     return module
 
 
-def _made_plain(module: M, tensor_name: str, original: Tensor, keep: bool) -> M:
-    """Make a computed parameter a plain one, of its present value or that of its original."""
+def _made_plain(module: M, tensor_name: str, original: Tensor, leave_parametrized: bool) -> M:
+    """Make a computed parameter a plain one, of its present value or that of the original."""
     with no_grad():
-        value = getattr(module, tensor_name) if keep else original
+        value = getattr(module, tensor_name) if leave_parametrized else original
     _forget(module, tensor_name)
     setattr(module, tensor_name, Parameter(value, requires_grad=original.requires_grad))
     return module

@@ -196,11 +196,8 @@ def pad_packed_sequence(
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Undo `pack_padded_sequence`.
 
-    Args:
-        sequence: The packed sequences.
-        batch_first: Whether the batch is the first axis of the result.
-        padding_value: The number that fills the rest.
-        total_length: L, at least the largest length, which is the default.
+    `total_length` is L, at least the largest length, which is the default; `batch_first` and
+    `padding_value` are those of `pad_sequence`.
 
     Returns:
         The sequences, of shape (L, N, ...), with `batch_first` (N, L, ...), and their lengths, of
@@ -226,10 +223,7 @@ def unpad_sequence(
 ) -> list[Tensor]:
     """Undo `pad_sequence`: the first elements of each sequence.
 
-    Args:
-        padded_sequences: Shape (L, N, ...), with `batch_first` (N, L, ...).
-        lengths: The length of each sequence.
-        batch_first: Whether the batch is the first axis.
+    The arguments are those of `pack_padded_sequence`, the lengths in any order.
 
     Source: PyTorch 2.13, "torch.nn.utils.rnn.unpad_sequence".
 
