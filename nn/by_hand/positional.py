@@ -66,14 +66,9 @@ def add_positional_encoding(x: np.ndarray, pe: np.ndarray) -> np.ndarray:
         >>> add_positional_encoding(x, sinusoidal_encoding(100, 512)).shape
         (2, 10, 512)
     """
-    seq_len, max_len = x.shape[-2], pe.shape[0]
-    check_shapes("add_positional_encoding", pe=(pe, (max_len, x.shape[-1])))
-    if seq_len > max_len:
-        raise ValueError(
-            f"add_positional_encoding: seq_len ({seq_len}) is more than the max_len ({max_len}) "
-            f"of pe"
-        )
-    return x + pe[:seq_len]  # (batch, seq_len, d_model) + (seq_len, d_model)
+    positions = pe[: x.shape[-2]]  # (seq_len, d_model)
+    check_shapes("add_positional_encoding", pe=(positions, x.shape[-2:]))
+    return x + positions
 
 
 def learned_positional_encoding(max_length: int, d_model: int) -> np.ndarray:

@@ -28,12 +28,6 @@ class Layer(Module):
     """2, or 3 with cross-attention: each has a normalization and a dropout."""
     repr_fields = ("norm_first",)
     multihead_attn: MultiHeadAttention
-    norm1: LayerNorm
-    norm2: LayerNorm
-    norm3: LayerNorm
-    dropout1: Dropout
-    dropout2: Dropout
-    dropout3: Dropout
 
     def __init__(
         self, d_model: int, num_heads: int, dim_feedforward: int = 2048, dropout: float = 0.1,
@@ -53,11 +47,13 @@ class Layer(Module):
         self.linear1 = Linear(d_model, dim_feedforward, bias)
         self.dropout = Dropout(dropout)
         self.linear2 = Linear(dim_feedforward, d_model, bias)
-        numbers = range(1, self.branches + 1)
-        for i in numbers:
-            setattr(self, f"norm{i}", LayerNorm(d_model, layer_norm_eps, bias=bias))
-        for i in numbers:
-            setattr(self, f"dropout{i}", Dropout(dropout))
+        self.norm1 = LayerNorm(d_model, layer_norm_eps, bias=bias)
+        self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias)
+        if self.branches == 3:
+            self.norm3 = LayerNorm(d_model, layer_norm_eps, bias=bias)
+        self.dropout1, self.dropout2 = Dropout(dropout), Dropout(dropout)
+        if self.branches == 3:
+            self.dropout3 = Dropout(dropout)
         self.activation = activation_function(activation)
 
     def _feed_forward(self, x: Tensor) -> Tensor:

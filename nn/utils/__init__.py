@@ -300,12 +300,8 @@ def attention_weights(model: Module) -> Iterator[dict[str, list[Tensor]]]:
         for path, module in model.named_modules()
         if "need_weights" in signature_of(module.forward).parameters
     }
-    ids = set(map(id, able.values()))
-    layers = {
-        path: module
-        for path, module in able.items()
-        if sum(id(part) in ids for part in module.modules()) == 1
-    }
+    inner = set(able.values())
+    layers = {path: m for path, m in able.items() if inner.intersection(m.modules()) == {m}}
     if not layers:
         raise ValueError(f"attention_weights: {type(model).__name__} has no attention layer in it")
     found: dict[str, list[Tensor]] = {path: [] for path in layers}

@@ -5,7 +5,7 @@ The layer becomes an instance of a subclass of its class, in which the parameter
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from minigrad.autograd.grad_mode import no_grad
 from minigrad.nn.module.base import Module
@@ -189,8 +189,7 @@ def _lists(module: Module) -> Any:
 
 def _computed_names(module: Module) -> dict[str, Any]:
     """The computed parameters: None, or the normalization whose tensors the module has itself."""
-    found: dict[str, Any] = getattr(type(module), "_parametrized", {})
-    return found
+    return cast("dict[str, Any]", getattr(type(module), "_parametrized", {}))
 
 
 def _forget(module: Module, tensor_name: str) -> None:
@@ -205,14 +204,12 @@ def _forget(module: Module, tensor_name: str) -> None:
 
 def _computed(name: str, norm: Any) -> property:
     def compute(module: Module) -> Tensor:
-        value: Tensor
         if norm is None:
-            value = _lists(module)[name]()
-        else:
-            norm.training = module.training
-            tensors = (getattr(module, f"{name}_{part}") for part in norm.older_names)
-            value = norm.forward(*tensors)  # no call of its own: it is no child of the module
-        return value
+            return cast("Tensor", _lists(module)[name]())
+        norm.training = module.training
+        tensors = (getattr(module, f"{name}_{part}") for part in norm.older_names)
+        # No call of its own: it is no child of the module.
+        return cast("Tensor", norm.forward(*tensors))
 
     return property(compute)
 
@@ -235,9 +232,8 @@ def _adapt_state_dict(module: Module, state: dict[str, Any]) -> dict[str, Any]:
         for old, new in getattr(_lists(module)[name][0], "older_names", {}).items():
             if (key := f"{name}_{old}") in state:
                 state[f"parametrizations.{name}.{new}"] = state.pop(key)
-    plain: Any = type(module).__base__
-    adapted: dict[str, Any] = plain.adapt_state_dict(module, state)
-    return adapted
+    plain = cast("type[Module]", type(module).__base__)
+    return plain.adapt_state_dict(module, state)
 
 
 def _reduced(module: Module) -> tuple[Any, ...]:

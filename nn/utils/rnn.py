@@ -160,15 +160,12 @@ def pack_padded_sequence(
             f"{owner}: {x.shape[1]} lengths from 1 to {x.shape[0]} expected for an input of "
             f"shape {tuple(input.shape)}, got {counts.tolist()}"
         )
-    order = None
-    if enforce_sorted:
-        if np.any(counts[1:] > counts[:-1]):
-            raise value_error(
-                f"{owner}: lengths must not grow, got {counts.tolist()}; pass "
-                f"enforce_sorted=False to have the sequences sorted"
-            )
-    else:
-        order = np.argsort(-counts, kind="stable")
+    if enforce_sorted and np.any(counts[1:] > counts[:-1]):
+        raise value_error(
+            f"{owner}: lengths must not grow, got {counts.tolist()}; pass enforce_sorted=False to "
+            f"have the sequences sorted"
+        )
+    order = None if enforce_sorted else np.argsort(-counts, kind="stable")
     sizes = (counts > np.arange(counts.max())[:, None]).sum(axis=1)
     sorted_indices = None if order is None else tensor(order)
     packing = Packing(sizes, sorted_indices)
