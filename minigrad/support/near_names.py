@@ -6,7 +6,15 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, NoReturn
 
-__all__ = ["keyword_advice", "names", "refuse"]
+__all__ = ["keyword_advice", "names", "refuse", "similar"]
+
+
+def similar(name: str, known: Iterable[str], most: int = 3) -> str:
+    """Advice for an error: the names that are nearly this one; "" if there are none."""
+    import difflib
+
+    near = difflib.get_close_matches(name, [*known], most)
+    return f"; similar: {', '.join(near)}" if near else ""
 
 
 def keyword_advice(given: Iterable[str], known: Sequence[str]) -> str:

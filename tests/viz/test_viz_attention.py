@@ -360,7 +360,7 @@ class TestChoice:
         ("error", "why", "model", "inputs", "options"),
         [
             (RuntimeError, r"no attention ran in Linear.*softmax", nn.Linear(8, 2), [X], {}),
-            (TypeError, "expected a Module or a function .* got Tensor", X, [], {}),
+            (TypeError, "is not a callable object", X, [], {}),
             (TypeError, "TransformerEncoder", encoder(), [], {}),
         ],
     )

@@ -393,7 +393,6 @@ def test_one_row_stands_for_those_with_the_same_marks_and_the_rest_is_cut() -> N
 
 def test_what_cannot_be_drawn_is_refused() -> None:
     for error, why, run in (
-        (TypeError, "capture", lambda: viz.program(3)),
         (RuntimeError, "second call", lambda: viz.program(minigrad.capture(minigrad.exp))),
         (ValueError, r"\.svg", lambda: captured().save("step.html")),
     ):

@@ -254,7 +254,7 @@ class TestExplore:
         for target, inputs, why in (
             (nn.Linear(3, 2), [], r"Linear\.forward: missing"),
             (drawn, [minigrad.ones(3)], "takes no inputs"),
-            (computed, [minigrad.ones(3)], "have run already"),
+            (computed, [minigrad.ones(3)], "are not run on inputs"),
             ("a model", [], "str"),
         ):
             with pytest.raises(TypeError, match=why):

@@ -9,7 +9,6 @@ import math
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
 
 from minigrad.autograd.primitives import Primitive
 from minigrad.viz.explanation.matrix_products import Share, Term, product
@@ -23,11 +22,8 @@ LONGEST = 120
 """The most characters that are shown of a line of a program."""
 
 
-class Answer(NamedTuple):
-    """A question and its answer."""
-
-    question: str
-    text: str
+Answer = tuple[str, str]
+"""A question and its answer."""
 
 
 def step_notes(step: Step, part: Part, shapes: Mapping[str, Shape]) -> list[Answer]:
@@ -39,7 +35,7 @@ def step_notes(step: Step, part: Part, shapes: Mapping[str, Shape]) -> list[Answ
     share = None if found is None else found.share(part.name)
     answers = [] if share is None else list(_answers(share))
     if broadcast := explain_broadcast(part.raw_shape, part.sent.shape):
-        answers.append(Answer("Why a sum?", broadcast))
+        answers.append(("Why a sum?", broadcast))
     return answers
 
 
@@ -56,10 +52,10 @@ def argument_sources(diagram: Diagram) -> dict[str, dict[str, str]]:
 
 
 def _answers(share: Share) -> Iterator[Answer]:
-    yield Answer("Why a sum?" if share.sums else "Why no sum?", explain_sum(share))
+    yield "Why a sum?" if share.sums else "Why no sum?", explain_sum(share)
     if transpose := explain_transpose(share):
         turned = any(turned for _, turned in share.matrices)
-        yield Answer("Why a transpose?" if turned else "Why no transpose?", transpose)
+        yield "Why a transpose?" if turned else "Why no transpose?", transpose
 
 
 # Sums and transposes ----------------------------------------------------------------------------

@@ -3,10 +3,10 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Any
 
+from minigrad.support.near_names import similar
 from minigrad.viz.record.model import AnyDiagram, Diagram, Group, Node
 from minigrad.viz.record.steps import IN_FULL, Summary, largest_in_full
 
@@ -70,8 +70,7 @@ def _chosen(what: str, choice: Choice, among: Iterable[Group | Node]) -> set[str
     for name in (wanted if isinstance(wanted, str) else wanted.__name__ for wanted in choice):
         so_called = {item for item in names if any(fnmatchcase(n, name) for n in names[item] if n)}
         if not so_called:
-            near = get_close_matches(name, {text for texts in names.values() for text in texts})
-            hint = f"; similar: {', '.join(near)}" if near else ""
+            hint = similar(name, {text for texts in names.values() for text in texts})
             raise ValueError(
                 f"{what}: no module, function or op of this graph is called {name!r}{hint}"
             )
