@@ -10,7 +10,6 @@ import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 
-from minigrad.autograd.primitives import Primitive
 from minigrad.viz.explanation.matrix_products import Share, Term, product
 from minigrad.viz.record.model import Diagram, Node
 from minigrad.viz.record.steps import Part, Step
@@ -145,12 +144,10 @@ def _listed(words: Iterable[str]) -> str:
 # Saved arrays, and where the program made them --------------------------------------------------
 
 
-def explain_saved(node: Node, step: Step | None) -> tuple[tuple[str, str], ...]:
+def explain_saved(node: Node, step: Step | None) -> Iterator[tuple[str, str]]:
     """Say which rule reads each array that an op saved; with ``""``, why others were not saved."""
-    return () if node.primitive is None else tuple(_saved(node.primitive, node, step))
-
-
-def _saved(op: Primitive, node: Node, step: Step | None) -> Iterator[tuple[str, str]]:
+    if (op := node.primitive) is None:
+        return
     needs = {name: op.rule(name).needs for name in op.ruled}
     joint = op.joint.needs if op.joint is not None else ()
     active = {part.name for part in step.parts} if step is not None else set(needs)

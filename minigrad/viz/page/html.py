@@ -70,11 +70,6 @@ def write_page(
         + static("mathml.css")
         + static("explore.css"),
         "facts": _text(_facts(graph)),
-        "born": "".join(
-            f'<button class="born" data-id="{_text(node.id)}">⬣ {node.born} born in '
-            f"{_text(node.label)}: go there</button>"
-            for node in [node for node in diagram.nodes if node.born][:1]
-        ),
         "picture": still(draw(close(diagram, closed)).replace(f"<style>{STYLE}</style>", "")),
         "guide": _guide(diagram, start),
         "table": still(_table(graph)),
