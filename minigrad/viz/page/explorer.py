@@ -115,8 +115,7 @@ def explore(
         The page: its path, which shows itself in a notebook. The file needs nothing else.
 
     Raises:
-        TypeError: `target` is not one of these, or the arguments do not fit it; or `walk` holds
-            something else than stops.
+        TypeError: `target` is not one of these, or the arguments do not fit it.
         ValueError: `depth` is negative, or a name of `values` or `open` is unknown; or a stop of
             `walk` names no box or step, or several.
 
