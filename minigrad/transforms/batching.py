@@ -434,6 +434,8 @@ def _scatter_index(batch: Batch, value: Any, index: Any, shape: Any) -> Any:
 def _take(batch: Batch, x: Any, indices: Any, axis: Any) -> Any:
     if not isinstance(indices, Samples):
         return along_axes(batch, x, indices, axis)
+    if axis is None:
+        return NotImplemented
     return _getitem(batch, x, (*[slice(None)] * (axis % len(shape_of(x))), indices))
 
 

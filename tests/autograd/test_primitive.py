@@ -119,6 +119,16 @@ def test_a_tensor_in_the_place_of_an_option_is_never_ignored() -> None:
         assert grad(out.sum(), gain)[0].shape == gain.shape
 
 
+def test_three_arguments() -> None:
+    my_fma = own(
+        "my_fma", lambda a, b, c: a * b + c, {"promote": ("a", "b", "c")},
+        a=lambda g, b: g * b, b=lambda g, a: g * a, c=lambda g: g,
+    )  # fmt: skip
+    check(my_fma, variable(2, 3), variable(3, seed=1), variable(2, 1, seed=2))
+    check(lambda a: my_fma(a, 2.0, a), variable(2))
+    assert my_fma(Tensor([1.0]), 2, np.array([1])).dtype == np.float32
+
+
 def test_variadic() -> None:
     @primitive
     def my_total(*tensors: Any, power: int = 1) -> Any:
