@@ -41,9 +41,6 @@ expit, gammaln, multigammaln, psi = sigmoid, lgamma, mvlgamma, digamma
 def ndtr(input: Any) -> Tensor:
     """Compute the probability that a standard normal number is at most `input`.
 
-    Args:
-        input: The numbers.
-
     Source: PyTorch 2.13, "torch.special.ndtr".
 
     Example:
@@ -56,9 +53,6 @@ def ndtr(input: Any) -> Tensor:
 
 def ndtri(input: Any) -> Tensor:
     """Compute the number below which a standard normal one is with probability `input`.
-
-    Args:
-        input: Probabilities.
 
     Source: PyTorch 2.13, "torch.special.ndtri".
 

@@ -30,26 +30,11 @@ def normal(*shape: int, dtype: Any = np.float64) -> Tensor:
     return var(np.random.default_rng(shape).normal(size=shape), dtype)
 
 
-def repeated(times: int, step: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
-    """A function applied to its own result."""
-
-    def function(h: Tensor) -> Tensor:
-        for _ in range(times):
-            h = step(h)
-        return h
-
-    return function
-
-
 INF = np.inf
 ROW = [-1.0, 0.0, 0.5, 1.0, 2.0]
 LOG4 = pytest.approx(8 * np.log(2))
 SLOPES: dict[str, tuple[Callable[..., Tensor], list[Any], list[Any]]] = {
     # The function, its arguments, and the gradient of its sum with respect to each.
-    "a sum used with its own part": (lambda x, y: (x + y) + x, [2.0, 3.0], [2.0, 1.0]),
-    "an interior square": (lambda x: (lambda a: a * a)(3.0 * x), [2.0], [36.0]),
-    "doubling thrice": (repeated(3, lambda h: h + h), [[1.0, 2.0]], [[8.0, 8.0]]),
-    "a chain of ten thousand": (repeated(10_000, lambda h: h + 0.0), [1.0], [1.0]),
     "a number times a row": (lambda x, y: x * y, [2.0, [1.0, 2.0, 3.0]], [6.0, [2.0] * 3]),
     "a row read twice": (lambda x: x[[0, 0, 1]], [[1.0, 2.0, 3.0]], [[2.0, 1.0, 0.0]]),
     "max of equals": (minigrad.max, [[1.0] * 4], [[0.25] * 4]),
@@ -136,8 +121,6 @@ def test_gradients_of_modules(name: str) -> None:
 X = normal(2, 3, 4)
 CHECKED: dict[str, tuple[Callable[..., Any], list[Tensor]]] = {
     # What is differentiated, once and twice.
-    "a residual chain": (repeated(5, lambda h: h + minigrad.tanh(h * 0.5)), [normal(3)]),
-    "a matrix times itself": (lambda x: x @ x, [normal(3, 3)]),
     "a row times matrices": (minigrad.matmul, [normal(3), normal(2, 3, 2)]),
     "a matrix times a row": (minigrad.matmul, [normal(2, 4, 3), normal(3)]),
     "a row times a row": (minigrad.matmul, [normal(3), normal(3)]),
@@ -192,24 +175,6 @@ def test_a_branch_that_was_not_taken(name: str) -> None:
     assert found[1] != 0.0
     (first,) = grad(function(x).sum(), x, create_graph=True)
     assert np.isfinite(grad(first[1], x)[0].tolist()[1])
-
-
-# Backward passes --------------------------------------------------------------------------------
-
-
-def test_what_has_no_gradient() -> None:
-    x, unused = var([1.0, 2.0]), var(2.0)
-    with pytest.raises(RuntimeError, match="only for a scalar output"):
-        (x * 2.0).backward()
-    x.sum().backward()
-    assert unused.grad is None
-    with pytest.raises(RuntimeError, match="not depend.* input 1"):
-        grad(x.sum(), [x, unused])
-    assert grad(x.sum(), [x, unused], allow_unused=True)[1] is None
-    whole = minigrad.tensor([1, 2])
-    for call in (lambda: tensor([1, 2], requires_grad=True), whole.requires_grad_):
-        with pytest.raises(TypeError, match="float.*grad"):
-            call()
 
 
 # Indexing and mutation --------------------------------------------------------------------------

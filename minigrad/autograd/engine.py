@@ -20,7 +20,17 @@ from minigrad.autograd.call import with_history, wrap
 from minigrad.autograd.events import Call, Pull, effect, tell, within
 from minigrad.autograd.lending import notice_writes
 from minigrad.autograd.mode import State, located, state
-from minigrad.autograd.node import FREED, Edge, Leaf, Node, Output, Variable, Watch, node_of
+from minigrad.autograd.node import (
+    FREED,
+    Edge,
+    Leaf,
+    Node,
+    Output,
+    Variable,
+    Watch,
+    data_of,
+    node_of,
+)
 from minigrad.autograd.plan import Plan
 from minigrad.autograd.primitives import Primitive, primitive
 from minigrad.autograd.sums import unbroadcast
@@ -235,10 +245,9 @@ def _filled(update: Update, edge: Edge) -> np.ndarray:
 
 def _fitted(part: Any, edge: Edge) -> Any:
     """A contribution in the shape and dtype of its edge."""
-    if (part._data if isinstance(part, Variable) else part).shape != edge.shape:
+    if data_of(part).shape != edge.shape:
         part = unbroadcast(part, edge.shape)
-    array = part._data if isinstance(part, Variable) else part
-    return part if array.dtype is edge.dtype else part.astype(edge.dtype)
+    return part if data_of(part).dtype is edge.dtype else part.astype(edge.dtype)
 
 
 def _observed_sum(
@@ -462,7 +471,7 @@ def copied(thing: Any) -> Any:
 
 
 def _without_history(op: Primitive, thing: Any) -> Any:
-    data = thing._data if isinstance(thing, Variable) else thing
+    data = data_of(thing)
     made = wrap(op.forward(data))
     if state.get().observers:
         tell("ran", Call(op, (thing,), (data,), (made,), (), None, state.get().frame))

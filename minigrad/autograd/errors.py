@@ -31,9 +31,10 @@ def explained(op: Primitive, values: tuple[Any, ...], error: Exception) -> Excep
     if message is None and op.explain_error is not None:
         message = op.explain_error(*values)
     if message is None:
-        message = _shapes_that_clash(values) or str(error).strip()
-        if " got " not in message and not isinstance(error, IndexError):
-            message += _what_came(values)
+        message = str(error).strip()
+        if not isinstance(error, IndexError):
+            message = _shapes_that_clash(values) or message
+            message += _what_came(values) if " got " not in message else ""
     if not message.startswith(f"{op.name}:"):
         message = f"{op.name}: {message}"
     kinds = (IndexError, ValueError, np.linalg.LinAlgError)

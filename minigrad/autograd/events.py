@@ -123,49 +123,26 @@ class Observer(StateChange):
         """See an op that ran, recorded or not.
 
         A detached tensor, a custom Function and a checkpoint are ops too.
-
-        Args:
-            call: What it computed with, and what it returned.
         """
 
     def pulled(self, pull: Pull) -> None:
-        """See a backward pass that ran the rules of a node.
-
-        Args:
-            pull: The node, what came to it, and what it sends.
-        """
+        """See a backward pass that ran the rules of a node."""
 
     def wrote(self, tensor: Variable, values: Any) -> None:
         """See a write: by an op in place, a fill, a copy, ``.data``, an optimizer.
 
-        A write to a part of a tensor is an op, ``setitem``, whose result is then written.
-
-        Args:
-            tensor: The tensor.
-            values: What it holds from now on: the result of an op, or an array or a number.
+        `values` are what it holds from now on: the result of an op, an array or a number. A write
+        to a part of a tensor is an op, ``setitem``, whose result is then written.
         """
 
     def left(self, tensor: Variable, door: str) -> None:
-        """See the values of a tensor that went to Python or to another library.
-
-        Args:
-            tensor: The tensor.
-            door: By what: ``".item()"``, ``"bool()"``, ``".data"`` ...
-        """
+        """See values that went to Python or elsewhere, by ``".item()"``, ``"bool()"`` ..."""
 
     def entered(self, module: Any) -> None:
-        """See a call of a module, whether it runs an op or not.
-
-        Args:
-            module: The module.
-        """
+        """See a call of a module, whether it runs an op or not."""
 
     def created(self, tensor: Variable) -> None:
-        """See a tensor that was made of numbers or of an array, by no op.
-
-        Args:
-            tensor: The tensor.
-        """
+        """See a tensor that was made of numbers or of an array, by no op."""
 
     def effect(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]

@@ -42,8 +42,6 @@ def add_hook(edge: Edge, hook: Callable[[Any], Any]) -> Removable:
 
     What it returns, unless None, takes the cotangent's place.
     """
-    if not callable(hook):
-        raise TypeError(f"register_hook: a function expected, got {type(hook).__name__}")
     if isinstance(edge, Leaf):
         hooked.add(edge)
         return Removable(edge.hooks, hook)
@@ -52,10 +50,6 @@ def add_hook(edge: Edge, hook: Callable[[Any], Any]) -> Removable:
 
 def add_post_hook(leaf: Leaf, hook: Callable[[Any], Any]) -> Removable:
     """Call `hook` with a leaf's tensor as soon as a backward pass has written its ``.grad``."""
-    if not callable(hook):
-        raise TypeError(
-            f"register_post_accumulate_grad_hook: a function expected, got {type(hook).__name__}"
-        )
     hooked.add(leaf)
     return Removable(leaf.post_hooks, hook)
 

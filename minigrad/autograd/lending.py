@@ -41,7 +41,7 @@ class _Loan:
         if self.before is None:
             return
         memory = self.memory()
-        if memory is not None and not _same(memory, self.before):
+        if memory is not None and memory.tobytes() != self.before.tobytes():  # NaN too
             mark_written(memory)
             self.before = memory.copy()
 
@@ -54,11 +54,6 @@ class _Loan:
 
 lent: dict[int, _Loan] = {}
 """The memory that NumPy may write now, by the id of the array that owns it. Mostly it is empty."""
-
-
-def _same(one: np.ndarray, other: np.ndarray) -> bool:
-    """Whether two arrays have the same bytes."""
-    return one.tobytes() == other.tobytes()
 
 
 def lend(array: np.ndarray) -> np.ndarray:

@@ -15,11 +15,6 @@ from minigrad.autograd.scope import Frame, Scope, module_call
 if TYPE_CHECKING:
     from minigrad.autograd.plan import Plan
 
-__all__ = [
-    "FREED", "Edge", "Leaf", "Node", "Output", "Variable", "Watch", "clock", "node_of",
-    "nodes_behind",
-]  # fmt: skip
-
 clock = itertools.count(1)
 """One clock stamps nodes and in-place writes, so that "older than" has one meaning."""
 
@@ -195,6 +190,11 @@ Edge: TypeAlias = Node | Leaf | Output
 def node_of(edge: Any) -> Any:
     """The node behind an edge; a leaf, and None, is itself."""
     return edge.node if isinstance(edge, Output) else edge
+
+
+def data_of(thing: Any) -> Any:
+    """The array of a tensor; anything else is itself."""
+    return thing._data if isinstance(thing, Variable) else thing
 
 
 def nodes_behind(*edges: Any, since: int = 0, known: Container[Any] = ()) -> Iterator[Node | Leaf]:

@@ -368,10 +368,7 @@ def _name_of(forward: Any) -> str:
 
 def _signature_of(forward: Any, name: str) -> inspect.Signature:
     """The signature of a forward function; a TypeError if it cannot be one."""
-    try:
-        signature = inspect.signature(forward)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"primitive: a function with a signature expected: {error}") from None
+    signature = inspect.signature(forward)
     for place, parameter in enumerate(signature.parameters.values()):
         if parameter.kind is parameter.VAR_KEYWORD or (
             place and parameter.kind is parameter.VAR_POSITIONAL

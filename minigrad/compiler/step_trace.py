@@ -18,7 +18,7 @@ from minigrad import random
 from minigrad.autograd.api import add_to_grad, grad_of
 from minigrad.autograd.engine import COPY, Update, call_hook
 from minigrad.autograd.events import Call, Pull, only_reads, undecorated
-from minigrad.autograd.node import Node, Output, Variable
+from minigrad.autograd.node import Node, Output, Variable, data_of
 from minigrad.autograd.primitives import Primitive, registry
 from minigrad.autograd.scope import Scope, ancestry
 from minigrad.compiler.memories import Memories
@@ -29,7 +29,6 @@ from minigrad.optim.options import compute_with
 from minigrad.support.tree import leaves, mapped
 from minigrad.tensors.tensor import Tensor
 from minigrad.tracing import Step, Trace, Value
-from minigrad.tracing.identity import array_of
 from minigrad.tracing.lines import user_line
 from minigrad.tracing.record import NUMBERS
 
@@ -309,7 +308,7 @@ class StepTrace(Trace):
         return value
 
     def _from_outside(self, thing: Any) -> Value:
-        array = array_of(thing)
+        array = data_of(thing)
         known = isinstance(array, np.ndarray) and self._identity.memory(array).values
         if known and not self._ignores:
             seen = self.memories.fixed | (set() if thing is array else self.memories.shared)
@@ -351,7 +350,7 @@ class StepTrace(Trace):
 
     def _new(self, step: Step | None, thing: Any) -> Value:
         value = super()._new(step, thing)
-        array = array_of(thing)
+        array = data_of(thing)
         if isinstance(array, np.ndarray):
             self.memories.note(value, array)
         return value

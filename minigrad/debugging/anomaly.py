@@ -13,7 +13,7 @@ import numpy as np
 
 from minigrad.autograd.events import Call, Observer, Pull
 from minigrad.autograd.mode import located
-from minigrad.autograd.node import Node, Variable
+from minigrad.autograd.node import Node, Variable, data_of
 from minigrad.autograd.primitives import Primitive
 from minigrad.support.decorators import Decorator
 from minigrad.support.tree import leaves
@@ -184,7 +184,7 @@ def _is_float(value: Any) -> bool:
 def _arrays(value: Any) -> Iterator[np.ndarray]:
     """The float arrays in a cotangent; an update only moves numbers, so it needs no check."""
     for part in leaves(value, (Variable, np.ndarray)):
-        yield part._data if isinstance(part, Variable) else part
+        yield data_of(part)
 
 
 def _named_arguments(op: Primitive, arguments: Sequence[Any]) -> Iterator[tuple[str, Any]]:
@@ -192,7 +192,7 @@ def _named_arguments(op: Primitive, arguments: Sequence[Any]) -> Iterator[tuple[
     for name, value in zip(op.params, arguments, strict=True):
         several = value if op.variadic and name == op.params[0] else [value]
         for i, one in enumerate(several):
-            array = one._data if isinstance(one, Variable) else one
+            array = data_of(one)
             if isinstance(array, np.ndarray) or _is_float(array):
                 yield (f"{name}[{i}]" if op.variadic else name), array
 

@@ -25,9 +25,6 @@ _PRODUCTS: dict[Primitive, tuple[tuple[str, ...], Callable[..., int]]] = {
     registry["matmul"]: (("a", "b"), lambda out, a, b: out.size * a.shape[-1]),
     registry["vecdot"]: (("a", "b"), lambda out, a, b: out.size * a.shape[-1]),
     registry["linear"]: (("x", "weight"), lambda out, x, *_: out.size * x.shape[-1]),
-    registry["tensordot"]: (
-        ("a", "b"), lambda out, a, b, axes: out.size * math.prod(a.shape[i] for i in axes[0])
-    ),
     registry["convolution"]: (
         ("x", "weight"), lambda out, x, weight, *_: out.size * weight.size // len(weight)
     ),

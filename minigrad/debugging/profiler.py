@@ -13,7 +13,7 @@ import numpy as np
 
 from minigrad.autograd.events import Call, Observer, Pull
 from minigrad.autograd.mode import state
-from minigrad.autograd.node import Leaf, Node, Variable
+from minigrad.autograd.node import Leaf, Node, Variable, data_of
 from minigrad.autograd.scope import LOOP, FunctionCall
 from minigrad.autograd.views import owner
 from minigrad.debugging.flops import ALWAYS, count_flops
@@ -158,7 +158,7 @@ class Profile(Observer):
         """Follow the memory of the arrays in a value until it is freed."""
         found = []
         values = value if isinstance(value, tuple | list) else (value,)
-        plain = [v._data if isinstance(v, Variable) else v for v in values]
+        plain = [data_of(v) for v in values]
         for array in arrays(plain):
             memory = owner(array)
             known = self._alive.get(id(memory))

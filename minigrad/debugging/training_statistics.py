@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 
 from minigrad.autograd.mode import state
-from minigrad.autograd.node import Variable
+from minigrad.autograd.node import Variable, data_of
 from minigrad.debugging.tables import aligned
 from minigrad.support.checks import check_size
 
@@ -210,7 +210,7 @@ class Statistics:
                 "Statistics.step: no parameter has a gradient; call it after backward() and before "
                 "zero_grad()"
             )
-        value = np.asarray(loss._data if isinstance(loss, Variable) else loss)
+        value = np.asarray(data_of(loss))
         if loss is not None and (value.size != 1 or value.dtype.kind not in "fiu"):
             got = f"shape {tuple(value.shape)}" if value.size != 1 else type(loss).__name__
             raise ValueError(f"Statistics.step: loss must be one number, got {got}")

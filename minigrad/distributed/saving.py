@@ -23,16 +23,16 @@ from minigrad.io.errors import LoadError
 from minigrad.io.files import load, save
 from minigrad.io.training import Stateful, resumed, training_of
 from minigrad.io.tree import pack, unpack
-from minigrad.nn.module.base import Module
+from minigrad.nn import Module
 from minigrad.optim import Optimizer
-from minigrad.support.files import folder_for, remove_unfinished
+from minigrad.support.files import folder_for
 from minigrad.tensors.tensor import Tensor
 
 Pieces = dict[str, list[int]]
 """By the name of an array: the axis that is divided, the part from start to end, the whole size."""
 
 INDEX = "index.npz"
-OF_A_RANK = re.compile(r"\.?([0-9a-f]{12})\.rank\d+\.npz(\.[0-9a-f]{12}\.unfinished)?")
+OF_A_SAVE = re.compile(r"\.?([0-9a-f]{12})\.rank\d+\.npz(\..*)?|\.index\.npz\..*\.unfinished")
 
 
 def save_training(folder: Any, /, *, comm: Communicator | None = None, **parts: Any) -> None:
@@ -81,10 +81,8 @@ def save_training(folder: Any, /, *, comm: Communicator | None = None, **parts: 
     _together(comm, lambda: save(index, folder / INDEX) if comm.rank == 0 else None)
     if comm.rank == 0:
         for path in folder.iterdir():  # of earlier saves, also of killed ones
-            match = OF_A_RANK.fullmatch(path.name)
-            if match and match[2]:
-                remove_unfinished(path.with_name(path.name[1:].removesuffix(match[2])))
-            elif match and match[1] != token:
+            match = OF_A_SAVE.fullmatch(path.name)
+            if match and match[1] != token:
                 path.unlink()
 
 

@@ -31,8 +31,8 @@ def save(
     ``.safetensors``. A state dict is written under its own names, so other programs can read it.
 
     The write is atomic: the old file stays until the new one is completely on the disk. If a save
-    is killed, the next save or load of this path removes its temporary file. Where the path is a
-    link, the file that it leads to is replaced, and the link stays.
+    is killed, a save or load of this path an hour later removes its temporary file. Where the path
+    is a link, the file that it leads to is replaced, and the link stays.
 
     Args:
         obj: Tensors, ndarrays, numbers, strings, bools and None; dicts, lists and tuples of

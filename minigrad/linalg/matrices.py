@@ -266,12 +266,7 @@ def _in(x: Any, dtype: Any) -> Any:
 
 @spelled
 def cross(input: Any, other: Any, *, dim: int = -1) -> Tensor:
-    """Compute the cross product of vectors of length 3 along an axis.
-
-    Args:
-        input: The first vectors.
-        other: The second ones, which broadcast.
-        dim: The axis.
+    """Compute the cross product of vectors along an axis, whose length is 3; they broadcast.
 
     Raises:
         ValueError: The axis has another length.
@@ -294,13 +289,7 @@ def cross(input: Any, other: Any, *, dim: int = -1) -> Tensor:
 
 
 def diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
-    """Read the diagonal of each matrix of a stack, as `minigrad.diagonal` with other defaults.
-
-    Args:
-        A: The matrices.
-        offset: The number of the diagonal: above the main one, or below it if negative.
-        dim1: The axis of rows.
-        dim2: The axis of columns.
+    """Read the diagonal of each matrix of a stack: `minigrad.diagonal` of the last two axes.
 
     Source: PyTorch 2.13, "torch.linalg.diagonal".
 
@@ -314,12 +303,7 @@ def diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tens
 
 @spelled
 def vecdot(x: Any, y: Any, *, dim: int = -1) -> Tensor:
-    """Compute the inner products of vectors along an axis.
-
-    Args:
-        x: The first vectors.
-        y: The second ones, which broadcast.
-        dim: The axis.
+    """Compute the inner products of vectors along an axis; they broadcast.
 
     Source: PyTorch 2.13, "torch.linalg.vecdot".
 

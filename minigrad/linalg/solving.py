@@ -17,6 +17,7 @@ from minigrad.ops.linalg import inv, matrix_rank, norms, svdvals
 from minigrad.ops.linalg import solve as _solve
 from minigrad.ops.linalg._matrices import singular
 from minigrad.ops.linalg.norms import LstsqResult
+from minigrad.support.checks import check_choice
 
 __all__ = ["inv_ex", "lstsq", "pinv", "solve", "solve_ex", "tensorinv", "tensorsolve"]
 
@@ -95,13 +96,9 @@ def solve(A: Any, B: Any, *, left: bool = True) -> Tensor:
 def solve_ex(
     A: Any, B: Any, *, left: bool = True, check_errors: bool = False
 ) -> SolveExResult:  # fmt: skip
-    """Solve a system of linear equations, and say which matrices are singular.
+    """Solve a system of linear equations as `solve` does, and say which matrices are singular.
 
-    Args:
-        A: As in `solve`.
-        B: As in `solve`.
-        left: As in `solve`.
-        check_errors: Whether a singular matrix is an error.
+    With `check_errors` a singular matrix is an error.
 
     Returns:
         `result`, which is NaN for a singular matrix, and `info`, as in `inv_ex`.
@@ -133,10 +130,9 @@ def pinv(
     Args:
         A: Shape (..., m, n).
         rcond: The same as `rtol`.
-        hermitian: Whether each matrix is symmetric; its lower triangle is read then.
-        atol: Singular values up to it count as zero: a number, or one for each matrix.
-        rtol: A bound relative to the largest one, which counts too; if neither is given, ``max(m,
-            n)`` times the precision of the dtype.
+        hermitian: As in `matrix_rank`.
+        atol: As in `matrix_rank`.
+        rtol: As in `matrix_rank`.
 
     Returns:
         Shape (..., n, m).
@@ -198,9 +194,7 @@ def lstsq(A: Any, B: Any, rcond: float | None = None, *, driver: str | None = No
         >>> [round(value, 4) for value in line.tolist()]
         [1.0, 2.0]
     """
-    drivers = (None, "gelsy", "gels", "gelsd", "gelss")
-    if driver not in drivers:
-        raise ValueError(f"lstsq: driver must be one of {drivers}, got {driver!r}")
+    check_choice("lstsq", "driver", driver, (None, "gelsy", "gels", "gelsd", "gelss"))
     left, right = shape_of(A), shape_of(B)
     vectors = len(left) == len(right) + 1
     if len(left) < 2 or len(left) - len(right) not in (0, 1) or left[-2] != right[vectors - 2]:

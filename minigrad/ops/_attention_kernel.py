@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad.ops._numerics import widened
-from minigrad.ops._parallel import PRODUCTS_PER_NS, for_rows, get_num_threads, worthwhile
+from minigrad.ops._parallel import PRODUCTS_PER_NS, for_rows, shared
 from minigrad.ops.probabilities import exponentials, zero_if_masked
 from minigrad.ops.random_masks import kept_rows
 
@@ -88,8 +88,8 @@ class Attention:
         heads = math.prod(self.lead)
         width = query.shape[-1] + value.shape[-1] + 64  # an exponential costs about 64 products
         self.effort = heads * self.length * self.size * width / PRODUCTS_PER_NS
-        share = -(-heads // get_num_threads()) if worthwhile(self.effort) else heads
-        self.blocks = list(self._blocks(max(min(fitting // (self.rows * self.keys), share), 1)))
+        most = shared(heads, fitting // (self.rows * self.keys), self.effort)
+        self.blocks = list(self._blocks(most))
         self.at_once = len(self.blocks) == 1 and self.length <= self.rows and self.size <= self.keys
 
     def _blocks(self, most: int) -> Iterator[_Block]:

@@ -13,15 +13,9 @@ from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import primitive
 from minigrad.ops._numerics import all_finite, channel_sums, constant, root_of_squares, widened
 from minigrad.ops._parallel import for_rows, passes, shared
-from minigrad.ops.normalization import in_range, wrong_shape
+from minigrad.ops.normalization import check_parameters, in_range
 
 __all__ = ["batch_norm"]
-
-
-def _cannot_normalize(x: Any, weight: Any, bias: Any) -> str | None:
-    if x.ndim < 2:
-        return f"the input needs a batch and channels, (N, C, ...), got shape {x.shape}"
-    return wrong_shape(x, x.shape[1:2], weight=weight, bias=bias)
 
 
 @primitive(
@@ -55,8 +49,11 @@ def batch_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-
         >>> y.tolist(), mean.item(), var.item()
         ([[-1.0], [1.0]], 3.0, 4.0)
     """
-    if reason := _cannot_normalize(x, weight, bias):
-        raise ArgumentError(reason)
+    if x.ndim < 2:
+        raise ArgumentError(
+            f"the input needs a batch and channels, (N, C, ...), got shape {x.shape}"
+        )
+    check_parameters(x, x.shape[1:2], weight=weight, bias=bias)
     rows = _as_rows(widened(x))
     out = np.empty(rows.shape, rows.dtype)
     mean, var, std = statistics = np.empty((3, x.shape[1]), rows.dtype)

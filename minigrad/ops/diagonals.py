@@ -6,29 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.engine import Update
 from minigrad.autograd.errors import value_error
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
+from minigrad.ops._numerics import within_rule
 from minigrad.ops.casting import as_tensor
 
 __all__ = ["diag", "diag_embed", "diagonal", "trace", "tril", "triu"]
-
-
-class DiagonalUpdate(Update):
-    """The cotangent of a diagonal: `value` on it, zero elsewhere."""
-
-    def __init__(self, value: Any, shape: tuple[int, ...], place: tuple[int, int, int]) -> None:
-        self.value = value
-        self.shape = shape
-        self.place = place
-
-    def add_to(self, buffer: np.ndarray) -> None:
-        view = _view(buffer, *self.place)
-        view += self.value
-
-    def dense(self) -> Any:
-        return scatter_diagonal(self.value, self.shape, *self.place)
 
 
 def _view(x: np.ndarray, offset: int, axis1: int, axis2: int) -> np.ndarray:
@@ -50,29 +34,16 @@ def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 
     Raises:
         ValueError: The axes do not exist or are the same.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.diagonal(minigrad.arange(6).reshape(2, 3), offset=1).tolist()
-        [1, 5]
     """
     return _view(x, offset, axis1, axis2)
 
 
-@primitive(numpy=np.trace, arrays=1, casts=True)
-def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, *, dtype: Any = None) -> Any:
+def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, *, dtype: Any = None) -> Tensor:
     """Sum a diagonal, as in NumPy; arguments and errors as for `diagonal`.
 
     A `dtype` is that in which to add, and of the result.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.trace(minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]))
-        tensor(5.)
     """
-    if x.dtype == np.float16:  # accumulate in float32
-        return x.trace(offset, axis1, axis2, dtype=np.float32).astype(np.float16)
-    return x.trace(offset, axis1, axis2)
+    return diagonal(x, offset, axis1, axis2).sum(-1, dtype=dtype)
 
 
 @primitive(arrays=1)
@@ -97,13 +68,6 @@ def diag(x: Any, k: int = 0) -> Tensor:
 
     Raises:
         ValueError: `x` has neither one axis nor two.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.diag(minigrad.tensor([1.0, 2.0])).tolist()
-        [[1.0, 0.0], [0.0, 2.0]]
-        >>> minigrad.diag(minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]))
-        tensor([1., 4.])
     """
     x = as_tensor(x)
     if x.ndim == 2:
@@ -128,11 +92,6 @@ def diag_embed(x: Any, offset: int = 0, axis1: int = -2, axis2: int = -1) -> Ten
 
     Raises:
         ValueError: `x` has no axis, or the axes do not exist or are the same.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.diag_embed(minigrad.tensor([1.0, 2.0]), offset=1).tolist()
-        [[0.0, 1.0, 0.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]]
     """
     x = as_tensor(x)
     axes, ndim = (axis1, axis2), x.ndim + 1
@@ -161,24 +120,13 @@ def tril(x: Any, k: int = 0) -> Any:
 
     Raises:
         ValueError: `x` has less than two axes.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.tril(minigrad.ones((2, 3))).tolist()
-        [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0]]
     """
     return np.where(_below(x.shape, k), x, x.dtype.type(0))
 
 
 @primitive(numpy=np.triu, arrays=1, explain_error=_no_matrices)
 def triu(x: Any, k: int = 0) -> Any:
-    """Return the upper triangle of each matrix; as `tril`, with `k` the first diagonal.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.triu(minigrad.ones((2, 3))).tolist()
-        [[1.0, 1.0, 1.0], [0.0, 1.0, 1.0]]
-    """
+    """Return the upper triangle of each matrix; as `tril`, with `k` the first diagonal."""
     return np.where(_below(x.shape, k - 1), x.dtype.type(0), x)
 
 
@@ -189,11 +137,8 @@ def _below(shape: tuple[int, ...], k: int) -> np.ndarray:
 
 
 diagonal.defvjp(
-    x=lambda g, x_shape, offset, axis1, axis2: DiagonalUpdate(g, x_shape, (offset, axis1, axis2))
-)
-trace.defvjp(
-    x=lambda g, x_shape, offset, axis1, axis2: DiagonalUpdate(
-        g[..., None], x_shape, (offset, axis1, axis2)
+    x=lambda g, x_shape, offset, axis1, axis2: within_rule(
+        scatter_diagonal, g, x_shape, offset, axis1, axis2
     )
 )
 scatter_diagonal.defvjp(value=lambda g, offset, axis1, axis2: g.diagonal(offset, axis1, axis2))

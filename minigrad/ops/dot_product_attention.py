@@ -38,22 +38,24 @@ def _cannot_attend(query: Any, key: Any, value: Any, bias: Any, keep: Any) -> st
         return f"{shown}: the widths of query ({q[-1]}) and key ({k[-1]}) must be equal"
     if k[-2] != v[-2]:
         return f"{shown}: the lengths of key ({k[-2]}) and value ({v[-2]}) must be equal"
-    try:
-        leading = np.broadcast_shapes(q[:-2], k[:-2], v[:-2])
-    except ValueError:
+    leading = _together(q[:-2], k[:-2], v[:-2])
+    if leading is None:
         return f"{shown}: the leading axes do not broadcast"
     scores = (*leading, q[-2], k[-2])
     for name, mask in (("bias", bias), ("keep", keep)):
-        if mask is not None:
-            try:
-                fits = np.broadcast_shapes(np.shape(mask), scores) == scores
-            except ValueError:
-                fits = False
-            if not fits:
-                return f"{shown}: {name} of shape {np.shape(mask)} does not broadcast to {scores}"
+        if mask is not None and _together(np.shape(mask), scores) != scores:
+            return f"{shown}: {name} of shape {np.shape(mask)} does not broadcast to {scores}"
     if keep is not None and np.asarray(keep).dtype != np.bool_:
         return f"keep must hold bools (True = may attend), got {np.asarray(keep).dtype}"
     return None
+
+
+def _together(*shapes: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The shape to which shapes broadcast, None if there is none."""
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        return None
 
 
 def _allowed(keep: Any, causal: bool, length: int, size: int) -> Any:

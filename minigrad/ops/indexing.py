@@ -11,7 +11,7 @@ from minigrad.autograd.call import wrap
 from minigrad.autograd.dtypes import to_array
 from minigrad.autograd.engine import Update
 from minigrad.autograd.mode import state
-from minigrad.autograd.node import Variable
+from minigrad.autograd.node import Variable, data_of
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import formula, values_of, within_rule, zeroed
@@ -130,35 +130,7 @@ def _values(index: Any) -> np.ndarray:
     return array
 
 
-def _bad_index(x: Any, index: Any) -> str | None:
-    parts = index if isinstance(index, tuple) else (index,)
-    shown = ", ".join(
-        f"{part.dtype} array of shape {part.shape}" if isinstance(part, np.ndarray) else
-        _slice_text(part) for part in parts
-    )  # fmt: skip
-    for axis, part in enumerate(parts):
-        if part is Ellipsis or part is None or _is_mask(part):
-            break
-        if axis < x.ndim and not isinstance(part, slice):
-            n = x.shape[axis]
-            values = np.asarray(part)
-            bad = values[(values < -n) | (values >= n)]
-            if bad.size:
-                return f"index {bad.flat[0]} is out of range for axis {axis} of shape {x.shape}"
-    return f"index [{shown}] does not fit shape {x.shape}"
-
-
-def _is_mask(part: Any) -> bool:
-    return isinstance(part, np.ndarray) and part.dtype == np.bool_
-
-
-def _slice_text(part: Any) -> str:
-    if not isinstance(part, slice):
-        return "..." if part is Ellipsis else str(part)
-    return ":".join("" if i is None else str(i) for i in (part.start, part.stop))
-
-
-@primitive(arrays=1, explain_error=_bad_index)
+@primitive(arrays=1)
 def _getitem(x: Any, index: Any) -> Any:
     part = x[index]
     if part.__class__ is np.ndarray and part.base is not None:
@@ -225,7 +197,7 @@ def setitem(x: Any, index: Any, value: Any) -> Tensor:
 
 
 def _dtype_of(x: Any) -> Any:
-    return (x._data if isinstance(x, Variable) else x).dtype
+    return data_of(x).dtype
 
 
 def write(x: Any, index: Any, value: Any, in_place: bool) -> Any:
@@ -239,27 +211,19 @@ def write(x: Any, index: Any, value: Any, in_place: bool) -> Any:
 
 def written(shape: tuple[int, ...], index: Any) -> Any:
     """A mask of the elements that a write replaced."""
-    if state.get().sampled:
-        return _setitem(np.zeros(shape, bool), np.ones((), bool), index)
-    places = np.zeros(shape, bool)
-    places[index] = True
-    return places
+    assign = _setitem if state.get().sampled else _setitem.op.forward
+    return assign(np.zeros(shape, bool), np.ones((), bool), index, True)
 
 
 def overwritten(shape: tuple[int, ...], index: Any) -> Any:
     """A mask of the values that a later value of the same write replaced."""
     if not _reads_twice(index):
         return np.False_
-    if state.get().sampled:
-        count = np.broadcast_to(np.False_, shape)[index].shape
-        numbers = np.arange(math.prod(count)).reshape(count)
-        return _getitem(_setitem(np.zeros(shape, np.intp), numbers, index), index) != numbers
-    size = int(np.prod(shape))
-    places = np.arange(size).reshape(shape)[index]
-    order = np.arange(places.size).reshape(places.shape)
-    last = np.empty(size, np.intp)
-    last[places.ravel()] = order.ravel()
-    return last[places] != order
+    count = np.broadcast_to(np.False_, shape)[index].shape
+    numbers = np.arange(math.prod(count)).reshape(count)
+    assign = _setitem if state.get().sampled else _setitem.op.forward
+    last = assign(np.zeros(shape, np.intp), numbers, index, True)
+    return within_rule(_getitem, last, index) != numbers
 
 
 class RowUpdate(IndexUpdate):

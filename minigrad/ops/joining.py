@@ -40,11 +40,6 @@ def concatenate(tensors: Sequence[Any], axis: int | None = 0) -> Tensor:
 
     Raises:
         ValueError: There is nothing to join, or the shapes do not agree.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.concatenate([minigrad.ones(2), minigrad.zeros(1)])
-        tensor([1., 1., 0.])
     """
     _refuse_nothing("concatenate", tensors)
     if axis is None:
@@ -61,11 +56,6 @@ def stack(tensors: Sequence[Any], axis: int = 0) -> Tensor:
 
     Raises:
         ValueError: There is nothing to join, or the shapes differ.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.stack([minigrad.ones(2), minigrad.zeros(2)], axis=1).tolist()
-        [[1.0, 0.0], [1.0, 0.0]]
     """
     _refuse_nothing("stack", tensors)
     return _stack(*tensors, axis=axis)
@@ -194,12 +184,6 @@ def unbind(x: Any, axis: int = 0) -> tuple[Tensor, ...]:
 
     Raises:
         ValueError: The axis does not exist.
-
-    Example:
-        >>> import minigrad
-        >>> query, key, value = minigrad.unbind(minigrad.ones((2, 3, 4)), axis=1)
-        >>> query.shape
-        minigrad.Size([2, 4])
     """
     x, axis, n = along("unbind", x, axis)
     before = (slice(None),) * axis

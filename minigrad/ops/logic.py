@@ -164,11 +164,6 @@ def any(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     """Test whether any element over axes is nonzero; arguments and errors as for `sum`.
 
     NaN counts as nonzero; an empty axis gives False. Not differentiable.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.any(minigrad.tensor([[0.0, 2.0], [0.0, 0.0]]), axis=1)
-        tensor([ True, False])
     """
     return x.any(axis=axis, keepdims=keepdims)
 
@@ -178,11 +173,6 @@ def all(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     """Test whether all elements over axes are nonzero; arguments and errors as for `sum`.
 
     NaN counts as nonzero; an empty axis gives True. Not differentiable.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.all(minigrad.tensor([[1.0, 2.0], [3.0, 0.0]]), axis=1)
-        tensor([ True, False])
     """
     return x.all(axis=axis, keepdims=keepdims)
 
@@ -192,11 +182,6 @@ def count_nonzero(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     """Count the nonzero elements over axes (int64); arguments and errors as for `sum`.
 
     NaN counts as nonzero. Not differentiable.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.count_nonzero(minigrad.tensor([[0.0, 2.0], [3.0, 4.0]]), axis=1)
-        tensor([1, 2])
     """
     return np.count_nonzero(x, axis=axis, keepdims=keepdims)
 

@@ -149,6 +149,10 @@ def _sums(x: np.ndarray) -> np.ndarray:
     return np.asarray(total(x, 1))
 
 
+def _of_kept(smooth: Any, kept: Any) -> Any:
+    return smooth if kept is None else np.where(kept, smooth, 0)
+
+
 def _class_weights(weight: Any, classes: int, dtype: Any) -> np.ndarray:
     return np.ones(classes, dtype) if weight is None else np.asarray(weight, dtype)
 
@@ -177,8 +181,7 @@ def cross_entropy(
         spread_out = _class_weights(weight, rows.shape[1], rows.dtype)
         smooth = (shift + rest) * spread_out.sum() - rows @ spread_out
         losses = losses * (1 - label_smoothing)
-        smooth = smooth if kept is None else np.where(kept, smooth, 0)
-        losses += smooth * (label_smoothing / rows.shape[1])
+        losses += _of_kept(smooth, kept) * (label_smoothing / rows.shape[1])
     if reduction == "none":
         return losses.reshape(target.shape), log_total
     loss = total(losses, 0)[0]
@@ -202,8 +205,7 @@ def _cross_entropy_pull(
     if label_smoothing:
         scale = scale * (1 - label_smoothing)
         spread_out = _class_weights(weight, rows.shape[1], rows.dtype)
-        smooth = each * (label_smoothing / rows.shape[1])
-        smooth = smooth if kept is None else np.where(kept, smooth, 0)
+        smooth = _of_kept(each * (label_smoothing / rows.shape[1]), kept)
         factor = scale + smooth * spread_out.sum()
     pull = np.empty_like(rows)
 

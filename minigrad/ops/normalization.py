@@ -34,21 +34,21 @@ of NumPy are shorter there, so that more of them are needed.
 """
 
 
-def _cannot_normalize(x: Any, weight: Any, bias: Any, ndim: int) -> str | None:
+def _check(x: Any, ndim: int, **parameters: Any) -> None:
+    """Refuse an input or parameters that do not fit the number of axes that are normalized."""
     if x.ndim < ndim:
-        return f"the input has shape {x.shape}, at least {ndim} axes are normalized"
-    return wrong_shape(x, x.shape[x.ndim - ndim :], weight=weight, bias=bias)
+        raise ArgumentError(f"the input has shape {x.shape}, at least {ndim} axes are normalized")
+    check_parameters(x, x.shape[x.ndim - ndim :], **parameters)
 
 
-def wrong_shape(x: Any, wanted: tuple[int, ...], **parameters: Any) -> str | None:
-    """The message if a parameter has another shape than is wanted for the input `x`."""
+def check_parameters(x: Any, wanted: tuple[int, ...], **parameters: Any) -> None:
+    """Refuse a parameter that has another shape than is wanted for the input `x`."""
     for name, array in parameters.items():
         if array is not None and array.shape != wanted:
-            return (
+            raise ArgumentError(
                 f"the input has shape {x.shape}, so {name} must have shape {wanted}, "
                 f"got {array.shape}"
             )
-    return None
 
 
 @primitive(arrays=3, residuals=("mean", "rstd"), float_inputs=True, promote=("x", "weight", "bias"))
@@ -77,8 +77,7 @@ def layer_norm(
         >>> minigrad.ops.layer_norm(minigrad.tensor([[1.0, 3.0]]), eps=0.0)
         tensor([[-1.,  1.]])
     """
-    if reason := _cannot_normalize(x, weight, bias, ndim):
-        raise ArgumentError(reason)
+    _check(x, ndim, weight=weight, bias=bias)
     rows, width, weight, bias = _as_rows(x, weight, bias, ndim)
     out = np.empty(x.shape, x.dtype)
     flat = out.reshape(rows.shape)
@@ -127,16 +126,17 @@ def _centre(rows: np.ndarray, statistics: np.ndarray, eps: float) -> np.ndarray:
         squares = _squares(centred)
     else:
         rest.fill(0)
-    rstd[:] = np.sqrt(count / (squares + count * eps))
-    if np.count_nonzero(rstd) < rstd.size:
-        _scale_squares(rstd, centred)
+    _set_rstd(rstd, centred, squares, eps)
     return centred
 
 
-def _scale_squares(rstd: np.ndarray, rows: np.ndarray) -> None:
-    """Compute the reciprocal roots again that are 0 because the sum of the squares overflowed."""
-    roots = root_of_squares(widened(rows), -1, rows.shape[1])
-    np.copyto(rstd, 1 / roots, where=rstd == 0, casting="same_kind")
+def _set_rstd(rstd: np.ndarray, rows: np.ndarray, squares: np.ndarray, eps: float) -> None:
+    """Fill in the reciprocal root of the mean square of each row."""
+    count = max(rows.shape[1], 1)
+    rstd[:] = np.sqrt(count / (squares + count * eps))
+    if np.count_nonzero(rstd) < rstd.size:  # the sum of the squares overflowed
+        roots = root_of_squares(widened(rows), -1, rows.shape[1])
+        np.copyto(rstd, 1 / roots, where=rstd == 0, casting="same_kind")
 
 
 _ROUNDING = {np.dtype(t): float(np.finfo(t).eps) ** 2 for t in (np.float16, np.float32, np.float64)}
@@ -282,17 +282,14 @@ def rms_norm(x: Any, weight: Any = None, *, ndim: int = 1, eps: float = 1e-6) ->
         >>> minigrad.ops.rms_norm(minigrad.tensor([[1.0, 7.0]]), eps=0.0)
         tensor([[0.2000, 1.4000]])
     """
-    if reason := _cannot_normalize(x, weight, None, ndim):
-        raise ArgumentError(reason)
+    _check(x, ndim, weight=weight)
     rows, width, weight, _ = _as_rows(x, weight, None, ndim)
     out = np.empty(rows.shape, x.dtype)
-    rstd, count = np.empty((len(rows), 1), x.dtype), max(width, 1)
+    rstd = np.empty((len(rows), 1), x.dtype)
 
     def work(start: int, stop: int) -> None:
         part = slice(start, stop)
-        roots = rstd[part] = np.sqrt(count / (_squares(rows[part]) + count * eps))
-        if np.count_nonzero(roots) < roots.size:
-            _scale_squares(rstd[part], rows[part])
+        _set_rstd(rstd[part], rows[part], _squares(rows[part]), eps)
         normal = np.multiply(rows[part], rstd[part], out=out[part])
         if weight is not None:
             normal *= weight
@@ -362,8 +359,7 @@ def group_norm(
         raise ArgumentError(
             f"an input of shape (N, C, ...) expected, with C divisible by {groups}, got {x.shape}"
         )
-    if reason := wrong_shape(x, x.shape[1:2], weight=weight, bias=bias):
-        raise ArgumentError(reason)
+    check_parameters(x, x.shape[1:2], weight=weight, bias=bias)
     parts = _as_groups(x, groups)
     out = np.empty(parts.shape, x.dtype)
     statistics = np.empty((3, len(parts), 1), widened(x[:0]).dtype)

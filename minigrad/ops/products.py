@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
 
 from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import shape_of, within_rule
-from minigrad.ops._parallel import PRODUCTS_PER_NS, for_rows, get_num_threads, worthwhile
-from minigrad.ops.contractions import tensordot
+from minigrad.ops._parallel import PRODUCTS_PER_NS, for_rows, shared, worthwhile
 from minigrad.ops.elementwise import multiply
-from minigrad.ops.shapes import moveaxis, reshape
+from minigrad.ops.shapes import moveaxis, reshape, transpose
 
-__all__ = ["cross", "dot", "inner", "kron", "matmul", "outer", "vdot", "vecdot"]
+__all__ = ["cross", "dot", "inner", "kron", "matmul", "outer", "tensordot", "vdot", "vecdot"]
 
 
 def _cannot_multiply(a: Any, b: Any) -> str | None:
@@ -66,29 +67,18 @@ BLOCK = 512
 
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """``a @ b``; threads share the rows of large matrices, or the matrices of stacks."""
-    if a.size < SMALL or b.ndim < 2:
-        return _at_once(a, b)
-    effort = a.size * b.shape[-1] / PRODUCTS_PER_NS
-    fits = a.ndim == b.ndim and a.shape[:-2] == b.shape[:-2] and a.shape[-1] == b.shape[-2]
-    if not fits or not worthwhile(effort) or a.dtype.kind != "f":
-        return _at_once(a, b)
+    large = a.size >= SMALL and a.ndim == b.ndim > 1 and a.dtype.kind == "f"
+    effort = a.size * b.shape[-1] / PRODUCTS_PER_NS if large else 0
+    fits = a.shape[:-2] == b.shape[:-2] and a.shape[-1] == b.shape[-2] if large else False
+    if not fits or not worthwhile(effort):  # for two matrices `dot` has half the overhead
+        return a.dot(b) if a.ndim == 2 == b.ndim else np.matmul(a, b)
     out = np.empty((*a.shape[:-1], b.shape[-1]), np.result_type(a, b))
 
     def work(i: int, j: int) -> None:
         np.matmul(a[i:j], b if a.ndim == 2 else b[i:j], out=out[i:j])
 
-    for_rows(len(a), _block(len(a), effort), effort, work)
+    for_rows(len(a), shared(len(a), BLOCK, effort), effort, work)
     return out
-
-
-def _at_once(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """``a @ b`` in one call; for two matrices `dot` has half the overhead."""
-    return a.dot(b) if a.ndim == 2 == b.ndim else np.matmul(a, b)
-
-
-def _block(rows: int, effort: float) -> int:
-    """The number of rows in a block of a product: all, unless threads share it."""
-    return min(BLOCK, -(-rows // get_num_threads())) if worthwhile(effort) else rows
 
 
 def _matmul_a(g: Any, a_shape: tuple[int, ...], b: Any) -> Any:
@@ -152,7 +142,7 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
             if bias is not None:
                 flat[start:stop] += bias  # while it is in the cache
 
-        for_rows(len(rows), _block(len(rows), effort), effort, work)
+        for_rows(len(rows), shared(len(rows), BLOCK, effort), effort, work)
     else:
         np.dot(rows, weight.T, out=flat)
         if bias is not None:
@@ -187,11 +177,6 @@ def dot(a: Any, b: Any) -> Tensor:
 
     Raises:
         ValueError: The lengths of the two axes differ.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.dot(minigrad.tensor([1.0, 2.0]), minigrad.tensor([3.0, 4.0]))
-        tensor(11.)
     """
     left, right = shape_of(a), shape_of(b)
     if not left or not right:
@@ -220,14 +205,51 @@ def inner(input: Any, other: Any) -> Tensor:
     return tensordot(input, other, ((-1,), (-1,)))
 
 
-def outer(a: Any, b: Any) -> Tensor:
-    """Compute the outer product of the flattened tensors, as in NumPy: shape (a.size, b.size).
+def tensordot(
+    a: Any, b: Any, axes: int | tuple[int | Sequence[int], int | Sequence[int]] = 2
+) -> Tensor:
+    """Sum products over pairs of axes, as in NumPy.
 
-    Example:
-        >>> import minigrad
-        >>> minigrad.outer(minigrad.tensor([1.0, 2.0]), minigrad.tensor([3.0, 4.0])).tolist()
-        [[3.0, 4.0], [6.0, 8.0]]
+    Args:
+        a: Tensor or array.
+        b: Tensor or array.
+        axes: The number of last axes of `a` and first axes of `b` to sum over; or an axis or a
+            sequence of axes of `a`, and the matching ones of `b`.
+
+    Returns:
+        The remaining axes of `a`, then those of `b`.
+
+    Raises:
+        ValueError: An axis does not exist or is repeated, or matching axes differ in length.
     """
+    left, right = shape_of(a), shape_of(b)
+    if isinstance(axes, (int, np.integer)):
+        if not 0 <= axes <= min(len(left), len(right)):
+            raise ValueError(
+                f"tensordot: {axes} axes are to meet, the operands have {len(left)} and "
+                f"{len(right)}"
+            )
+        axes = range(len(left) - int(axes), len(left)), range(int(axes))
+    if len(axes) != 2:
+        raise ValueError(f"tensordot: axes must be a number or a pair, got {axes!r}")
+    of_a = normalize_axis_tuple(axes[0], len(left), "tensordot: axes of a")
+    of_b = normalize_axis_tuple(axes[1], len(right), "tensordot: axes of b")
+    if [left[axis] for axis in of_a] != [right[axis] for axis in of_b]:
+        raise ValueError(
+            f"tensordot: axes {of_a} of a {left} and {of_b} of b {right} must match in number and "
+            f"length"
+        )
+    rows = [axis for axis in range(len(left)) if axis not in of_a]
+    columns = [axis for axis in range(len(right)) if axis not in of_b]
+    shape = *(left[axis] for axis in rows), *(right[axis] for axis in columns)
+    size = math.prod(left[axis] for axis in of_a)
+    a = reshape(transpose(a, (*rows, *of_a)), (math.prod(shape[: len(rows)]), size))
+    b = reshape(transpose(b, (*of_b, *columns)), (size, math.prod(shape[len(rows) :])))
+    return reshape(matmul(a, b), shape)
+
+
+def outer(a: Any, b: Any) -> Tensor:
+    """Compute the outer product of the flattened tensors, as in NumPy: shape (a.size, b.size)."""
     return multiply(
         reshape(a, (math.prod(shape_of(a)), 1)), reshape(b, (1, math.prod(shape_of(b))))
     )
@@ -291,11 +313,6 @@ def cross(a: Any, b: Any, *, axis: int = -1) -> Tensor:
 
     Raises:
         ValueError: The vectors are not of length 3, or the other axes do not broadcast.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.cross(minigrad.tensor([1.0, 0.0, 0.0]), minigrad.tensor([0.0, 1.0, 0.0]))
-        tensor([0., 0., 1.])
     """
     out = _cross(*_along_last(a, b, axis))
     return out if axis == -1 else moveaxis(out, -1, axis)

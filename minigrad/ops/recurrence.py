@@ -142,12 +142,8 @@ def _lstm_pull(
         slopes[t, :, 3] *= g_h
         g_h = rows[t] @ weight
         g_c *= gates[t, :, 1]
-    return (
-        rows if needed[0] else None,
-        _by_weight(rows, _before(out[0], h0)) if needed[1] else None,
-        g_h if needed[2] else None,
-        g_c if needed[3] else None,
-    )
+    by_weight = _by_weight(rows, _before(out[0], h0)) if needed[1] else None
+    return rows, by_weight, g_h, g_c
 
 
 @lstm.defdecomposition
@@ -275,7 +271,7 @@ def _gru_pull(
     by_bias = rows.sum(axis=(0, 1)) if needed[2] else None
     if needed[0]:
         slopes[:, :, 2] = fresh
-    return rows if needed[0] else None, by_weight, by_bias, g_h if needed[3] else None
+    return rows, by_weight, by_bias, g_h
 
 
 @gru.defdecomposition
@@ -369,11 +365,7 @@ def _rnn_pull(
         else:
             slopes[t] = zeroed(g_h + g[t], out[t] <= 0)
         g_h = slopes[t] @ weight
-    return (
-        slopes if needed[0] else None,
-        _by_weight(slopes, _before(out, h0)) if needed[1] else None,
-        g_h if needed[2] else None,
-    )
+    return slopes, _by_weight(slopes, _before(out, h0)) if needed[1] else None, g_h
 
 
 rnn.defformula(

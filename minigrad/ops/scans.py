@@ -56,11 +56,6 @@ def cumprod(x: Any, axis: int | None = None, *, dtype: Any = None) -> Any:
 
     Source: The backward pass is a parallel scan: Hillis and Steele 1986, "Data parallel
     algorithms".
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.ops.cumprod(minigrad.tensor([1.0, 2.0, 3.0]))
-        tensor([1., 2., 6.])
     """
     out = np.cumprod(widened(x), axis)
     return out.astype(np.float16) if x.dtype == np.float16 else out
@@ -79,11 +74,6 @@ def logcumsumexp(x: Any, axis: int) -> Any:
 
     Raises:
         ValueError: The axis does not exist.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.logcumsumexp(minigrad.tensor([1000.0, 1000.0, 0.0]), axis=0)
-        tensor([1000.0000, 1000.6932, 1000.6932])
     """
     out = np.logaddexp.accumulate(widened(x), normalize_axis_index(axis, x.ndim))
     return out.astype(x.dtype, copy=False)
@@ -110,12 +100,6 @@ def cummax(x: Any, axis: int) -> ValuesAndIndices:
 
     Raises:
         ValueError: The axis does not exist.
-
-    Example:
-        >>> import minigrad
-        >>> values, indices = minigrad.cummax(minigrad.tensor([1.0, 5.0, 3.0, 5.0]), axis=0)
-        >>> values.tolist(), indices.tolist()
-        ([1.0, 5.0, 5.0, 5.0], [0, 1, 1, 3])
     """
     return _extremes_so_far("cummax", x, axis, largest=True)
 
@@ -124,12 +108,6 @@ def cummin(x: Any, axis: int) -> ValuesAndIndices:
     """Find the smallest element so far along an axis, and its index; otherwise as `cummax`.
 
     NaN is smaller than any number.
-
-    Example:
-        >>> import minigrad
-        >>> values, indices = minigrad.cummin(minigrad.tensor([3.0, 5.0, 1.0, 2.0]), axis=0)
-        >>> values.tolist(), indices.tolist()
-        ([3.0, 3.0, 1.0, 1.0], [0, 0, 2, 2])
     """
     return _extremes_so_far("cummin", x, axis, largest=False)
 
@@ -156,11 +134,6 @@ def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
 
     Raises:
         ValueError: The axis does not exist, `n` is negative, or `prepend` or `append` does not fit.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.diff(minigrad.tensor([1.0, 4.0, 9.0, 16.0]))
-        tensor([3., 5., 7.])
     """
     if n < 0:
         raise value_error(f"diff: n must not be negative, got {n}")
@@ -187,6 +160,11 @@ def _extended(x: Tensor, axis: int, prepend: Any, append: Any) -> Tensor:
     ]
     extended: Any = np.concatenate(parts, axis=axis)
     return extended
+
+
+def products_of_others(x: Any) -> Any:
+    """The product of all other elements along the last axis, for each one; without a division."""
+    return products_before(x) * products_before(x[..., ::-1])[..., ::-1]
 
 
 def products_before(x: Any) -> Any:

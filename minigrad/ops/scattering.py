@@ -38,11 +38,6 @@ def index_fill(x: Any, axis: int, index: Any, value: Any) -> Tensor:
         IndexError: An index is out of range.
         TypeError: The index does not hold integers.
         ValueError: The axis does not exist, or the value has axes.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.index_fill(minigrad.ones((2, 3)), 1, [0, 2], -1.0).tolist()
-        [[-1.0, 1.0, -1.0], [-1.0, 1.0, -1.0]]
     """
     if np.ndim(value):
         raise value_error(

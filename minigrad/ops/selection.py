@@ -265,15 +265,10 @@ def _chosen(g: Any, condition: Any) -> Any:
     return zeroed(g, np.logical_not(condition))
 
 
-@formula("where((a >= b) | isnan(b), g, 0)")
-def _if_first_greater(g: Any, a: Any, b: Any) -> Any:
-    """The cotangent where `fmax` takes `a`: it is at least `b`, or `b` is NaN."""
-    return zeroed(g, ~((constant(a) >= constant(b)) | np.isnan(constant(b))))
-
-
-@formula("where((a >= b) | isnan(b), 0, g)")
-def _if_not_first_greater(g: Any, a: Any, b: Any) -> Any:
-    return zeroed(g, (constant(a) >= constant(b)) | np.isnan(constant(b)))
+@formula("(a >= b) | isnan(b)")
+def _takes_first(a: Any, b: Any) -> Any:
+    """Where `fmax` takes `a`: it is at least `b`, or `b` is NaN."""
+    return (constant(a) >= constant(b)) | np.isnan(constant(b))
 
 
 @formula("g * (a > b) + 0.5 * g * (a == b)")
@@ -293,10 +288,13 @@ _masked_fill.defvjp(x=lambda g, mask: zeroed(g, mask), value=lambda g, mask: _ch
 maximum.defvjp(a=lambda g, a, b: _if_greater(g, a, b), b=lambda g, a, b: _if_greater(g, b, a))
 minimum.defvjp(a=lambda g, a, b: _if_greater(g, b, a), b=lambda g, a, b: _if_greater(g, a, b))
 # fmin(a, b) is -fmax(-a, -b).
-fmax.defvjp(a=_if_first_greater, b=_if_not_first_greater)
+fmax.defvjp(
+    a=lambda g, a, b: zeroed(g, ~_takes_first(a, b)),
+    b=lambda g, a, b: zeroed(g, _takes_first(a, b)),
+)
 fmin.defvjp(
-    a=lambda g, a, b: _if_first_greater(g, -a, -b),
-    b=lambda g, a, b: _if_not_first_greater(g, -a, -b),
+    a=lambda g, a, b: zeroed(g, ~_takes_first(-a, -b)),
+    b=lambda g, a, b: zeroed(g, _takes_first(-a, -b)),
 )
 nan_to_num.defvjp(x=lambda g, x: zeroed(g, ~np.isfinite(constant(x))))
 _where.defvjp(

@@ -33,11 +33,6 @@ def reshape(x: Any, shape: Shape) -> Any:
 
     Raises:
         ValueError: The number of elements differs.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.reshape(minigrad.arange(6), (2, -1)).shape
-        minigrad.Size([2, 3])
     """
     return x.reshape(shape)
 
@@ -112,11 +107,6 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
 
     Raises:
         ValueError: An axis does not exist.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.swapaxes(minigrad.ones((2, 3, 4)), -1, -2).shape
-        minigrad.Size([2, 4, 3])
     """
     return x.swapaxes(axis1, axis2)
 
@@ -151,11 +141,6 @@ def squeeze(x: Any, axis: Shape | None = None) -> Any:
 
     Raises:
         ValueError: An axis does not exist or is longer.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.squeeze(minigrad.ones((1, 3, 1)), axis=0).shape
-        minigrad.Size([3, 1])
     """
     return x.squeeze(axis)
 
@@ -249,11 +234,6 @@ def broadcast_to(x: Any, shape: Shape) -> Any:
 
     Raises:
         ValueError: The tensor cannot be broadcast to the shape.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.broadcast_to(minigrad.arange(3), (2, 3)).tolist()
-        [[0, 1, 2], [0, 1, 2]]
     """
     return np.broadcast_to(x, shape)
 
@@ -284,11 +264,6 @@ def expand(input: Any, *sizes: Any, size: Any = None) -> Tensor:
 
     Raises:
         ValueError: The tensor cannot be broadcast to the shape.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.ops.expand(minigrad.ones((3, 1)), 2, -1, 4).shape
-        minigrad.Size([2, 3, 4])
     """
     one = size if size is not None else sizes[0] if len(sizes) == 1 else sizes
     return _expand(input, tuple(one) if np.ndim(one) else sizes)

@@ -90,11 +90,6 @@ def argsort(x: Any, axis: int | None = -1, descending: bool = False) -> Tensor:
     """Return the int64 indices that sort along an axis, for `take_along_axis`. Not differentiable.
 
     Arguments and errors are as for `sort`. Equal elements keep their order, also if descending.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.argsort(minigrad.tensor([3.0, 1.0, 2.0])).tolist()
-        [1, 2, 0]
     """
     return _argsort(ravel(x), 0, descending) if axis is None else _argsort(x, axis, descending)
 
@@ -153,12 +148,6 @@ def topk(
 
     Raises:
         ValueError: The axis does not exist, or is shorter than k.
-
-    Example:
-        >>> import minigrad
-        >>> values, indices = minigrad.topk(minigrad.tensor([1.0, 5.0, 3.0]), 2)
-        >>> values.tolist(), indices.tolist()
-        ([5.0, 3.0], [1, 2])
     """
     indices = _topk(x, k, axis, largest, sorted)
     return ValuesAndIndices(take_along_axis(x, indices, axis), indices)
@@ -214,11 +203,6 @@ def quantile(
             to choose from.
 
     Source: Hyndman and Fan 1996, "Sample quantiles in statistical packages".
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.quantile(minigrad.tensor([4.0, 1.0, 2.0, 9.0]), [0.25, 0.5])
-        tensor([1.7500, 3.0000])
     """
     # A copy: the caller may write to it before the backward pass.
     return _quantile(x, q if isinstance(q, Variable) else np.array(q), axis, keepdims, method)
@@ -328,11 +312,6 @@ def isin(element: Any, test_elements: Any, *, invert: bool = False) -> Tensor:
 
     Returns:
         Bools of the shape of `element`.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.isin(minigrad.tensor([1, 2, 3]), [3, 1])
-        tensor([ True, False,  True])
     """
     return _isin(_like(element, test_elements), _like(test_elements, element), invert)
 
@@ -362,11 +341,6 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Tens
 
     Raises:
         ValueError: `a` has not one axis, or the side is unknown.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.searchsorted(minigrad.tensor([1.0, 2.0, 2.0, 5.0]), [2.0, 9.0]).tolist()
-        [1, 4]
     """
     ordered = a if sorter is None else take(a, sorter)
     return _searchsorted(_like(ordered, v), _like(v, a), side)

@@ -2,9 +2,8 @@
 
 The new content is written to a temporary file in the same folder, flushed to the disk, and then
 renamed, which is one step for the file system. Even if a program is killed, a reader finds either
-the old file or the new one. The writer holds a lock, which the system releases when the program
-ends. So the next save or load of that path recognizes the temporary file of a killed program and
-removes it.
+the old file or the new one. A save or load of that path removes the temporary file of a killed
+program: one to which nothing was written for an hour.
 
 A path may lead, also through links, to a named pipe, a socket or a device. A rename would remove
 it, for the whole machine if root runs the program. Everything that writes a file uses this module.
@@ -16,15 +15,11 @@ import os
 import re
 import secrets
 import stat
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-try:
-    import fcntl
-except ImportError:  # Windows: no locks, and temporary files of killed programs stay
-    fcntl = None  # type: ignore[assignment]
-
-
+HOUR = 3600.0
 KINDS = {
     stat.S_IFDIR: "a folder", stat.S_IFIFO: "a named pipe", stat.S_IFSOCK: "a socket",
     stat.S_IFCHR: "a device", stat.S_IFBLK: "a device", stat.S_IFREG: "a regular file",
@@ -60,7 +55,8 @@ def replacing(path: Path) -> Iterator[Path]:
     check_place(path)
     target = Path(os.path.realpath(path))
     remove_unfinished(target)
-    unfinished, lock = _created_beside(target)
+    unfinished = target.with_name(f".{_start(target)}.{secrets.token_hex(6)}.unfinished")
+    unfinished.touch(exist_ok=False)
     try:
         yield unfinished
         _flush(unfinished)
@@ -72,9 +68,6 @@ def replacing(path: Path) -> Iterator[Path]:
         with contextlib.suppress(OSError):
             unfinished.unlink(missing_ok=True)
         raise
-    finally:
-        if lock is not None:
-            os.close(lock)
     _flush_folder(target.parent)
 
 
@@ -121,50 +114,20 @@ def check_place(path: Path, kind: int = stat.S_IFREG) -> os.stat_result | None:
 
 
 def remove_unfinished(path: Path) -> None:
-    """Remove unfinished files of killed programs; files that are being written stay."""
+    """Remove unfinished files of killed programs, to which nothing was written for an hour."""
     path = Path(os.path.realpath(path))
     left = re.compile(rf"\.{re.escape(_start(path))}\.[0-9a-f]{{12}}\.unfinished")
     with contextlib.suppress(OSError):  # no permission to write here
         for name in filter(left.fullmatch, os.listdir(path.parent)):
             unfinished = path.with_name(name)
-            with contextlib.suppress(OSError):  # being written, or removed meanwhile
-                lock = os.open(unfinished, os.O_RDWR)
-                try:
-                    if _locked(lock, wait=False):
-                        unfinished.unlink()
-                finally:
-                    os.close(lock)
-
-
-def _created_beside(path: Path) -> tuple[Path, int | None]:
-    """Create and lock an empty file with the permissions of any new file.
-
-    Closing the returned descriptor releases the lock.
-    """
-    while True:
-        unfinished = path.with_name(f".{_start(path)}.{secrets.token_hex(6)}.unfinished")
-        lock = os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
-        if fcntl is None:
-            os.close(lock)  # an open file cannot be renamed there
-            return unfinished, None
-        with contextlib.suppress(OSError):  # not every file system supports locks
-            _locked(lock, wait=True)
-        if os.fstat(lock).st_nlink:
-            return unfinished, lock
-        os.close(lock)  # another process removed it before it was locked
+            with contextlib.suppress(OSError):  # removed meanwhile
+                if time.time() - unfinished.stat().st_mtime > HOUR:
+                    unfinished.unlink()
 
 
 def _start(path: Path) -> str:
     """The prefix of its temporary files, shortened because file names have a maximum length."""
     return path.name.encode()[:100].decode(errors="ignore")
-
-
-def _locked(descriptor: int, wait: bool) -> bool:
-    """Lock an open file; return False where locks are not supported."""
-    if fcntl is None:
-        return False
-    fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    return True
 
 
 def _flush(path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.node import Variable
+from minigrad.autograd.node import Variable, data_of
 
 __all__ = ["two_steps"]
 
@@ -40,7 +40,7 @@ def two_steps(index: tuple[Any, ...], axes: int) -> tuple[Any, Any] | None:
 
 def _selects(index: Any) -> bool:
     """Whether an index is one integer."""
-    array = index._data if isinstance(index, Variable) else index
+    array = data_of(index)
     if isinstance(array, np.ndarray):
         return not array.ndim and array.dtype.kind in "iu"
     return isinstance(array, (int, np.integer)) and not isinstance(array, bool)
@@ -55,6 +55,6 @@ def _used(index: Any) -> int:
     """The number of axes of an index."""
     if index is None or index is Ellipsis:
         return 0
-    array = index._data if isinstance(index, Variable) else index
+    array = data_of(index)
     whole = np.asarray(array) if isinstance(array, (list, np.ndarray)) else None
     return whole.ndim if whole is not None and whole.dtype.kind == "b" else 1

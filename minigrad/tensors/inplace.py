@@ -22,7 +22,7 @@ from minigrad.autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
 from minigrad.autograd.hooks import retain
 from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history, mark_written, rewrote
-from minigrad.autograd.node import Edge, Leaf, Node, Variable, clock, node_of
+from minigrad.autograd.node import Edge, Leaf, Node, Variable, clock, data_of, node_of
 from minigrad.autograd.typing import P, Tensor
 from minigrad.autograd.views import Place, owner
 from minigrad.ops.indexing import getitem, normalized, write
@@ -132,8 +132,7 @@ def assign(tensor: Any, values: Any, name: str = "assign") -> None:
     Errors name the function `name`.
     """
     _refuse_read_only(name, tensor)
-    np.copyto(tensor._data, values._data if isinstance(values, Variable) else values,
-              casting="same_kind")  # fmt: skip
+    np.copyto(tensor._data, data_of(values), casting="same_kind")
     written(tensor, values)
 
 
@@ -296,13 +295,11 @@ class Fills(Variable):
 
     def normal_(self, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Self:
         """Write normal random numbers."""
-        dtype = self._data.dtype
-        return self._drawn(lambda g, shape: random.normal(mean, std, shape, dtype), generator)
+        return self._drawn(lambda _, n: random.normal(mean, std, n, self._data.dtype), generator)
 
     def uniform_(self, from_: float = 0.0, to: float = 1.0, *, generator: Any = None) -> Self:
         """Write uniform random numbers."""
-        dtype = self._data.dtype
-        return self._drawn(lambda g, shape: random.uniform(from_, to, shape, dtype), generator)
+        return self._drawn(lambda _, n: random.uniform(from_, to, n, self._data.dtype), generator)
 
     def log_normal_(self, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Self:
         """Write the exponentials of normal random numbers."""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad.autograd.mutation import history
-from minigrad.autograd.node import Output, Variable, clock
+from minigrad.autograd.node import Output, Variable, clock, data_of
 from minigrad.autograd.views import Place, owner
 from minigrad.tracing.steps import Value
 
@@ -60,7 +60,7 @@ class Identity:
         node, number = _edge(thing)
         if node is not None:
             self._edges.setdefault(node, {})[number] = known
-        array = array_of(thing)
+        array = data_of(thing)
         self._arrays[id(array)] = weakref.ref(array), known
         self.memory(array).values[Place.of_array(array)] = known
         if len(self._arrays) > self._room:
@@ -68,7 +68,7 @@ class Identity:
 
     def write(self, thing: Any, value: Value) -> None:
         """A tensor was overwritten with a value: the known values of its memory are old."""
-        place = Place.of_array(array_of(thing))
+        place = Place.of_array(data_of(thing))
         self.memory(thing).writes.append(Write(place, value, next(clock)))
         self.know(thing, value)
 
@@ -79,7 +79,7 @@ class Identity:
 
     def find(self, thing: Any) -> tuple[Value | None, list[Write]]:
         """The last known value of a tensor or an array, and the writes since."""
-        array, known = array_of(thing), self.by_history(thing)
+        array, known = data_of(thing), self.by_history(thing)
         if known is None:
             reference, known = self._arrays.get(id(array), (None, None))
             known = known if reference is not None and reference() is array else None
@@ -95,7 +95,7 @@ class Identity:
 
     def memory(self, thing: Any) -> _Memory:
         """The record of the memory that a tensor or an array reads."""
-        whole = owner(array_of(thing))
+        whole = owner(data_of(thing))
         memory = self._memories.get(id(whole))
         if memory is None or memory.owner() is not whole:  # another array had this id
             memory = self._memories[id(whole)] = _Memory(whole)
@@ -107,11 +107,6 @@ class Identity:
         memories = self._memories.items()
         self._memories = {key: one for key, one in memories if one.owner() is not None}
         self._room = 2 * len(self._arrays) + 1024
-
-
-def array_of(thing: Any) -> Any:
-    """The array of a tensor; anything else is itself."""
-    return thing._data if isinstance(thing, Variable) else thing
 
 
 def _edge(thing: Any) -> tuple[Any, int]:

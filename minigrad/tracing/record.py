@@ -10,11 +10,11 @@ import numpy as np
 
 from minigrad.autograd.events import Call, Observer, Pull
 from minigrad.autograd.mode import state
-from minigrad.autograd.node import FREED, Node, Variable, clock
+from minigrad.autograd.node import FREED, Node, Variable, clock, data_of
 from minigrad.autograd.primitives import Primitive, registry
 from minigrad.autograd.views import Place
 from minigrad.support.tree import mapped
-from minigrad.tracing.identity import Identity, Write, array_of
+from minigrad.tracing.identity import Identity, Write
 from minigrad.tracing.lines import user_line
 from minigrad.tracing.steps import Phase, Step, Value
 
@@ -173,7 +173,7 @@ class Trace(Observer):
 
     def _after(self, known: Value, thing: Any, write: Write) -> Value:
         """The value of a tensor or an array after a write to its memory: all or a part of it."""
-        place = Place.of_array(array_of(thing))
+        place = Place.of_array(data_of(thing))
         if place == write.place:
             return write.value
         if place.dtype.itemsize != write.place.dtype.itemsize:
@@ -220,7 +220,7 @@ class Trace(Observer):
             parts = isinstance(given, (tuple, list, dict, slice))
             return self._inside(given) if parts else self._held(given if drawn else value)
         known = self.value(given)
-        array = array_of(given)
+        array = data_of(given)
         if not isinstance(value, np.ndarray) or value is array:
             return known
         if value.dtype == array.dtype:  # a copy of the caller's array
@@ -296,7 +296,7 @@ class Trace(Observer):
 
     def _new(self, step: Step | None, thing: Any) -> Value:
         """A new value of the shape and dtype of a tensor, an array, an update or a number."""
-        array = array_of(thing)
+        array = data_of(thing)
         shape, dtype = getattr(array, "shape", ()), getattr(array, "dtype", None)
         value = self._output(step, shape, dtype)
         if self._keep:
@@ -344,5 +344,5 @@ def _alike(values: Any, tensor: Any) -> bool:
     """Whether values have the shape and dtype of a tensor."""
     if not isinstance(values, (Variable, np.ndarray)):
         return False
-    array = array_of(values)
+    array = data_of(values)
     return bool((array.shape, array.dtype) == (tensor._data.shape, tensor._data.dtype))

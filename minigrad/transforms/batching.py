@@ -216,7 +216,7 @@ _AXES = {"axis", "axis1", "axis2", "source", "destination", "axes"}
 
 @batching_rule(
     *_UFUNCS, "alias", "astype", "clamped_log", "clip", "copy", "cross", "detach", "digamma",
-    "entr", "erf", "erfc", "erfinv", "gelu", "hardtanh", "identity", "isclose", "lgamma", "logit",
+    "entr", "erf", "erfc", "erfinv", "gelu", "hardtanh", "isclose", "lgamma", "logit",
     "nan_to_num", "polygamma", "relu", "rotate_pairs", "rsqrt", "sigmoid", "silu", "sinc",
     "softplus", "solve_triangular", "to_integer", "vecdot", "where", "xlog1py", "xlogy",
 )  # fmt: skip
@@ -235,8 +235,8 @@ def _masked_fill(batch: Batch, x: Any, mask: Any, value: Any) -> Any:
 @batching_rule(
     "all", "any", "argmax", "argmin", "argsort", "count_nonzero", "cumprod", "cumsum", "diagonal",
     "flip", "log_softmax", "logcumsumexp", "logsumexp", "max", "mean", "median", "min", "moveaxis",
-    "nanmean", "norm", "prod", "repeat", "roll", "rot90", "running_places", "scatter_diagonal",
-    "softmax", "sort", "std", "sum", "sum_parts", "swapaxes", "topk", "trace", "var",
+    "norm", "prod", "repeat", "roll", "rot90", "running_places", "scatter_diagonal",
+    "softmax", "sort", "std", "sum", "sum_parts", "swapaxes", "topk", "var",
 )  # fmt: skip
 def along_axes(batch: Batch, x: Samples, *static: Any) -> Any:
     """Axes are counted after that of the samples; no axis means that of the flattened sample."""
@@ -434,8 +434,6 @@ def _scatter_index(batch: Batch, value: Any, index: Any, shape: Any) -> Any:
 def _take(batch: Batch, x: Any, indices: Any, axis: Any) -> Any:
     if not isinstance(indices, Samples):
         return along_axes(batch, x, indices, axis)
-    if axis is None:
-        return NotImplemented
     return _getitem(batch, x, (*[slice(None)] * (axis % len(shape_of(x))), indices))
 
 
@@ -453,7 +451,7 @@ def by_places(batch: Batch, *values: Any) -> Any:
     """The axis is counted after that of the samples, and what is the same for all is repeated."""
     place = batch.op.places["axis"]
     arrays, axis, rest = values[:place], values[place], values[place + 1 :]
-    if axis is None or any(not shape_of(x) for x in arrays):
+    if any(not shape_of(x) for x in arrays):
         return NotImplemented
     axis = _moved(axis, len(shape_of(arrays[0])))
     return batch.run(*[whole(x, batch.size) for x in arrays], axis, *rest)

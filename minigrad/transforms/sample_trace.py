@@ -13,12 +13,11 @@ from minigrad.autograd.call import wrap
 from minigrad.autograd.events import Call, only_reads, undecorated
 from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history
-from minigrad.autograd.node import Leaf, Node, Variable, clock
+from minigrad.autograd.node import Leaf, Node, Variable, clock, data_of
 from minigrad.autograd.primitives import primitive, registry
 from minigrad.autograd.views import owner, read_only
 from minigrad.support import tree
 from minigrad.tracing import Step, Trace, Value
-from minigrad.tracing.identity import array_of
 from minigrad.tracing.lines import user_line
 from minigrad.transforms.batching import INDEXED, CannotMap, Samples, batching_rule, elementwise
 
@@ -100,7 +99,7 @@ class SampleTrace(Trace):
 
     def value(self, thing: Any) -> Value:
         """Refuse a chosen part whose tensor was written since."""
-        if self._chosen and any(c.old and c.part() is array_of(thing) for c in self._chosen):
+        if self._chosen and any(c.old and c.part() is data_of(thing) for c in self._chosen):
             raise CannotMap(
                 f"vmap: at {user_line()} a part is read that an index chose for each sample, and "
                 f"whose tensor was written since: read it again"
@@ -116,7 +115,7 @@ class SampleTrace(Trace):
 
         As a view it would lie where the first sample has it, and so would what is written to it.
         """
-        part, source = call.outputs[0], array_of(call.arguments[0])
+        part, source = call.outputs[0], data_of(call.arguments[0])
         if owner(part._data) is not owner(source):
             return
         value = self.value(part)
@@ -132,7 +131,7 @@ class SampleTrace(Trace):
             if (
                 call.op is registry["setitem"]
                 and _uncloned(given["index"]) == one.index
-                and array_of(call.arguments[1]) is one.part()
+                and data_of(call.arguments[1]) is one.part()
             ):
                 one.line = ""
             elif any(owner(x) is one.source() for x in tree.leaves(call.values, np.ndarray)):

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import gc
-import io
 import itertools
-import keyword
 import random
-import re
 import sys
-import tokenize
 import tracemalloc
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,9 +17,7 @@ from interrupts import opcode_trace
 import minigrad
 from minigrad import Tensor, no_grad, ops
 from minigrad.autograd import Update, grad, gradcheck, gradgradcheck, primitive
-from minigrad.autograd import call as calls
-from minigrad.autograd import plan as plan_module
-from minigrad.autograd.primitives import by_numpy, registry
+from minigrad.autograd.primitives import registry
 from minigrad.transforms.checkpointing import _CHECKPOINT as checkpoint_op
 
 
@@ -124,16 +117,6 @@ def test_a_tensor_in_the_place_of_an_option_is_never_ignored() -> None:
         assert "my_gain" in str(error)
     else:
         assert grad(out.sum(), gain)[0].shape == gain.shape
-
-
-def test_three_arguments() -> None:
-    my_fma = own(
-        "my_fma", lambda a, b, c: a * b + c, {"promote": ("a", "b", "c")},
-        a=lambda g, b: g * b, b=lambda g, a: g * a, c=lambda g: g,
-    )  # fmt: skip
-    check(my_fma, variable(2, 3), variable(3, seed=1), variable(2, 1, seed=2))
-    check(lambda a: my_fma(a, 2.0, a), variable(2))
-    assert my_fma(Tensor([1.0]), 2, np.array([1])).dtype == np.float32
 
 
 def test_variadic() -> None:
@@ -306,13 +289,6 @@ def test_rules_may_name_shapes_and_return_updates() -> None:
     assert x.grad.tolist() == [4.0, 2.0, 2.0]
 
 
-def test_floating_ops_take_integers() -> None:
-    my_half = own("my_half", lambda x: x / 2, {"float_inputs": True})
-    assert my_half(3).dtype == np.float32
-    assert my_half(np.array([1, 2])).tolist() == [0.5, 1.0]
-    assert my_half(np.array([1.0, 2.0])).dtype == np.float64
-
-
 def test_an_op_without_rules_or_with_a_rule_that_returns_none_gives_no_gradient() -> None:
     x, my_rounding = variable(3), own("my_rounding", lambda x: np.rint(x))
     assert not my_rounding(x).requires_grad
@@ -333,15 +309,6 @@ def test_rules_may_be_replaced_and_an_op_is_a_method() -> None:
         identity = my_identity
 
     assert Own([1.0]).identity().tolist() == [1.0]
-
-
-def test_an_op_for_a_numpy_function(monkeypatch: pytest.MonkeyPatch) -> None:
-    for function in (np.cosh, np.sinh):  # the ops that answer for them are put back afterwards
-        monkeypatch.setitem(by_numpy, function, by_numpy[function])
-    cosh, sinh = {"numpy": np.cosh}, {"numpy": np.sinh}
-    own("my_cosh", lambda x: np.cosh(x), cosh, x=lambda g, x: g * np.sinh(x))
-    own("my_sinh", lambda x: np.sinh(x), sinh, x=lambda g, x: g * np.cosh(x))
-    check(np.cosh, variable(3))
 
 
 @pytest.mark.parametrize("several", [False, True])
@@ -408,17 +375,8 @@ def test_cotangents_are_cast_and_unbroadcast_for_the_rule() -> None:
 # Names ---------------------------------------------------------------------------------------
 
 
-def identifiers() -> list[str]:
-    """Every name in the code that calls an op or writes code for one."""
-    found: set[str] = set()
-    for module in (calls, plan_module):
-        source = Path(str(module.__file__)).read_text(encoding="utf-8")
-        found |= {t.string for t in tokenize.generate_tokens(io.StringIO(source).readline)
-                  if t.type == tokenize.NAME}  # fmt: skip
-    plans = [registry["divide"].plan((0, 1)), registry["linear"].plan((0, 1)),
-             registry["concatenate"].plan((0, 1)), registry["exp"].plan((0,))]  # fmt: skip
-    found |= {*re.findall(r"[A-Za-z_]\w*", repr(plans)), "vjp_x_", "x_shape", "tuple"}
-    return sorted(n for n in found if not keyword.iskeyword(n) and n not in {"g", "out", "needed"})
+NAMES = ["a", "args", "call", "frame", "op", "saved", "self", "tuple", "vjp_a", "vjp_x_", "x_shape"]
+"""Names in the code that calls an op, or that is written for one, and others."""
 
 
 def defined(signature: str, result: str, **options: Any) -> Any:
@@ -451,7 +409,7 @@ FORMS: dict[str, Any] = {
 def test_an_argument_may_have_any_name(form: str) -> None:
     """Whatever the library's own code is called: arguments, static ones, tensors, residuals."""
     x = Tensor([1.0, 2.0], requires_grad=True)
-    for name in identifiers():
+    for name in ["x", "vjp_x", *NAMES]:
         for other in OTHERS if form in ("two", "joint", "residual") else OTHERS[:1]:
             if name == other:
                 continue

@@ -5,9 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import re
-import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -221,72 +221,21 @@ def test_unfinished_files_are_hidden_beside_theirs(path: Path) -> None:
 # What killed programs leave
 
 
-LEAVING = """
-import os, sys
-from pathlib import Path
-from minigrad.support.files import replacing
-with replacing(Path(sys.argv[1])) as unfinished:
-    unfinished.write_bytes(b"x" * 1000)
-    print("writing", flush=True)
-    sys.stdin.read(1)
-    os._exit(1)
-"""
-
-
-@unix
 @pytest.mark.parametrize("load_it", [False, True], ids=["save", "load"])
 def test_what_a_killed_program_left_is_removed_and_what_a_live_one_writes_is_not(
     path: Path, load_it: bool
 ) -> None:
     save([1], path)
     other = path.with_name(f"{path.stem}.{'0' * 12}{path.suffix}")  # a name that begins alike
-    writers = [
-        subprocess.Popen([sys.executable, "-c", LEAVING, str(target)],
-                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        for target in (path, path, other)
-    ]  # fmt: skip
-    try:
-        for writer in writers:
-            assert writer.stdout.readline() == b"writing\n"
-        save([2], path)
-        assert load(path) == [2]
-        assert len(unfinished(path)) == 3  # all of them are being written
-        for writer in writers[1:]:
-            writer.kill()
-            writer.wait()
-        load(path) if load_it else save([3], path)
-        of_other = [name.startswith(f".{other.name}.") for name in unfinished(path)]
-        assert sorted(of_other) == [False, True]
-    finally:
-        for writer in writers:
-            writer.kill()
-            writer.communicate()
-    load(path)
-    assert [name.startswith(f".{other.name}.") for name in unfinished(path)] == [True]
-
-
-def unfinished(path: Path) -> list[str]:
-    return [name for name in os.listdir(path.parent) if name.endswith(".unfinished")]
-
-
-@unix
-def test_a_new_file_that_was_taken_for_one_that_was_left_is_made_again(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Another program looks for what was left between the making of a file and its lock."""
-    real, seen = files._locked, []
-
-    def locked(descriptor: int, wait: bool) -> bool:
-        if wait and not seen:
-            seen.append(unfinished(path))
-            files.remove_unfinished(path)
-            assert not unfinished(path)
-        return real(descriptor, wait)
-
-    monkeypatch.setattr(files, "_locked", locked)
-    save([1], path)
-    assert len(seen[0]) == 1
-    assert_there_is_only(path, [1])
+    left, written, of_other = (
+        target.with_name(f".{target.name}.{digit * 12}.unfinished")
+        for target, digit in ((path, "a"), (path, "b"), (other, "c"))
+    )
+    for unfinished, age in ((left, 3700), (written, 3500), (of_other, 3700)):
+        unfinished.write_bytes(b"x" * 1000)
+        os.utime(unfinished, (time.time() - age,) * 2)
+    load(path) if load_it else save([2], path)
+    assert {*path.parent.iterdir()} == {path, written, of_other}
 
 
 def test_who_may_not_remove_what_was_left_loads(

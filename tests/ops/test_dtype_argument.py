@@ -73,7 +73,8 @@ def test_axes_and_what_is_refused(name: str) -> None:
     x, axes = minigrad.tensor(values("uint8")), {} if name == "trace" else {"axis": 1}
     wanted = getattr(np, name)(x.numpy(), dtype=np.float64, **axes)
     np.testing.assert_allclose(getattr(ops, name)(x, dtype=np.float64, **axes).numpy(), wanted)
-    with pytest.raises(TypeError, match=f"^{name.removeprefix('nan')}: .*complex|^{name}: .*float"):
+    owner = "sum" if name == "trace" else name.removeprefix("nan")
+    with pytest.raises(TypeError, match=f"^{owner}: .*complex|^{name}: .*float"):
         getattr(ops, name)(x, dtype=complex)
     with pytest.raises(TypeError, match=rf"^{name}(: |\(\)).*wrong"):
         getattr(ops, name)(x, dtype=np.float64, wrong=1)

@@ -134,21 +134,21 @@ def test_rows_by_one_int_array_of_any_dtype() -> None:
 
 
 ERRORS: dict[str, tuple[Any, str]] = {
-    "int": (7, r"index 7 is out of range for axis 0 of shape \(3, 4, 5\)"),
-    "negative int": (-4, r"index -4 is out of range for axis 0"),
-    "later axis": ((0, 4), r"index 4 is out of range for axis 1"),
-    "after a slice": ((slice(None), 9), r"index 9 is out of range for axis 1"),
-    "array": ([0, 5], r"index 5 is out of range for axis 0"),
-    "array after ellipsis": ((..., [0, 5]), r"getitem: .*\(3, 4, 5\)|index 5"),
-    "too many": ((0, 0, 0, 0), r"getitem: .*\(3, 4, 5\)"),
+    "int": (7, "getitem: index 7 is out of bounds for axis 0 with size 3"),
+    "negative int": (-4, "index -4 is out of bounds for axis 0"),
+    "later axis": ((0, 4), "index 4 is out of bounds for axis 1"),
+    "after a slice": ((slice(None), 9), "index 9 is out of bounds for axis 1"),
+    "array": ([0, 5], "index 5 is out of bounds for axis 0"),
+    "array after ellipsis": ((..., [0, 5]), "getitem: index 5"),
+    "too many": ((0, 0, 0, 0), "getitem: .*3-dimensional, but 4"),
     "float": (1.5, r"integers or bools, got float64"),
     "float array": (np.array([0.0, 1.0]), r"integers or bools, got float64"),
     "float tensor": (Tensor([1.0]), r"integers or bools, got float32"),
     "text": ("a", r"integers or bools"),
-    "mask of another shape": (np.ones((2, 4), bool), r"getitem: .*\(2, 4\).*\(3, 4, 5\)"),
+    "mask of another shape": (np.ones((2, 4), bool), "getitem: .*boolean.*axis 0"),
     "arrays that do not broadcast": (
         ([0, 1], [0, 1, 2]),
-        r"getitem: .*\(2,\).*\(3,\).*\(3, 4, 5\)",
+        r"getitem: .*\(2,\) \(3,\)",
     ),
 }
 

@@ -81,7 +81,7 @@ EXCUSES: list[tuple[str, str, str]] = [
     ("mode must be", "no such mode", "F.grid_sample F.interpolate.trilinear"),
     ("cannot pad an axis", "no such widths", "F.pad.*"),
     ("full_matrices=True", "the further vectors have no derivative", "linalg.svd svd"),
-    ("shape-mismatch for sum", "an axis of length 1 is not repeated", "tensordot"),
+    ("must match in number and length", "an axis of length 1 is not repeated", "tensordot"),
     ("loss: input of shape", "the target has the shape of the input", "F.gaussian_nll_loss"),
     ("loss: an input and a var of one shape", "the variance has the shape of the input",
      "nn.GaussianNLLLoss"),

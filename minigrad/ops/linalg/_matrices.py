@@ -8,7 +8,7 @@ import numpy as np
 from minigrad.autograd.grad_mode import is_grad_enabled
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
-from minigrad.ops._numerics import shape_of
+from minigrad.ops._numerics import shape_of, widened
 
 FLAGS = sys.platform != "emscripten"
 """Whether NumPy sees that LAPACK failed: by a floating-point flag, which no browser has."""
@@ -17,11 +17,6 @@ FLAGS = sys.platform != "emscripten"
 def mT(x: Any) -> Any:
     """Exchange the last two axes."""
     return x.swapaxes(-1, -2)
-
-
-def wide(x: np.ndarray) -> np.ndarray:
-    """Convert float16 to float32, because LAPACK has no half precision."""
-    return x.astype(np.float32) if x.dtype == np.float16 else x
 
 
 def no_matrix(x: Any, *_: Any) -> str | None:
@@ -66,7 +61,7 @@ def holds_nan(x: np.ndarray) -> Any:
 def singular(x: np.ndarray) -> Any:
     """Which matrices are singular, so that `np.linalg.inv` refuses them."""
     with np.errstate(invalid="ignore"):
-        return (np.linalg.slogdet(wide(x))[0] == 0) & ~holds_nan(x)
+        return (np.linalg.slogdet(widened(x))[0] == 0) & ~holds_nan(x)
 
 
 def computed(found: Any) -> Any:

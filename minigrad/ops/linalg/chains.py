@@ -10,21 +10,16 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.dtypes import get_default_dtype
-from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
-from minigrad.ops._numerics import array_of, shape_of, zero_gradient
+from minigrad.ops._numerics import array_of, shape_of
 from minigrad.ops.casting import astype, clone
 from minigrad.ops.elementwise import multiply
 from minigrad.ops.linalg._matrices import no_square
 from minigrad.ops.linalg.solving import inv, solve
 from minigrad.ops.products import matmul
+from minigrad.ops.selection import where
 
 __all__ = ["matrix_exp", "matrix_power", "multi_dot"]
-
-
-@primitive
-def _identity(x: Any) -> Any:
-    return np.zeros(x.shape, x.dtype) + np.eye(x.shape[-1], dtype=x.dtype)
 
 
 def matrix_power(A: Any, n: int) -> Tensor:
@@ -44,15 +39,10 @@ def matrix_power(A: Any, n: int) -> Tensor:
         >>> minigrad.linalg.matrix_power(minigrad.tensor([[1, 1], [0, 1]]), 5).tolist()
         [[1, 5], [0, 1]]
     """
-    reason = no_square(A)
-    if reason:
+    if reason := no_square(A):
         raise ValueError(f"matrix_power: {reason}")
-    try:
-        n = operator.index(n)
-    except TypeError:
-        raise TypeError(f"matrix_power: n must be an integer, got {n!r}") from None
-    if n == 0:
-        return _identity(A)
+    if operator.index(n) == 0:
+        return where(False, A, np.eye(shape_of(A)[-1], dtype=bool))
     square = inv(A) if n < 0 else A
     result: Any = None
     left = abs(n)
@@ -124,8 +114,7 @@ def matrix_exp(A: Any) -> Tensor:
         >>> minigrad.linalg.matrix_exp(minigrad.tensor([[0.0, 1.0], [0.0, 0.0]])).tolist()
         [[1.0, 1.0], [0.0, 1.0]]
     """
-    reason = no_square(A)
-    if reason:
+    if reason := no_square(A):
         raise ValueError(f"matrix_exp: {reason}")
     array = np.asarray(array_of(A))
     dtype = array.dtype if array.dtype.kind == "f" else get_default_dtype()
@@ -172,6 +161,3 @@ def _product(arrays: Sequence[Any], cut: dict[tuple[int, int], int], i: int, j: 
         return arrays[i]
     k = cut[i, j]
     return matmul(_product(arrays, cut, i, k), _product(arrays, cut, k + 1, j))
-
-
-_identity.defvjp(x=zero_gradient)

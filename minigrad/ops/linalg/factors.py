@@ -12,7 +12,7 @@ import numpy as np
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
-from minigrad.ops._numerics import constant, shape_of, within_rule
+from minigrad.ops._numerics import constant, shape_of, widened, within_rule
 from minigrad.ops.linalg._matrices import (
     computed,
     mT,
@@ -22,7 +22,6 @@ from minigrad.ops.linalg._matrices import (
     resolution,
     unless,
     which,
-    wide,
 )
 from minigrad.ops.linalg.solving import solve
 from minigrad.support.checks import check_choice
@@ -33,7 +32,7 @@ __all__ = ["cholesky", "eigh", "eigvalsh", "qr", "svd", "svdvals"]
 def _cannot_factor(x: Any, upper: bool) -> str | None:
     if no_square(x):
         return no_square(x)
-    stack = wide(x).reshape(-1, *x.shape[-2:])
+    stack = widened(x).reshape(-1, *x.shape[-2:])
     bad = [indefinite_order(matrix, upper) > 0 for matrix in stack]
     return (
         f"{which(np.reshape(bad, x.shape[:-2]))} is not positive definite (shape {x.shape}); if it "
@@ -58,7 +57,7 @@ def _is_definite(matrix: np.ndarray, upper: bool) -> bool:
 
 
 def _factored(x: np.ndarray, upper: bool) -> np.ndarray:
-    found = np.linalg.cholesky(wide(x), upper=upper)
+    found = np.linalg.cholesky(widened(x), upper=upper)
     if np.isnan(found).any():  # LAPACK passes over some NaN
         raise np.linalg.LinAlgError("LAPACK failed")
     return found
@@ -119,7 +118,7 @@ class QRResult(NamedTuple):
     multiple_outputs=True, arrays=1, float_inputs=True, promote=("x",), explain_error=no_matrix
 )
 def _qr(x: Any, mode: str) -> Any:
-    q, r = np.linalg.qr(wide(x), mode)  # type: ignore[call-overload]
+    q, r = np.linalg.qr(widened(x), mode)  # type: ignore[call-overload]
     return q.astype(x.dtype, copy=False), r.astype(x.dtype, copy=False)
 
 
@@ -225,7 +224,7 @@ def _no_spectrum(x: Any, UPLO: Literal["L", "U"]) -> str | None:
     multiple_outputs=True, arrays=1, float_inputs=True, promote=("x",), explain_error=_no_spectrum
 )
 def _eigh(x: Any, UPLO: Literal["L", "U"]) -> Any:
-    values, vectors = computed(np.linalg.eigh(wide(x), UPLO))
+    values, vectors = computed(np.linalg.eigh(widened(x), UPLO))
     return values.astype(x.dtype, copy=False), vectors.astype(x.dtype, copy=False)
 
 
@@ -285,7 +284,7 @@ def eigvalsh(x: Any, UPLO: Literal["L", "U"] = "L") -> Any:
         >>> minigrad.linalg.eigvalsh(x).numpy().round(4).tolist()
         [1.0, 3.0]
     """
-    return computed(np.linalg.eigvalsh(wide(x), UPLO)).astype(x.dtype, copy=False)
+    return computed(np.linalg.eigvalsh(widened(x), UPLO)).astype(x.dtype, copy=False)
 
 
 def _eigvalsh_x(g: Any, x: Any, UPLO: Literal["L", "U"]) -> Any:
@@ -313,7 +312,7 @@ def _no_singular_values(x: Any, *_: Any) -> str | None:
     explain_error=_no_singular_values,
 )  # fmt: skip
 def _svd(x: Any, full: bool) -> Any:
-    parts = computed(np.linalg.svd(wide(x), full_matrices=full))
+    parts = computed(np.linalg.svd(widened(x), full_matrices=full))
     return tuple(part.astype(x.dtype, copy=False) for part in parts)
 
 
@@ -378,7 +377,7 @@ def svdvals(x: Any) -> Any:
         >>> values.numpy().round(4).tolist()
         [4.0, 3.0]
     """
-    return computed(np.linalg.svd(wide(x), compute_uv=False)).astype(x.dtype, copy=False)
+    return computed(np.linalg.svd(widened(x), compute_uv=False)).astype(x.dtype, copy=False)
 
 
 def _svdvals_x(g: Any, x: Any) -> Any:

@@ -11,11 +11,11 @@ from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops import elementwise, reductions
-from minigrad.ops._numerics import Axis, array_of, kept_shape, shape_of
+from minigrad.ops._numerics import Axis, array_of, kept_shape, shape_of, widened
 from minigrad.ops.casting import floating
 from minigrad.ops.elementwise import square, subtract
 from minigrad.ops.indexing import getitem
-from minigrad.ops.linalg._matrices import mT, no_matrix, no_square, not_finite, singular, wide
+from minigrad.ops.linalg._matrices import mT, no_matrix, no_square, not_finite, singular
 from minigrad.ops.linalg.factors import svdvals
 from minigrad.ops.linalg.solving import inv
 from minigrad.ops.products import matmul
@@ -64,8 +64,7 @@ def matrix_norm(x: Any, *, keepdims: bool = False, ord: Order = "fro") -> Tensor
     `minigrad.linalg.matrix_norm` says more, and has PyTorch's arguments; these are NumPy's.
     """
     shape = shape_of(x)
-    reason = no_matrix(x)
-    if reason:
+    if reason := no_matrix(x):
         raise ValueError(f"matrix_norm: {reason}")
     if isinstance(ord, str):
         greatest, known = False, ord in ("fro", "nuc")
@@ -133,7 +132,7 @@ def matrix_rank(x: Any, tol: float | None = None, *, rtol: float | None = None) 
         rtol = max(x.shape[-2:]) * float(np.finfo(x.dtype).eps)
     if x.ndim > 1 and (reason := not_finite(x)):
         raise np.linalg.LinAlgError(reason)
-    return np.linalg.matrix_rank(wide(x), tol, rtol=rtol)
+    return np.linalg.matrix_rank(widened(x), tol, rtol=rtol)
 
 
 @primitive(numpy=np.linalg.pinv, arrays=1, float_inputs=True)
@@ -148,7 +147,7 @@ def pinv(x: Any, rtol: Any = None) -> Any:
         rtol = max(x.shape[-2:]) * float(np.finfo(x.dtype).eps)
     if (np.asarray(rtol) < 0).any():
         raise ArgumentError(f"rtol must be at least 0, got {rtol!r}")
-    return np.linalg.pinv(wide(x), rcond=rtol).astype(x.dtype, copy=False)
+    return np.linalg.pinv(widened(x), rcond=rtol).astype(x.dtype, copy=False)
 
 
 def _pinv_x(g: Any, x: Any, out: Any) -> Any:

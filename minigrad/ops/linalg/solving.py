@@ -14,7 +14,7 @@ from minigrad.autograd.engine import detach
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
-from minigrad.ops._numerics import constant, formula, within_rule
+from minigrad.ops._numerics import constant, formula, widened, within_rule
 from minigrad.ops.linalg._matrices import (
     FLAGS,
     holds_nan,
@@ -23,8 +23,8 @@ from minigrad.ops.linalg._matrices import (
     singular,
     unless,
     which,
-    wide,
 )
+from minigrad.ops.scans import products_of_others
 
 __all__ = ["det", "inv", "slogdet", "solve", "solve_triangular"]
 
@@ -48,7 +48,7 @@ def inv(x: Any) -> Any:
         >>> minigrad.linalg.inv(minigrad.tensor([[2.0, 0.0], [0.0, 4.0]])).tolist()
         [[0.5, 0.0], [0.0, 0.25]]
     """
-    return _despite_nan(np.linalg.inv, wide(x)).astype(x.dtype, copy=False)
+    return _despite_nan(np.linalg.inv, widened(x)).astype(x.dtype, copy=False)
 
 
 def _despite_nan(function: Any, a: np.ndarray, *rest: Any) -> Any:
@@ -70,23 +70,23 @@ def _cannot_solve(a: Any, b: Any) -> str | None:
     if no_square(a):
         return no_square(a)
     n, shapes = a.shape[-1], f"a {a.shape} and b {np.shape(b)}"
-    if not np.ndim(b):
-        return f"{shapes}: b must be a vector, a matrix or a stack of matrices"
-    if np.ndim(b) == 1 and b.shape != (n,):
-        return f"{shapes}: a vector b must have length {n}"
-    if np.ndim(b) > 1 and b.shape[-2] != n:
+    if np.shape(b)[-2:-1] != (n,) and np.shape(b) != (n,):
         hint = ""
-        if b.shape[-1] == n:
+        if np.ndim(b) > 1 and b.shape[-1] == n:
             hint = "; for a stack of vectors pass b[..., None] and take [..., 0] of the result"
-        return f"{shapes}: the second-last axis of b must be {n}{hint}"
+        return f"{shapes}: b must be a vector of length {n}, or (..., {n}, k){hint}"
+    return _clash(a, b, shapes) or (
+        f"{shapes}: {which(singular(a))} is singular, so there is no one solution; lstsq or pinv "
+        f"solve it in the least-squares sense"
+    )
+
+
+def _clash(a: Any, b: Any, shapes: str) -> str | None:
     try:
         np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     except ValueError:
         return f"{shapes}: the leading axes do not broadcast"
-    return (
-        f"{shapes}: {which(singular(a))} is singular, so there is no one solution; lstsq or pinv "
-        f"solve it in the least-squares sense"
-    )
+    return None
 
 
 @primitive(numpy=np.linalg.solve, float_inputs=True, explain_error=_cannot_solve)
@@ -101,7 +101,7 @@ def solve(a: Any, b: Any) -> Any:
 
 
 def _solve_columns(a: np.ndarray, b: Any) -> np.ndarray:
-    return _despite_nan(np.linalg.solve, wide(a), wide(b)).astype(a.dtype, copy=False)
+    return _despite_nan(np.linalg.solve, widened(a), widened(b)).astype(a.dtype, copy=False)
 
 
 def _cannot_solve_triangular(a: Any, b: Any, upper: bool, left: bool, *_: Any) -> str | None:
@@ -110,12 +110,10 @@ def _cannot_solve_triangular(a: Any, b: Any, upper: bool, left: bool, *_: Any) -
     shapes, axis = f"a {a.shape} and b {np.shape(b)}", -2 if left else -1
     if np.ndim(b) < 2 or np.shape(b)[axis] != a.shape[-1]:
         return f"{shapes}: b must have two axes or more, and axis {axis} length {a.shape[-1]}"
-    try:
-        np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    except ValueError:
-        return f"{shapes}: the leading axes do not broadcast"
     zeros = (a.diagonal(0, -2, -1) == 0).any(-1)
-    return f"{shapes}: {which(zeros)} has a 0 on its diagonal, so there is no one solution"
+    return _clash(a, b, shapes) or (
+        f"{shapes}: {which(zeros)} has a 0 on its diagonal, so there is no one solution"
+    )
 
 
 @primitive(float_inputs=True, arrays=2, promote=("a", "b"), explain_error=_cannot_solve_triangular)
@@ -222,7 +220,7 @@ def det(x: Any) -> Any:
         [[4.0, -2.0], [-2.0, 1.0]]
     """
     with np.errstate(invalid="ignore"):
-        out = np.linalg.det(wide(x))
+        out = np.linalg.det(widened(x))
     return np.where(holds_nan(x), np.nan, out).astype(x.dtype)
 
 
@@ -232,7 +230,7 @@ LARGEST = 8
 
 def _factors(x: np.ndarray) -> Any:
     """The singular value decomposition; matrices that are not finite are replaced by zeros."""
-    return np.linalg.svd(np.where(np.isfinite(x).all((-2, -1), keepdims=True), wide(x), 0))
+    return np.linalg.svd(np.where(np.isfinite(x).all((-2, -1), keepdims=True), widened(x), 0))
 
 
 @formula("det_x[..., None, None] * inv(x).mT  # finite also where x has no inverse")
@@ -249,12 +247,8 @@ def _cofactors(x: np.ndarray, det_x: Any) -> np.ndarray:
         if np.isfinite(inverse).all():
             return det_x[..., None, None] * mT(inverse)
     u, s, vh = _factors(x)
-    before = np.cumprod(s, axis=-1)
-    before = np.concatenate([np.ones_like(s[..., :1]), before[..., :-1]], axis=-1)
-    after = np.cumprod(s[..., ::-1], axis=-1)
-    after = np.concatenate([np.ones_like(s[..., :1]), after[..., :-1]], axis=-1)[..., ::-1]
     sign = np.linalg.det(u) * np.linalg.det(vh)
-    out = (u * (sign[..., None] * before * after)[..., None, :]) @ vh
+    out = (u * (sign[..., None] * products_of_others(s))[..., None, :]) @ vh
     return np.where(np.isfinite(x).all((-2, -1), keepdims=True), out, np.nan)
 
 
@@ -298,7 +292,7 @@ class SlogdetResult(NamedTuple):
 )  # fmt: skip
 def _slogdet(x: Any) -> Any:
     with np.errstate(invalid="ignore"):
-        found = np.linalg.slogdet(wide(x))
+        found = np.linalg.slogdet(widened(x))
     sign, logabsdet = (np.where(holds_nan(x), np.nan, part).astype(x.dtype) for part in found)
     return (sign, logabsdet), sign
 

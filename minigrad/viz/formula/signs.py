@@ -15,7 +15,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.ops.convolutions import convolution_weight
-from minigrad.ops.diagonals import DiagonalUpdate
+from minigrad.ops.diagonals import scatter_diagonal
 from minigrad.ops.indexing import IndexUpdate, integers
 from minigrad.ops.pooling import sum_pool_transpose
 from minigrad.viz.formula import notation as n
@@ -122,11 +122,6 @@ def _at(t: Typesetter, value: Term, index: Term, *_: Term) -> n.Notation:
 
 
 def _on_diagonal(t: Typesetter, value: Term, *_: Term) -> n.Notation:
-    # The rule of the trace adds an axis to its cotangent; it is not shown.
-    match value:
-        case Call(operator.getitem, (g, Call(_, (first, second)))):
-            if first.is_constant(...) and second.is_constant(None):
-                value = g
     return n.Sentence((t.value(value), n.Words(" on the diagonal, 0 elsewhere")))
 
 
@@ -172,7 +167,7 @@ SIGNS: Mapping[Any, Entry] = {
     np.swapaxes: _swapaxes,
     np.transpose: _transpose,
     IndexUpdate: _at,
-    DiagonalUpdate: _on_diagonal,
+    scatter_diagonal: _on_diagonal,
     integers: lambda t, x, *_: t.value(x),
     # Matrices
     np.cross: _infix("×"),

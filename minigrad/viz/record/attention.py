@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.node import Variable
+from minigrad.autograd.node import data_of
 from minigrad.autograd.primitives import Primitive, registry
 from minigrad.viz.record.entries import Entry
 from minigrad.viz.record.heatmap import Heatmap
@@ -20,7 +20,7 @@ from minigrad.viz.record.writing import shape_text
 HEADS = 16
 """The most heads that are kept."""
 
-PRODUCTS = frozenset(registry[name] for name in ("matmul", "einsum", "tensordot"))
+PRODUCTS = frozenset(registry[name] for name in ("matmul", "einsum"))
 """Ops that multiply weights by values."""
 
 BETWEEN = frozenset(
@@ -90,7 +90,7 @@ class Weights:
             return
         heads = array.shape[-3] if array.ndim > 2 else 1
         whole = (heads, *array.shape[-2:])
-        scores = arguments[0]._data if isinstance(arguments[0], Variable) else arguments[0]
+        scores = data_of(arguments[0])
         weights = self._corner(array)
         masked = (self._corner(np.asarray(scores)) < LOWEST) & (weights == 0)
         self._seen[entry] = Seen(whole, weights, masked)

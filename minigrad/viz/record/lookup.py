@@ -19,12 +19,11 @@ from minigrad.autograd.engine import COPY, DETACH, call_hook
 from minigrad.autograd.events import Call, Pull, undecorated
 from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history
-from minigrad.autograd.node import Edge, Leaf, Variable
+from minigrad.autograd.node import Edge, Leaf, Variable, data_of
 from minigrad.autograd.primitives import registry
 from minigrad.autograd.scope import ancestry
 from minigrad.tracing import Step, Value
 from minigrad.tracing import Trace as Record
-from minigrad.tracing.identity import array_of
 from minigrad.viz.record.entries import Entry, known_arrays, new_entry, read
 from minigrad.viz.record.model import Kind
 from minigrad.viz.record.steps import summary
@@ -117,7 +116,7 @@ class Lookup(Record):
 
     def _source(self, given: Any, name: str) -> Entry:
         """The entry of what an op reads."""
-        value, array = self.value(given), array_of(given)
+        value, array = self.value(given), data_of(given)
         self._seen.add(value)
         edge = history(given) if isinstance(given, Variable) else None
         if edge is not None:

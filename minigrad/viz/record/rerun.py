@@ -13,7 +13,7 @@ from minigrad.autograd.engine import Update, unbroadcast
 from minigrad.autograd.events import Call, Observer
 from minigrad.autograd.mode import State, state
 from minigrad.autograd.mutation import history
-from minigrad.autograd.node import Edge, Node, Variable
+from minigrad.autograd.node import Edge, Node, Variable, data_of
 from minigrad.autograd.primitives import Primitive
 from minigrad.debugging.memory import arrays
 from minigrad.support.tree import mapped
@@ -82,7 +82,7 @@ def checked(call: Call, slot: int, cotangents: Sequence[np.ndarray], sent: np.nd
     if not runs_alone(op):
         return Check(None, "an op with side effects is not run again")
     given = list(call.arguments[0]) if op.variadic else list(call.arguments)
-    plain = [v._data if isinstance(v, Variable) else v for v in given]
+    plain = [data_of(v) for v in given]
     if max((a.size for a in plain if isinstance(a, np.ndarray)), default=0) > LARGEST:
         return Check(None, f"more than {LARGEST:,} elements")
     exact = [
@@ -198,7 +198,7 @@ def dense(part: Any, edge: Edge) -> np.ndarray:
         buffer = np.zeros(edge.shape, edge.dtype)
         part.add_to(buffer)
         return buffer
-    array: np.ndarray = part._data if isinstance(part, Variable) else part
+    array: np.ndarray = data_of(part)
     return array
 
 

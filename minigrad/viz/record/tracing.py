@@ -17,12 +17,11 @@ from minigrad.autograd.engine import COPY, DETACH, Update
 from minigrad.autograd.events import Call, Pull
 from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history
-from minigrad.autograd.node import Node, Variable
+from minigrad.autograd.node import Node, Variable, data_of
 from minigrad.autograd.primitives import Primitive, registry
 from minigrad.ops.indexing import written
 from minigrad.support.tree import leaves
 from minigrad.tracing import Value
-from minigrad.tracing.identity import array_of
 from minigrad.tracing.lines import user_line
 from minigrad.viz.record import rerun
 from minigrad.viz.record.assembly import assemble
@@ -76,12 +75,12 @@ class Trace(Lookup):
         entry, outputs = self._entry(call), call.outputs
         for slot, name, given in array_arguments(call):
             if slot or not _overwrites(call):
-                entry.read(self._source(given, name), slot, name, array_of(given))
+                entry.read(self._source(given, name), slot, name, data_of(given))
         inner = [self._identity.find(output)[0] for output in outputs] if self._parts else []
         super().ran(call)
         if parts := self._composed.pop(self.steps[-1], []):
             self._replace(parts, entry, inner, outputs)
-        self._note(entry, array_of(outputs[0]))
+        self._note(entry, data_of(outputs[0]))
         self._weights.ran(entry, call.op, call.arguments, outputs[0])
         self._entries.append(entry)
         for output in outputs:
@@ -143,7 +142,7 @@ class Trace(Lookup):
             self._end_of_rules(step)
         node, g, run = pull.node, pull.cotangent, self._pass_of(pull.node)
         entry = self._behind(node)
-        cotangents = [array_of(one) for one in (g if isinstance(g, tuple) else (g,))]
+        cotangents = [data_of(one) for one in (g if isinstance(g, tuple) else (g,))]
         self._weights.pulled(entry, cotangents[0])
         came = self._errors.get(entry, 0.0)
         sent = self._sent(pull, entry, cotangents, came)
@@ -178,7 +177,7 @@ class Trace(Lookup):
                 check=check.relative, unchecked=check.reason, kink=check.kink,
                 total=None
                 if total is None
-                else summary(array_of(total), self._errors[target], whole),
+                else summary(data_of(total), self._errors[target], whole),
             ), array))  # fmt: skip
         return found
 
@@ -285,8 +284,8 @@ def _overwrites(call: Call) -> bool:
 
 def _born(call: Call) -> str:
     """The kinds of non-finite values in the outputs of an op, and in none of its inputs."""
-    made = [array_of(output) for output in call.outputs]
-    given = [array_of(value) for _, _, value in array_arguments(call)]
+    made = [data_of(output) for output in call.outputs]
+    given = [data_of(value) for _, _, value in array_arguments(call)]
     given += [
         np.asarray(value) for value in call.arguments if isinstance(value, float | np.generic)
     ]
