@@ -152,9 +152,7 @@ class Registry:
         setattr(self, name, module)
         self._registered[name] = "module"
 
-    def register_module(self, name: str, module: Module | None) -> None:
-        """Register a child: PyTorch's other name of `add_module`."""
-        self.add_module(name, module)
+    register_module = add_module
 
     def register_buffer(
         self, name: str, tensor: Any, persistent: bool = True, *, dtype: Any = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from minigrad import ops
@@ -28,6 +29,7 @@ __all__ = [
 class _SingleHead(Module):
     """The call of an attention with one head, whose arguments have sizes of their own."""
 
+    _attend: Callable[[Tensor, Tensor, Tensor, Mask, bool], tuple[Tensor, Tensor | None]]
     sizes: ClassVar[tuple[str, ...]]
     """The attributes with the widths of query and key, and that of the value unless it is free."""
     refuses_inverted_masks: bool = True
@@ -63,11 +65,6 @@ class _SingleHead(Module):
         )  # fmt: skip
         output, weights = self._attend(query, key, value, mask, need_weights)
         return (output, weights) if need_weights else output
-
-    def _attend(
-        self, query: Tensor, key: Tensor, value: Tensor, mask: Mask, need_weights: bool
-    ) -> tuple[Tensor, Tensor | None]:
-        raise NotImplementedError
 
 
 class DotProductAttention(_SingleHead):
@@ -119,13 +116,10 @@ class DotProductAttention(_SingleHead):
     def _attend(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Mask, need_weights: bool
     ) -> tuple[Tensor, Tensor | None]:
+        projections = (self.query_proj, self.key_proj, self.value_proj)
         q, k, v = (
             ops.expand_dims(ops.matmul(x, projection), 1)  # (N, 1, L or S, hidden_size)
-            for x, projection in (
-                (query, self.query_proj),
-                (key, self.key_proj),
-                (value, self.value_proj),
-            )
+            for x, projection in zip((query, key, value), projections, strict=True)
         )
         output, weights = attend(q, k, v, mask, need_weights=need_weights)
         output = ops.squeeze(output, 1)  # (N, L, hidden_size)

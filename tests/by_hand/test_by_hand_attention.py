@@ -37,14 +37,6 @@ class TestScores:
 
 
 class TestWeights:
-    @pytest.mark.parametrize("axis", [-1, 0, 1])
-    def test_softmax(self, axis: int) -> None:
-        scores = draw(2, 3, 4)
-        weights = by_hand.attention_weights(scores, axis)
-        np.testing.assert_allclose(weights.sum(axis=axis), 1, rtol=1e-12)
-        expected = np.exp(scores) / np.exp(scores).sum(axis=axis, keepdims=True)
-        np.testing.assert_allclose(weights, expected, rtol=1e-12)
-
     def test_range(self) -> None:
         np.testing.assert_array_equal(by_hand.attention_weights(np.array([1000.0, 0.0])), [1, 0])
         np.testing.assert_array_equal(by_hand.attention_weights(np.full(2, -np.inf)), [0, 0])
@@ -62,12 +54,6 @@ class TestScaledDotProduct:
         assert not weights[..., ~SOME].any()
         np.testing.assert_allclose(weights.sum(axis=-1), 1, rtol=1e-12)
         np.testing.assert_allclose(output, weights @ V)
-
-    def test_a_query_without_a_key_attends_to_all_alike(self) -> None:
-        Q, K, V = inputs(B)
-        output, weights = by_hand.scaled_dot_product_attention(Q, K, V, np.zeros((1, K_LEN), bool))
-        assert (weights == 1 / K_LEN).all()
-        np.testing.assert_allclose(output[:, 0], V.mean(axis=1))
 
     def test_float32_stays(self) -> None:
         Q, K, V = (x.astype(np.float32) for x in inputs(B))
