@@ -283,6 +283,11 @@ class Fills(Variable):
         """Write 0 everywhere."""
         return self.copy_(self._data.dtype.type(0))
 
+    def zero(self) -> Self:
+        """Write 0 everywhere, to a leaf too and without recording: Lucid 2's method."""
+        assign(self, 0, "zero")
+        return self
+
     def fill_diagonal_(self, fill_value: float, wrap: bool = False) -> Tensor:
         """Write a number along the diagonal."""
         filled = self._data.copy()

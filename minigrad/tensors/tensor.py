@@ -320,9 +320,8 @@ class Tensor(Methods, Fills, Variable):
     def retains_grad(self) -> bool:
         """Whether backward passes keep its gradient although an op made it."""
         edge = history(self)
-        return (
-            not self.is_leaf and node_of(edge) in watched and (watch_of(edge).retained is not None)
-        )
+        kept = node_of(edge) in watched and watch_of(edge).retained is not None
+        return kept and not self.is_leaf
 
     @effect
     def zero_grad(self, set_to_none: bool = True) -> None:
