@@ -25,7 +25,7 @@ from minigrad.autograd.call import leaf_of
 from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
 from minigrad.autograd.events import effect, reading
 from minigrad.autograd.node import Variable
-from minigrad.autograd.typing import Tensor
+from minigrad.autograd.typing import P, Tensor
 from minigrad.support.checks import check_flag, check_size, fitted, shape_of
 from minigrad.support.lazy_names import lazy_names
 from minigrad.support.random_state import register_draws, register_snapshot
@@ -94,6 +94,13 @@ def _source(given: np.random.Generator | None, name: str) -> np.random.Generator
     return given
 
 
+def _draw(function: Callable[P, Tensor]) -> Callable[P, Tensor]:
+    """A function that draws: observers are told of it, and its errors name it."""
+    drawn = effect(created(function))
+    register_draws([drawn])
+    return drawn
+
+
 @overload
 def seed(value: int) -> None: ...
 @overload
@@ -139,8 +146,6 @@ def manual_seed(seed: int) -> Generator:
     Args:
         seed: An integer of 64 bits.
 
-    Source: as in PyTorch.
-
     Example:
         >>> import minigrad
         >>> generator = minigrad.manual_seed(7)
@@ -153,8 +158,6 @@ def manual_seed(seed: int) -> Generator:
 @reading
 def initial_seed() -> int:
     """Return the seed of the generator.
-
-    Source: as in PyTorch.
 
     Example:
         >>> import minigrad
@@ -211,8 +214,6 @@ def fork_rng(devices: Any = (), enabled: bool = True, **options: Any) -> Iterato
         devices: This and `options` are for other devices than the CPU, and change nothing.
         enabled: False to leave the generator as it is.
         **options: As `devices`.
-
-    Source: as in PyTorch.
 
     Example:
         >>> import minigrad
@@ -288,8 +289,7 @@ def get_stream() -> int:
     return _stream
 
 
-@effect
-@created
+@_draw
 def rand(
     *size: Any, generator: np.random.Generator | None = None, dtype: Any = None,
     requires_grad: bool = False, device: Any = "cpu",
@@ -314,8 +314,7 @@ def rand(
     return leaf_of(np.asarray(draws).astype(_float(dtype, "rand")), requires_grad)
 
 
-@effect
-@created
+@_draw
 def randn(
     *size: Any, generator: np.random.Generator | None = None, dtype: Any = None,
     requires_grad: bool = False, device: Any = "cpu",
@@ -331,8 +330,7 @@ def randn(
     return leaf_of(np.asarray(draws).astype(_float(dtype, "randn")), requires_grad)
 
 
-@effect
-@created
+@_draw
 def randint(
     low: int, high: Any = None, size: Any = None, dtype: Any = None, device: Any = "cpu", *,
     generator: np.random.Generator | None = None, requires_grad: bool = False,
@@ -368,8 +366,7 @@ def randint(
     return leaf_of(draws, requires_grad)
 
 
-@effect
-@named
+@_draw
 def uniform(
     low: float = 0.0, high: float = 1.0, size: Any = (), dtype: Any = None,
     requires_grad: bool = False, *, generator: np.random.Generator | None = None,
@@ -388,8 +385,7 @@ def uniform(
     return leaf_of(np.asarray(draws).astype(_float(dtype, "uniform")), requires_grad)
 
 
-@effect
-@created
+@_draw
 def normal(
     mean: Any = 0.0, std: Any = 1.0, size: Any = None, dtype: Any = None,
     requires_grad: bool = False, *, generator: np.random.Generator | None = None,
@@ -416,8 +412,7 @@ def normal(
     return leaf_of(np.asarray(draws).astype(_float(dtype, "normal")), requires_grad)
 
 
-@effect
-@named
+@_draw
 def bernoulli(
     input: Any, p: float | None = None, *, generator: np.random.Generator | None = None
 ) -> Tensor:
@@ -446,8 +441,7 @@ def bernoulli(
     return leaf_of(drawn.astype(dtype or get_default_dtype()), False)
 
 
-@effect
-@named
+@_draw
 def poisson(input: Any, *, generator: np.random.Generator | None = None) -> Tensor:
     """Draw numbers from Poisson distributions with each element of `input` as the rate.
 
@@ -458,8 +452,6 @@ def poisson(input: Any, *, generator: np.random.Generator | None = None) -> Tens
     Raises:
         ValueError: A rate is negative.
 
-    Source: as in PyTorch.
-
     Example:
         >>> import minigrad
         >>> minigrad.poisson(minigrad.zeros(3))
@@ -469,8 +461,7 @@ def poisson(input: Any, *, generator: np.random.Generator | None = None) -> Tens
     return leaf_of(np.asarray(drawn).astype(_dtype_of(input) or get_default_dtype()), False)
 
 
-@effect
-@named
+@_draw
 def multinomial(
     input: Any, num_samples: int, replacement: bool = False, *,
     generator: np.random.Generator | None = None,
@@ -530,20 +521,14 @@ def choices(
     return drawn
 
 
-@effect
-@created
+@_draw
 def randperm(
     n: int, *, generator: np.random.Generator | None = None, dtype: Any = None,
     requires_grad: bool = False, device: Any = "cpu",
 ) -> Tensor:  # fmt: skip
-    """Draw a permutation of the integers from 0 to `n` - 1.
+    """Draw a permutation of the integers from 0 to `n` - 1, of int64 if there is no dtype.
 
-    Args:
-        n: How many.
-        generator: As for `rand`.
-        dtype: The dtype; int64 if None.
-        requires_grad: As for `rand`.
-        device: "cpu".
+    The other arguments are as for `rand`.
 
     Example:
         >>> import minigrad
@@ -642,7 +627,4 @@ def _snapshot() -> Callable[[], AbstractContextManager[None]]:
 
 
 register_snapshot(_snapshot)
-register_draws((
-    bernoulli, generator, key, multinomial, normal, poisson, rand, randint, randn, randperm,
-    uniform,
-))  # fmt: skip
+register_draws([generator, key])

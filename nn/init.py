@@ -297,13 +297,7 @@ def kaiming_uniform(
     tensor: Tensor, mode: FanMode = "fan_in", *, nonlinearity: str = "leaky_relu",
     a: float | None = 0.0,
 ) -> Tensor:  # fmt: skip
-    """Call `kaiming_uniform_` with Lucid 2's order of arguments.
-
-    Example:
-        >>> from minigrad import nn, empty
-        >>> nn.init.kaiming_uniform(empty(3, 6), "fan_out").shape
-        minigrad.Size([3, 6])
-    """
+    """Call `kaiming_uniform_` with Lucid 2's order of arguments."""
     return kaiming_uniform_(tensor, a, mode, nonlinearity)
 
 
@@ -311,13 +305,7 @@ def kaiming_normal(
     tensor: Tensor, mode: FanMode = "fan_in", *, nonlinearity: str = "leaky_relu",
     a: float | None = 0.0,
 ) -> Tensor:  # fmt: skip
-    """Call `kaiming_normal_` with Lucid 2's order of arguments.
-
-    Example:
-        >>> from minigrad import nn, empty
-        >>> nn.init.kaiming_normal(empty(3, 5), "fan_out").shape
-        minigrad.Size([3, 5])
-    """
+    """Call `kaiming_normal_` with Lucid 2's order of arguments."""
     return kaiming_normal_(tensor, a, mode, nonlinearity)
 
 

@@ -42,7 +42,7 @@ def test_length_and_iteration() -> None:
     assert len(list(tensor(np.zeros((0, 2))))) == 0
     assert [k for k, _ in zip(range(9), x)] == [0, 1, 2]  # noqa: B905
     for call in (len, iter):
-        with pytest.raises(TypeError, match="0-d tensor"):
+        with pytest.raises(TypeError, match="unsized"):
             call(Tensor(1.0))
 
 
@@ -112,8 +112,7 @@ def test_shape_methods_take_tuples_and_numbers() -> None:
 
 def test_every_method_is_its_function() -> None:
     """A method that has the name of a function is that function."""
-    written_out = {"multinomial", "polygamma", "range", "tensor", "where"}
-    names = [n for n in functions.__all__ if n in vars(Methods) and n not in written_out]
+    names = [name for name in functions.__all__ if name in vars(Methods)]
     assert len(names) > 250
     assert all(vars(Methods)[name] is getattr(functions, name) for name in names)
     x = variable([0.5, 1.5], [2.5, 0.7])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import weakref
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -194,3 +195,19 @@ def node_of(edge: Any) -> Any:
 def data_of(thing: Any) -> Any:
     """The array of a tensor; anything else is itself."""
     return thing._data if isinstance(thing, Variable) else thing
+
+
+def nodes_behind(*edges: Any, since: int = 0, known: Container[Any] = ()) -> Iterator[Node | Leaf]:
+    """All nodes and leaves behind some edges, each once, those first that are reached first.
+
+    It does not go on at nodes older than `since`, and leaves out those that are `known`.
+    """
+    seen: set[Node | Leaf] = set()
+    stack = [node_of(edge) for edge in edges if edge is not None]
+    while stack:
+        node = stack.pop()
+        if node not in seen and node not in known:
+            seen.add(node)
+            yield node
+            if isinstance(node, Node) and node.stamp >= since:
+                stack.extend(node.parents)

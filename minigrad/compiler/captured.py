@@ -8,7 +8,6 @@ import random
 import threading
 import warnings
 import weakref
-from collections import OrderedDict
 from collections.abc import Callable
 from types import MethodType
 from typing import Any
@@ -20,7 +19,7 @@ from minigrad.autograd.dtype_class import dtype
 from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.grad_mode import is_grad_enabled
 from minigrad.autograd.mode import state, version
-from minigrad.autograd.node import Leaf
+from minigrad.autograd.node import Leaf, clock
 from minigrad.compiler import passes
 from minigrad.compiler.functions import constant, read
 from minigrad.compiler.program import Argument, CaptureError, Program, Value
@@ -108,7 +107,7 @@ class CapturedStep:
         self.program: Program | None = None
         self.stages: list[tuple[str, Program]] = []
         self._step, self._verify = step, verify
-        self._entries: OrderedDict[Any, list[_Entry]] = OrderedDict()
+        self._entries: list[_Entry] = []  # replaced as a whole: other threads read it
         self._made = 0
         self._plain = False  # the step cannot be replayed
         self._warned = False
@@ -140,13 +139,13 @@ class CapturedStep:
             return self._step(*args, **kwargs)
         tensors: list[Tensor] = []
         kept: list[Any] = []
-        key = (is_grad_enabled(), get_default_dtype(), _key((args, kwargs), tensors, kept))
-        entries = self._entries.get(key, ())
-        entry = next((each for each in entries if each.valid(tensors)), None)
+        key: Any = is_grad_enabled(), get_default_dtype(), _key((args, kwargs), tensors, kept)
+        key = hash(key), key  # a tensor may be the key of a dict, and == of tensors is no bool
+        entry = next((e for e in self._entries if e.key == key and e.valid(tensors)), None)
         if entry is not None and entry.run is not None:
             entry.calls += 1
             if not entry.is_due(self._verify):
-                self._show(entry, key)
+                self._show(entry)
                 return entry.replay(tensors)
         if not self._recording.acquire(blocking=False):  # another thread records
             return self._step(*args, **kwargs)
@@ -164,37 +163,28 @@ class CapturedStep:
                 self._warn(f"met more than {2 * MOST} different shapes, constants or states")
                 return self._step(*args, **kwargs)
             self._made += 1
-            entry = _Entry(kept)
-            self._entries.setdefault(key, []).append(entry)
-            if sum(map(len, self._entries.values())) > MOST:
-                oldest = next(iter(self._entries))
-                self._entries[oldest].pop(0)
-                if not self._entries[oldest]:
-                    del self._entries[oldest]
+            entry = _Entry(key, kept)
+            if len(self._entries) >= MOST:
+                self._forget(min(self._entries, key=lambda each: each.used))
+            self._entries = [*self._entries, entry]
         try:
             result = entry.record(self._step, tensors, args, kwargs)
         except BaseException:
-            self._forget(key, entry)
+            self._forget(entry)
             self._made -= entry.run is None
             raise
         if entry.refused:
             self._plain = True
             self._warn(entry.refused.removeprefix("capture: "))
         else:
-            self._show(entry, key)
+            self._show(entry)
         return result
 
-    def _show(self, entry: _Entry, key: Any) -> None:
-        self.program, self.stages = entry.program, entry.stages
-        if key in self._entries:
-            self._entries.move_to_end(key)
+    def _show(self, entry: _Entry) -> None:
+        self.program, self.stages, entry.used = entry.program, entry.stages, next(clock)
 
-    def _forget(self, key: Any, entry: _Entry) -> None:
-        entries = self._entries.get(key, [])
-        if entry in entries:
-            entries.remove(entry)
-        if not entries:
-            self._entries.pop(key, None)
+    def _forget(self, entry: _Entry) -> None:
+        self._entries = [each for each in self._entries if each is not entry]
 
     def _warn(self, why: str) -> None:
         if not self._warned:
@@ -208,10 +198,12 @@ class _Entry:
     """The program for calls of one kind.
 
     Args:
+        key: The key of these calls.
         kept: The constants that were passed; they are kept, since they are known by identity.
     """
 
-    def __init__(self, kept: list[Any]) -> None:
+    def __init__(self, key: Any, kept: list[Any]) -> None:
+        self.key, self.used = key, next(clock)
         self.program: Program | None = None
         self.stages: list[tuple[str, Program]] = []
         self.run: Callable[..., Any] | None = None
@@ -265,7 +257,7 @@ class _Entry:
             returned = step(*args, **kwargs)
         try:
             result = _Result(returned)
-            leaves = [trace.returned(leaf) for leaf in result.leaves]
+            leaves = [trace.live(leaf) for leaf in result.leaves]
             if trace.refused:
                 self.refused = trace.refused
                 return returned

@@ -50,7 +50,7 @@ class _Writer:
         trace = self._trace
         arguments = [self._values.get(a) or self._made(a) for a in trace.inputs]
         for step in trace.steps:
-            if step in trace.composed or _in_effect(step):
+            if step in trace.composed or _within(step.inside, "effect"):
                 continue
             self._step = step
             _WRITERS[step.phase](self, step)
@@ -190,7 +190,7 @@ class _Writer:
         step = self._step
         scope = step.scope if step is not None else None
         errors: Any = self._trace.errors[step] if step is not None else self._outer
-        phase = "effect" if effect else "backward" if step and _in_pass(step) else "forward"
+        phase = "effect" if effect else "backward" if _within(step, "backward") else "forward"
         self._instructions.append(
             Instruction(
                 name, "backward" if function is add_to_grad else phase, function, args,
@@ -210,24 +210,11 @@ _WRITERS: dict[str, Callable[[_Writer, Step], None]] = {
 }  # fmt: skip
 
 
-def _in_effect(step: Step) -> bool:
-    """Whether it is a part of an effect."""
-    whole = step.inside
-    while whole is not None:
-        if whole.phase == "effect":
-            return True
-        whole = whole.inside
-    return False
-
-
-def _in_pass(step: Step) -> bool:
-    """Whether a backward pass ran it."""
-    whole: Step | None = step
-    while whole is not None:
-        if whole.phase == "backward":
-            return True
-        whole = whole.inside
-    return False
+def _within(step: Step | None, phase: str) -> bool:
+    """Whether a step, or one that it is a part of, is of a phase."""
+    while step is not None and step.phase != phase:
+        step = step.inside
+    return step is not None
 
 
 def _keep_old_values(program: Program) -> None:

@@ -255,7 +255,7 @@ class StepTrace(Trace):
             self.gradients.append(args[0])
         step = self._step("effect", name, {}, function=function)
         self._enter(step.scope)
-        given = self.given[step] = self._live(args), self._live(kwargs)
+        given = self.given[step] = self.live(args), self.live(kwargs)
         step.arguments = {"args": given[0], **given[1]}
         if (stream := random.repeating()) is not None:
             known = self._numbers.get(id(stream), (None, None))[1]
@@ -307,10 +307,6 @@ class StepTrace(Trace):
             self.memories.join(value, thing)
         return value
 
-    def returned(self, leaf: Any) -> Any:
-        """The program's value of a tensor, or a constant, that the step returned."""
-        return self._live(leaf)
-
     def _from_outside(self, thing: Any) -> Value:
         array = data_of(thing)
         known = isinstance(array, np.ndarray) and self._identity.memory(array).values
@@ -330,8 +326,11 @@ class StepTrace(Trace):
                 self.memories.fixed.add(self.memories.number(thing))
         return value
 
-    def _live(self, thing: Any) -> Any:
-        """An argument of an effect: tensors that live longer than the step stay what they are."""
+    def live(self, thing: Any) -> Any:
+        """An argument of an effect, or a result, with values in the place of local tensors.
+
+        Tensors that live longer than the step stay what they are.
+        """
         return mapped(self._kept, thing)
 
     def _kept(self, leaf: Any) -> Any:

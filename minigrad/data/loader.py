@@ -188,7 +188,18 @@ class DataLoader(Generic[B]):
         else:
             progress, self._loaded = self._loaded, None
         self._latest = progress
-        return _Epoch(self, progress)
+        batches = self._batches(progress.order, progress.position)
+        return self._counted(
+            Prefetched(batches, self.prefetch) if self.prefetch else batches, progress
+        )
+
+    def _counted(self, batches: Iterator[B], progress: _Progress) -> Iterator[B]:
+        """The rest of an epoch."""
+        for batch in batches:
+            progress.position += 1
+            yield batch
+        if self._latest is progress:
+            self._latest = None
 
     def _begin(self, generator: np.random.Generator, position: int = 0) -> _Progress:
         """An epoch whose order is drawn from a generator, if it is drawn."""
@@ -333,26 +344,6 @@ class DataLoader(Generic[B]):
         if not self.shuffle and self._draws:
             kind["sampler"] = type(self._source).__name__
         return kind
-
-
-class _Epoch(Iterator[Any]):
-    """The rest of an epoch."""
-
-    def __init__(self, loader: DataLoader, progress: _Progress) -> None:
-        self._loader, self._progress = loader, progress
-        self._rest = loader._batches(progress.order, progress.position)
-        if loader.prefetch:
-            self._rest = Prefetched(self._rest, loader.prefetch)
-
-    def __next__(self) -> Any:
-        try:
-            batch = next(self._rest)
-        except StopIteration:
-            if self._loader._latest is self._progress:
-                self._loader._latest = None
-            raise
-        self._progress.position += 1
-        return batch
 
 
 def _length(source: Any) -> int | None:

@@ -46,7 +46,7 @@ class Prefetched(Iterator[Any]):
                 warnings.warn(
                     "DataLoader: no thread can be started here, so batches are not prepared in "
                     "advance; prefetch=0, or num_workers=0, asks for none",
-                    RuntimeWarning, stacklevel=4,
+                    RuntimeWarning, stacklevel=3,
                 )  # fmt: skip
 
     def __next__(self) -> Any:

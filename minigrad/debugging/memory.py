@@ -1,14 +1,13 @@
 """The memory that a graph keeps alive until its backward pass, by op."""
 
-import math
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from minigrad.autograd.mutation import history
-from minigrad.autograd.node import Leaf, Node, node_of
+from minigrad.autograd.node import Leaf, Node, nodes_behind
 from minigrad.autograd.primitives import Primitive
 from minigrad.autograd.views import owner
 from minigrad.support.tree import leaves
@@ -76,7 +75,7 @@ def graph_memory(*outputs: Any) -> GraphMemory:
         >>> graph_memory(loss).nbytes
         0
     """
-    behind = nodes_behind(*map(history, outputs))
+    behind = [*nodes_behind(*map(history, outputs))]
     leaves = [node.tensor for node in behind if isinstance(node, Leaf)]
     of_leaves = {id(owner(tensor._data)) for tensor in leaves if tensor is not None}
     seen: dict[int, np.ndarray] = {}  # kept alive, so that no address is used twice
@@ -96,23 +95,6 @@ def graph_memory(*outputs: Any) -> GraphMemory:
                 tally[1] += memory.nbytes
     ops = [(op.name, count, nbytes) for op, (count, nbytes) in tallies.items()]
     return GraphMemory(tuple(sorted(ops, key=lambda op: (-op[2], op[0]))), leaf_nbytes)
-
-
-def nodes_behind(
-    *sources: Any, known: Container[Any] = (), most: float = math.inf
-) -> dict[Node | Leaf, None]:
-    """All nodes and leaves behind some edges, those first that are reached first.
-
-    It does not go on at those that are `known`, nor when there are more than `most`.
-    """
-    seen: dict[Node | Leaf, None] = {}
-    stack = [node_of(source) for source in sources if source is not None]
-    while stack and len(seen) <= most:
-        node = stack.pop()
-        if node not in seen and node not in known:
-            seen[node] = None
-            stack.extend(node.parents if isinstance(node, Node) else ())
-    return seen
 
 
 def arrays(saved: Any) -> Iterator[np.ndarray]:

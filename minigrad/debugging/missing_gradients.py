@@ -14,11 +14,11 @@ from minigrad.autograd.engine import DETACH
 from minigrad.autograd.events import undecorated
 from minigrad.autograd.mode import located
 from minigrad.autograd.mutation import history
-from minigrad.autograd.node import Leaf, Node, Variable, node_of
+from minigrad.autograd.node import Leaf, Node, Variable, node_of, nodes_behind
 from minigrad.autograd.primitives import Primitive
 from minigrad.autograd.scope import Scope, ancestry
 from minigrad.autograd.views import owner
-from minigrad.debugging.memory import arrays, nodes_behind
+from minigrad.debugging.memory import arrays
 from minigrad.tracing import Step, Trace
 
 _READING, _ADDING = undecorated(grad_of), undecorated(add_to_grad)
@@ -140,7 +140,7 @@ def _from_the_graph(parameter: Any, loss: Any) -> str:
             "function that computes it to see where"
         )
     memory = owner(parameter._data)
-    behind = nodes_behind(history(loss))
+    behind = [*nodes_behind(history(loss))]
     nodes = [node for node in behind if isinstance(node, Node)]
     name = _name(parameter, [node.scope for node in nodes])
     if parameter._node in behind:

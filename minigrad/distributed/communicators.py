@@ -16,7 +16,9 @@ import time
 import traceback
 import zlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +27,7 @@ from minigrad.autograd.events import unrepeatable
 from minigrad.autograd.mode import located
 from minigrad.distributed.waiting import Place, Watch, poll
 from minigrad.support.checks import check_number, check_size, optional_package
+from minigrad.support.threads import start_thread
 from minigrad.tracing.lines import line_at, user_frame
 
 TIMEOUT = 600.0  # seconds
@@ -111,8 +114,10 @@ class Communicator:
             return None if color is None else Communicator(self.mpi, self.timeout)
         from mpi4py import MPI
 
-        self.agree("split")  # all ranks are here, so nobody is waited for
-        part = self._own.Split(MPI.UNDEFINED if color is None else color, key)
+        call = self.agree("split")
+        split = _InThread(self._own.Split, MPI.UNDEFINED if color is None else color, key)
+        self.wait(call, split)
+        part = split.result()
         return None if color is None else Communicator(part, self.timeout)
 
     @property
@@ -356,3 +361,27 @@ def _end(watch: Watch) -> None:
         watch.end(TIMEOUT if _world is None else _world.timeout)
     except BaseException:  # noqa: BLE001  # it is told, and ends all ranks
         sys.excepthook(*sys.exc_info())
+
+
+class _InThread(Future[Any]):
+    """A function of MPI that has no variant to poll, as a request."""
+
+    def __init__(self, function: Callable[..., Any], *args: Any) -> None:
+        from mpi4py import MPI
+
+        super().__init__()
+        run = partial(self._run, function, *args)
+        if MPI.Query_thread() == MPI.THREAD_MULTIPLE:
+            start_thread("minigrad MPI", run)
+        else:
+            run()
+
+    def _run(self, function: Callable[..., Any], *args: Any) -> None:
+        try:
+            self.set_result(function(*args))
+        except BaseException as error:  # noqa: BLE001  # whoever waits raises it
+            self.set_exception(error)
+
+    def Test(self) -> bool:
+        """Whether it is done."""
+        return self.done()

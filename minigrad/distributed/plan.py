@@ -14,13 +14,9 @@ from minigrad.distributed.tensor_parallel import (
     VocabularyParallelEmbedding,
     divided_parameters,
 )
-from minigrad.nn.attention.multi_head import MultiHeadAttention
-from minigrad.nn.layers.embedding import Embedding
-from minigrad.nn.layers.linear import Linear
-from minigrad.nn.module.base import Module
-from minigrad.nn.module.parameter import Parameter
+from minigrad.nn import Embedding, Linear, Module, MultiHeadAttention, Parameter, SwiGLU
 from minigrad.nn.module.registry import replaced
-from minigrad.nn.transformers.layers import Layer, SwiGLU
+from minigrad.nn.transformers.layers import Layer
 
 M = TypeVar("M", bound=Module)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from minigrad.autograd.grad_mode import is_grad_enabled
 from minigrad.distributed.communicators import Communicator
-from minigrad.nn.module.base import Module
+from minigrad.nn import Module
 from minigrad.optim.optimizer import optimizers_of
 from minigrad.tensors.tensor import Tensor
 

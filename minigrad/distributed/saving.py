@@ -23,7 +23,7 @@ from minigrad.io.errors import LoadError
 from minigrad.io.files import load, save
 from minigrad.io.training import Stateful, resumed, training_of
 from minigrad.io.tree import pack, unpack
-from minigrad.nn.module.base import Module
+from minigrad.nn import Module
 from minigrad.optim import Optimizer
 from minigrad.support.files import folder_for
 from minigrad.tensors.tensor import Tensor

@@ -6,9 +6,9 @@ import copy
 
 from minigrad.distributed.collectives import all_reduce
 from minigrad.distributed.communicators import Communicator
+from minigrad.nn import Module
 from minigrad.nn.functional.normalization import update_running
 from minigrad.nn.layers.normalization import BatchNorm1d, BatchNorm2d, _BatchNorm, weight_of_batch
-from minigrad.nn.module.base import Module
 from minigrad.nn.module.registry import replaced
 from minigrad.ops.joining import concatenate
 from minigrad.tensors.creation import tensor

@@ -38,14 +38,9 @@ from minigrad.distributed.collectives import (
     run_collective,
 )
 from minigrad.distributed.communicators import Call, Communicator, world
+from minigrad.nn import Dropout, Embedding, Linear, Module, MultiHeadAttention, Parameter
 from minigrad.nn import functional as F
-from minigrad.nn.attention.multi_head import MultiHeadAttention
-from minigrad.nn.functional.masks import MaskLike
-from minigrad.nn.layers.dropout import Dropout
-from minigrad.nn.layers.embedding import Embedding
-from minigrad.nn.layers.linear import Linear
-from minigrad.nn.module.base import Module
-from minigrad.nn.module.parameter import Parameter
+from minigrad.nn.functional import MaskLike
 from minigrad.nn.module.registry import join
 from minigrad.ops.casting import as_tensor
 from minigrad.support.checks import check_choice

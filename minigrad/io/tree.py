@@ -95,7 +95,8 @@ class Packer:
             raise ValueError(f"{said(path)} is nested too deeply, or contains itself")
         if value is None or isinstance(value, bool):
             return value
-        if isinstance(value, (Tensor, np.ndarray, np.generic)) and not isinstance(value, str):
+        text = isinstance(value, (str, bytes))  # also NumPy's
+        if isinstance(value, (Tensor, np.ndarray, np.generic)) and not text:
             array = value._data if isinstance(value, Tensor) else np.asarray(value)
             if not storable(array.dtype):
                 raise TypeError(

@@ -1,8 +1,8 @@
 """The example inputs of a model by name, and inputs of other sizes and values made from them."""
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from minigrad.autograd.grad_mode import no_grad
 from minigrad.autograd.node import Variable
 from minigrad.onnx.runs import flat
 from minigrad.support.signatures import signature_of
+from minigrad.support.tree import mapped, paths
 from minigrad.tensors.creation import tensor
 from minigrad.tensors.tensor import Tensor
 
@@ -20,6 +21,7 @@ Axes = Mapping[str, Mapping[int, str]]
 OTHERS = 3
 """The number of other sizes at which a model must run, for each name."""
 
+INPUTS = (Variable, np.ndarray)
 PLAIN = (bool, int, float, str, np.generic, np.dtype, dtype, type, type(None))
 
 
@@ -44,32 +46,31 @@ class Examples:
                 f"onnx.export: the example inputs do not fit {type(model).__name__}.forward"
                 f"{signature}: {error}"
             ) from None
+        self._given = dict(self._bound.arguments)
         found: dict[str, np.ndarray] = {}
-
-        def named(name: str, value: Any) -> _Input:
+        for (first, *rest), value in paths(self._given):
+            keywords = signature.parameters[first].kind is inspect.Parameter.VAR_KEYWORD
+            name = "_".join(map(str, rest if keywords else (first, *rest)))
             if name in found:
                 raise ValueError(f"onnx.export: two inputs are called {name}; see input_names")
-            found[name] = np.array(value)
-            return _Input(name)
-
-        self._given: dict[str, Any] = {}  # with the names of inputs in their place
-        for name, value in self._bound.arguments.items():
-            keywords = signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD
-            self._given[name] = _mapped(named, value, "" if keywords else name)
+            if isinstance(value, INPUTS):
+                found[name] = np.array(value)
+            elif not isinstance(value, PLAIN):
+                raise TypeError(
+                    f"onnx.export: {name} is a {type(value).__name__}; the arguments of an "
+                    f"exported model are tensors, arrays, numbers, strings, bools and None"
+                )
         if not found:
             raise ValueError("onnx.export: no tensor or array among the example inputs")
-        self._names = dict(zip(found, renamed("input_names", [*found], names), strict=True))
-        self.arrays = {self._names[name]: array for name, array in found.items()}
+        listed = renamed("input_names", [*found], names)
+        self.arrays = dict(zip(listed, found.values(), strict=True))
 
     def bound(self, arrays: Mapping[str, np.ndarray]) -> tuple[Any, dict[str, Tensor]]:
         """The bound arguments of a call, and the tensors among them."""
         tensors = {name: tensor(array) for name, array in arrays.items()}
-
-        def filled(_: str, value: Any) -> Any:
-            return tensors[self._names[value.name]]
-
-        for name, value in self._given.items():
-            self._bound.arguments[name] = _mapped(filled, value, name)
+        in_order = iter([tensors[name] for name in self.arrays])
+        filled = mapped(lambda _: next(in_order), self._given, INPUTS)
+        self._bound.arguments.update(filled)
         return self._bound, tensors
 
     def refused(self, arrays: Mapping[str, np.ndarray]) -> Exception | None:
@@ -138,30 +139,6 @@ class Examples:
             f"onnx.export: dynamic_axes: the model does not run with other sizes of {symbol!r} "
             f"than {n}: {why}"
         )
-
-
-class _Input(NamedTuple):
-    """The name of an input, in its place among the arguments."""
-
-    name: str
-
-
-def _mapped(function: Callable[[str, Any], Any], value: Any, name: str) -> Any:
-    """A nested argument with a function of the name and value in the place of each input."""
-    if isinstance(value, (Variable, np.ndarray, _Input)):
-        return function(name, value)
-    if isinstance(value, Mapping):
-        named = {key: f"{name}_{key}" if name else str(key) for key in value}
-        return {key: _mapped(function, part, named[key]) for key, part in value.items()}
-    if isinstance(value, (tuple, list)):
-        parts = [_mapped(function, part, f"{name}_{i}") for i, part in enumerate(value)]
-        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
-    if isinstance(value, PLAIN):
-        return value
-    raise TypeError(
-        f"onnx.export: {name} is a {type(value).__name__}; the arguments of an exported model are "
-        f"tensors, arrays, numbers, strings, bools and None"
-    )
 
 
 def renamed(what: str, found: Sequence[str], names: Sequence[str]) -> list[str]:

@@ -139,8 +139,11 @@ def _pad(g: Graph, out: Value, x: Any, pad_width: Any, mode: str, constant_value
 
 
 @exports("take")
-def _take(g: Graph, out: Value, x: Any, indices: Any, axis: int) -> str:
-    return g.node("Gather", [g.tensor(x), g.tensor(indices, np.int64)], axis=axis)
+def _take(g: Graph, out: Value, x: Any, indices: Any, axis: int | None) -> str:
+    name = g.tensor(x)
+    if axis is None:
+        name = g.node("Reshape", [name, g.lengths([-1])])
+    return g.node("Gather", [name, g.tensor(indices, np.int64)], axis=axis or 0)
 
 
 @exports("getitem")

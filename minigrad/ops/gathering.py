@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
-from minigrad.ops._numerics import formula, zeroed
+from minigrad.ops._numerics import array_of, formula, zeroed
 from minigrad.ops.indexing import IndexUpdate, add_at, index_of, integers, overwritten, written
 from minigrad.ops.shapes import ravel
 
@@ -19,7 +20,7 @@ Shape = tuple[int, ...]
 
 
 @primitive(arrays=2, axes=("axis",))
-def _take(x: Any, indices: Any, axis: int) -> Any:
+def _take(x: Any, indices: Any, axis: int | None) -> Any:
     return x.take(integers(indices), axis)
 
 
@@ -46,7 +47,12 @@ def take(x: Any, indices: Any, axis: int | None = None) -> Tensor:
         >>> minigrad.ops.take(x, [0, -1], axis=1).tolist()
         [[1.0, 3.0], [4.0, 6.0]]
     """
-    return _take(ravel(x), indices, 0) if axis is None else _take(x, indices, axis)
+    return _take(_with_an_axis(x, axis), indices, axis)
+
+
+def _with_an_axis(x: Any, axis: int | None) -> Any:
+    """A 0-d tensor with one axis, if `axis` is None; other tensors unchanged."""
+    return ravel(x) if axis is None and not np.ndim(x) else x
 
 
 @formula(
@@ -57,7 +63,10 @@ def take(x: Any, indices: Any, axis: int | None = None) -> Tensor:
     IndexUpdate(g, indices, x_shape)
     """
 )
-def _take_x(g: Any, indices: Any, axis: int, x_shape: Shape) -> IndexUpdate:
+def _take_x(g: Any, indices: Any, axis: int | None, x_shape: Shape) -> IndexUpdate:
+    if axis is None:
+        places = integers(array_of(indices)) % max(math.prod(x_shape), 1)
+        return IndexUpdate(g, np.unravel_index(places, x_shape), x_shape)
     before = (slice(None),) * (axis % len(x_shape))
     return IndexUpdate(g, (*before, index_of(indices)), x_shape)
 

@@ -22,13 +22,8 @@ class Adagrad(Optimizer):
         initial_accumulator_value: The initial value of the sum.
 
     Example:
-        >>> from minigrad import optim, tensor
-        >>> x = tensor([1.0], requires_grad=True)
-        >>> optimizer = optim.Adagrad([x], lr=0.25)
-        >>> (x * x).sum().backward()
-        >>> optimizer.step()
-        >>> x.item()
-        0.75
+        >>> from minigrad import nn, optim
+        >>> optimizer = optim.Adagrad(nn.Linear(3, 1).parameters())  # used as Adam
     """
 
     _required = ("step", "sum")
@@ -140,13 +135,8 @@ class Adadelta(Optimizer):
         foreach: This, `maximize`, `differentiable` and `capturable` are as in `SGD`.
 
     Example:
-        >>> from minigrad import optim, tensor
-        >>> x = tensor([1.0], requires_grad=True)
-        >>> optimizer = optim.Adadelta([x], rho=0.75, eps=1e-2)
-        >>> (x * x).sum().backward()
-        >>> optimizer.step()
-        >>> round(x.item(), 2)
-        0.8
+        >>> from minigrad import nn, optim
+        >>> optimizer = optim.Adadelta(nn.Linear(3, 1).parameters(), rho=0.75)  # used as Adam
     """
 
     _required = ("step", "square_avg", "acc_delta")

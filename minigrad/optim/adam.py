@@ -176,13 +176,8 @@ class Adamax(Optimizer):
     PyTorch.
 
     Example:
-        >>> from minigrad import optim, tensor
-        >>> x = tensor([1.0], requires_grad=True)
-        >>> optimizer = optim.Adamax([x], lr=0.25)
-        >>> (x * x).sum().backward()
-        >>> optimizer.step()
-        >>> round(x.item(), 4)
-        0.75
+        >>> from minigrad import nn, optim
+        >>> optimizer = optim.Adamax(nn.Linear(3, 1).parameters())  # used as Adam
     """
 
     _required = ("step", "exp_avg", "exp_inf")
@@ -225,13 +220,8 @@ class NAdam(_Moments):
         decoupled_weight_decay: Decay the parameters directly instead, as AdamW does.
 
     Example:
-        >>> from minigrad import optim, tensor
-        >>> x = tensor([1.0], requires_grad=True)
-        >>> optimizer = optim.NAdam([x], lr=0.25)
-        >>> (x * x).sum().backward()
-        >>> optimizer.step()
-        >>> x.item() < 1.0
-        True
+        >>> from minigrad import nn, optim
+        >>> optimizer = optim.NAdam(nn.Linear(3, 1).parameters())  # used as Adam
     """
 
     _required = ("step", "mu_product", "exp_avg", "exp_avg_sq")
@@ -285,13 +275,8 @@ class RAdam(_Moments):
         decoupled_weight_decay: Decay the parameters directly instead, as AdamW does.
 
     Example:
-        >>> from minigrad import optim, tensor
-        >>> x = tensor([1.0], requires_grad=True)
-        >>> optimizer = optim.RAdam([x], lr=0.25)
-        >>> (x * x).sum().backward()
-        >>> optimizer.step()
-        >>> x.item()
-        0.5
+        >>> from minigrad import nn, optim
+        >>> optimizer = optim.RAdam(nn.Linear(3, 1).parameters())  # used as Adam
     """
 
     def __init__(

@@ -111,13 +111,8 @@ class ASGD(Optimizer):
         foreach: This, `maximize`, `differentiable` and `capturable` are as in `SGD`.
 
     Example:
-        >>> from minigrad import optim, tensor
-        >>> x = tensor([1.0], requires_grad=True)
-        >>> optimizer = optim.ASGD([x], lr=0.25, lambd=0.0)
-        >>> (x * x).sum().backward()
-        >>> optimizer.step()
-        >>> x.item(), optimizer.state[x]["ax"].item()
-        (0.5, 0.5)
+        >>> from minigrad import nn, optim
+        >>> optimizer = optim.ASGD(nn.Linear(3, 1).parameters(), lambd=0.0)  # used as Adam
     """
 
     _required = ("step", "eta", "mu", "ax")

@@ -137,8 +137,6 @@ def _all(average: Average) -> AverageAll:
 def get_swa_avg_fn() -> Average:
     """Return an `avg_fn` for equal weights: average + (new - average) / (count + 1).
 
-    Source: as in PyTorch.
-
     Example:
         >>> from minigrad.optim.swa_utils import get_swa_avg_fn
         >>> get_swa_avg_fn()(1.0, 5.0, 1)
@@ -154,23 +152,16 @@ def get_swa_avg_fn() -> Average:
 def get_swa_multi_avg_fn() -> AverageAll:
     """Return a `multi_avg_fn` for equal weights.
 
-    Source: as in PyTorch.
-
     Example:
-        >>> from minigrad import tensor
-        >>> from minigrad.optim.swa_utils import get_swa_multi_avg_fn
-        >>> mean = tensor([1.0])
-        >>> get_swa_multi_avg_fn()([mean], [tensor([5.0])], 1)
-        >>> mean.item()
-        3.0
+        >>> from minigrad import nn
+        >>> from minigrad.optim.swa_utils import AveragedModel, get_swa_multi_avg_fn
+        >>> average = AveragedModel(nn.Linear(1, 1), multi_avg_fn=get_swa_multi_avg_fn())
     """
     return _all(get_swa_avg_fn())
 
 
 def get_ema_avg_fn(decay: float = 0.999) -> Average:
     """Return an `avg_fn` for an exponential moving average: decay · average + (1 - decay) · new.
-
-    Source: as in PyTorch.
 
     Example:
         >>> from minigrad.optim.swa_utils import get_ema_avg_fn
@@ -188,15 +179,10 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
 def get_ema_multi_avg_fn(decay: float = 0.999) -> AverageAll:
     """Return a `multi_avg_fn` for an exponential moving average.
 
-    Source: as in PyTorch.
-
     Example:
-        >>> from minigrad import tensor
-        >>> from minigrad.optim.swa_utils import get_ema_multi_avg_fn
-        >>> mean = tensor([1.0])
-        >>> get_ema_multi_avg_fn(0.75)([mean], [tensor([5.0])], 1)
-        >>> mean.item()
-        2.0
+        >>> from minigrad import nn
+        >>> from minigrad.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+        >>> average = AveragedModel(nn.Linear(1, 1), multi_avg_fn=get_ema_multi_avg_fn(0.75))
     """
     return _all(get_ema_avg_fn(decay))
 

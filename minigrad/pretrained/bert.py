@@ -1,8 +1,4 @@
-"""BERT: a bidirectional encoder.
-
-Source: Devlin et al., "BERT: pre-training of deep bidirectional transformers for language
-understanding", 2019. Fields have the names of the library transformers.
-"""
+"""BERT: a bidirectional encoder. Fields have the names of the library transformers."""
 
 from __future__ import annotations
 

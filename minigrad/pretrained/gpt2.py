@@ -1,8 +1,4 @@
-"""GPT-2: a decoder-only language model.
-
-Source: Radford et al., "Language models are unsupervised multitask learners", 2019. Fields have the
-    names of the library transformers.
-"""
+"""GPT-2: a decoder-only language model. Fields have the names of the library transformers."""
 
 from __future__ import annotations
 

@@ -64,12 +64,7 @@ def _places(config: GPT2Config) -> dict[str, Place]:
 def load_gpt2(folder: str | Path) -> GPT2:
     """Load a GPT-2 from a folder with `config.json` and `model.safetensors`, in evaluation mode.
 
-    Its parameters have the default dtype. Every field of the config is used, known to have no
-    effect, or refused.
-
-    Raises:
-        ValueError: The model is of another kind, a field of the config is not supported, or tensors
-            are missing, unexpected or of a wrong shape; each is named.
+    Its dtype, and what is refused, are as in `load_bert`.
 
     Example:
         >>> import json, pathlib, tempfile

@@ -1,8 +1,4 @@
-"""Sentence encoders: one vector for each text, pooled from those of its tokens.
-
-Source: Reimers and Gurevych, "Sentence-BERT: sentence embeddings using Siamese BERT-networks",
-2019.
-"""
+"""Sentence encoders: one vector for each text, pooled from those of its tokens."""
 
 from __future__ import annotations
 

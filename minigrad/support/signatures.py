@@ -89,10 +89,15 @@ def named(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def created(function: Callable[P, R]) -> Callable[P, R]:
-    """The function, on the CPU; it takes PyTorch's other keywords of creation, without effect."""
+    """The function as `named`; one with a device takes the CPU alone.
+
+    It takes PyTorch's other keywords of creation too: they change nothing.
+    """
     parameters = inspect.signature(function).parameters
+    if "device" not in parameters:
+        return named(function)
     by_sizes = next(iter(parameters.values())).kind is inspect.Parameter.VAR_POSITIONAL
-    place = math.inf if by_sizes or "device" not in parameters else [*parameters].index("device")
+    place = math.inf if by_sizes else [*parameters].index("device")
 
     @named
     @functools.wraps(function)

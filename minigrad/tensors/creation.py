@@ -107,12 +107,7 @@ def asarray(obj: Any, dtype: Any = None) -> Tensor:
 
 @created
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
-    """Return a tensor of the data; a tensor of that dtype stays itself.
-
-    Args:
-        data: What `tensor` takes.
-        dtype: The dtype of the result; that of the data if None.
-        device: "cpu".
+    """Return a tensor of the data; a tensor of that dtype stays itself: see `asarray`.
 
     Example:
         >>> import minigrad

@@ -295,13 +295,11 @@ class Fills(Variable):
 
     def normal_(self, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Self:
         """Write normal random numbers."""
-        dtype = self._data.dtype
-        return self._drawn(lambda g, shape: random.normal(mean, std, shape, dtype), generator)
+        return self._drawn(lambda _, n: random.normal(mean, std, n, self._data.dtype), generator)
 
     def uniform_(self, from_: float = 0.0, to: float = 1.0, *, generator: Any = None) -> Self:
         """Write uniform random numbers."""
-        dtype = self._data.dtype
-        return self._drawn(lambda g, shape: random.uniform(from_, to, shape, dtype), generator)
+        return self._drawn(lambda _, n: random.uniform(from_, to, n, self._data.dtype), generator)
 
     def log_normal_(self, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Self:
         """Write the exponentials of normal random numbers."""

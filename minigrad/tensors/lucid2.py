@@ -21,14 +21,7 @@ def to_tensor(
     a: Any, requires_grad: bool = False, keep_grad: bool = False, dtype: Any = None,
     device: str = "cpu",
 ) -> Tensor:  # fmt: skip
-    """Create a tensor: see `minigrad.tensor`.
-
-    Args:
-        a: Numbers, nested lists, an array or another tensor.
-        requires_grad: Whether gradients are recorded for it.
-        keep_grad: Changes nothing: a leaf keeps its gradient.
-        dtype: The dtype; that of the data if None.
-        device: "cpu".
+    """Create a tensor: see `minigrad.tensor`; `keep_grad` changes nothing.
 
     Example:
         >>> import minigrad
@@ -40,12 +33,6 @@ def to_tensor(
 
 def cube(x: Any) -> Tensor:
     """Compute the third power of each element.
-
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        A tensor of the shape of `x`.
 
     Example:
         >>> import minigrad

@@ -3,12 +3,27 @@
 Methods with a trailing underscore write over their tensor.
 """
 
+from typing import Any
+
 from minigrad.autograd.node import Variable
+from minigrad.autograd.typing import Tensor
 from minigrad.tensors import functions
 from minigrad.tensors.functions import shapes
 from minigrad.tensors.inplace import conversion, inplace, reshaping
 
 __all__ = ["Methods"]
+
+
+def _alone(self: Any) -> Tensor:
+    raise NotImplementedError
+
+
+def _with_other(self: Any, other: Any) -> Tensor:
+    raise NotImplementedError
+
+
+def _with_several(self: Any, *args: Any, **options: Any) -> Tensor:
+    raise NotImplementedError
 
 
 class Methods(Variable):
@@ -50,7 +65,6 @@ class Methods(Variable):
     bitwise_right_shift = functions.bitwise_right_shift
     bitwise_xor = functions.bitwise_xor
     bmm = functions.bmm
-    cbrt = functions.cbrt
     ceil = functions.ceil
     cholesky = functions.cholesky
     cholesky_inverse = functions.cholesky_inverse
@@ -92,7 +106,6 @@ class Methods(Variable):
     exp2 = functions.exp2
     expand = shapes.expand
     expand_as = shapes.expand_as
-    expand_dims = functions.expand_dims
     expm1 = functions.expm1
     fix = trunc = functions.fix
     flatten = functions.flatten
@@ -110,7 +123,6 @@ class Methods(Variable):
     gather = functions.gather
     gcd = functions.gcd
     ge = greater_equal = functions.ge
-    gelu = functions.gelu
     ger = outer = functions.ger
     get_device = functions.get_device
     greater = gt = functions.greater
@@ -197,7 +209,6 @@ class Methods(Variable):
     pinverse = functions.pinverse
     positive = functions.positive
     pow = functions.pow
-    power = functions.power
     prod = functions.prod
     put = functions.put
     qr = functions.qr
@@ -226,14 +237,12 @@ class Methods(Variable):
     sgn = sign = functions.sgn
     sigmoid = functions.sigmoid
     signbit = functions.signbit
-    silu = functions.silu
     sin = functions.sin
     sinc = functions.sinc
     sinh = functions.sinh
     slice_scatter = functions.slice_scatter
     slogdet = functions.slogdet
     softmax = functions.softmax
-    softplus = functions.softplus
     sort = functions.sort
     split = functions.split
     split_with_sizes = functions.split_with_sizes
@@ -249,7 +258,6 @@ class Methods(Variable):
     swapdims = transpose = functions.swapdims
     t = functions.t
     take = functions.take
-    take_along_axis = functions.take_along_axis
     take_along_dim = functions.take_along_dim
     tan = functions.tan
     tanh = functions.tanh
@@ -273,39 +281,51 @@ class Methods(Variable):
 
     # In place
 
-    abs_ = inplace(functions.abs)
     add_ = inplace(functions.add)
     addcdiv_ = inplace(functions.addcdiv)
     addcmul_ = inplace(functions.addcmul)
+    addmm_ = inplace(functions.addmm)
     clamp_ = inplace(functions.clamp, "clamp_")
     clamp_max_ = inplace(functions.clamp_max)
     clamp_min_ = inplace(functions.clamp_min)
     clip_ = inplace(functions.clip)
+    cumsum_ = inplace(functions.cumsum)
     div_ = inplace(functions.div)
-    erfinv_ = inplace(functions.erfinv)
-    exp_ = inplace(functions.exp)
     fill_ = inplace(functions.fill)
-    floor_ = inplace(functions.floor)
     index_add_ = inplace(functions.index_add)
     index_copy_ = inplace(functions.index_copy)
     index_fill_ = inplace(functions.index_fill)
+    index_put_ = inplace(functions.index_put)
     lerp_ = inplace(functions.lerp)
-    log_ = inplace(functions.log)
     masked_fill_ = inplace(functions.masked_fill)
-    mul_ = inplace(functions.mul, "mul_")
-    neg_ = inplace(functions.neg, "neg_")
+    masked_scatter_ = inplace(functions.masked_scatter)
     pow_ = inplace(functions.pow)
-    relu_ = inplace(functions.relu)
     round_ = inplace(functions.round)
     scatter_ = inplace(functions.scatter)
     scatter_add_ = inplace(functions.scatter_add)
-    sigmoid_ = inplace(functions.sigmoid)
-    sqrt_ = inplace(functions.sqrt)
-    square_ = inplace(functions.square)
     sub_ = inplace(functions.sub)
-    tanh_ = inplace(functions.tanh)
     tril_ = inplace(functions.tril)
     triu_ = inplace(functions.triu)
+
+    # In place too: a loop below gives each name its function
+
+    abs_ = absolute_ = acos_ = acosh_ = arccos_ = arccosh_ = arcsin_ = arcsinh_ = arctan_ = _alone
+    arctanh_ = asin_ = asinh_ = atan_ = atanh_ = bitwise_not_ = ceil_ = cos_ = cosh_ = _alone
+    deg2rad_ = digamma_ = erf_ = erfc_ = erfinv_ = exp_ = exp2_ = expm1_ = fix_ = floor_ = _alone
+    frac_ = lgamma_ = log_ = log10_ = log1p_ = log2_ = logical_not_ = neg_ = negative_ = _alone
+    rad2deg_ = reciprocal_ = relu_ = rsqrt_ = sgn_ = sigmoid_ = sign_ = sin_ = sinc_ = _alone
+    sinh_ = sqrt_ = square_ = tan_ = tanh_ = trunc_ = _alone
+
+    arctan2_ = atan2_ = bitwise_and_ = bitwise_left_shift_ = bitwise_or_ = _with_other
+    bitwise_right_shift_ = bitwise_xor_ = copysign_ = eq_ = floor_divide_ = fmod_ = _with_other
+    gcd_ = ge_ = greater_ = greater_equal_ = gt_ = hypot_ = lcm_ = ldexp_ = le_ = _with_other
+    less_ = less_equal_ = logical_and_ = logical_or_ = logical_xor_ = lt_ = maximum_ = _with_other
+    minimum_ = mul_ = multiply_ = ne_ = nextafter_ = not_equal_ = power_ = remainder_ = _with_other
+    true_divide_ = xlogy_ = _with_other
+
+    addbmm_ = addmv_ = addr_ = baddbmm_ = cumprod_ = divide_ = float_power_ = _with_several
+    heaviside_ = logit_ = mvlgamma_ = nan_to_num_ = put_ = renorm_ = scatter_reduce_ = _with_several
+    subtract_ = _with_several
 
     # Another shape for the tensor itself
 
@@ -329,18 +349,6 @@ class Methods(Variable):
     bool = conversion("bool", "bool")
 
 
-# In place too, but met so seldom that no type checker needs to know of them.
-for _name in (
-    "absolute", "acos", "acosh", "addbmm", "addmm", "addmv", "addr", "arccos", "arccosh", "arcsin",
-    "arcsinh", "arctan", "arctan2", "arctanh", "asin", "asinh", "atan", "atan2", "atanh", "baddbmm",
-    "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift",
-    "bitwise_xor", "ceil", "copysign", "cos", "cosh", "cumprod", "cumsum", "deg2rad", "digamma",
-    "divide", "eq", "erf", "erfc", "exp2", "expm1", "fix", "float_power", "floor_divide", "fmod",
-    "frac", "gcd", "ge", "greater", "greater_equal", "gt", "heaviside", "hypot", "index_put", "lcm",
-    "ldexp", "le", "less", "less_equal", "lgamma", "log10", "log1p", "log2", "logical_and",
-    "logical_not", "logical_or", "logical_xor", "logit", "lt", "masked_scatter", "maximum",
-    "minimum", "multiply", "mvlgamma", "nan_to_num", "ne", "negative", "nextafter", "not_equal",
-    "power", "put", "rad2deg", "reciprocal", "remainder", "renorm", "rsqrt", "scatter_reduce",
-    "sgn", "sign", "sin", "sinc", "sinh", "subtract", "tan", "true_divide", "trunc", "xlogy",
-):  # fmt: skip
-    setattr(Methods, f"{_name}_", inplace(getattr(functions, _name), f"{_name}_"))
+for _name, _method in [*vars(Methods).items()]:
+    if _method in (_alone, _with_other, _with_several):
+        setattr(Methods, _name, inplace(getattr(functions, _name[:-1]), _name))

@@ -33,11 +33,16 @@ _REDUCTIONS: dict[Any, Callable[..., Any]] = {
 _ACCUMULATIONS: dict[Any, Callable[..., Any]] = {np.add: ops.cumsum, np.multiply: ops.cumprod}
 _METHODS = {"reduce": _REDUCTIONS, "accumulate": _ACCUMULATIONS}
 
+_STANDARD = (  # NumPy has these from the array API standard, some since 2.1
+    "cumulative_prod", "cumulative_sum", "matrix_transpose", "unique_all", "unique_counts",
+    "unique_inverse", "unique_values", "unstack",
+)  # fmt: skip
 
 # A function of ours with the name of a NumPy function has its meaning, and answers for it.
 _TABLE: dict[Any, Callable[..., Any]] = {
     getattr(theirs, name): op
-    for theirs, ours in ((np, {n: getattr(ops, n) for n in ops.__all__}),
+    for theirs, ours in ((np, {name: getattr(ops, name) for name in ops.__all__}),
+                         (np, {name: getattr(array_api, name) for name in _STANDARD}),
                          (np.linalg, vars(array_api.linalg)))
     for name, op in ours.items() if hasattr(theirs, name)
 } | {
@@ -54,24 +59,10 @@ _TABLE: dict[Any, Callable[..., Any]] = {
     np.full_like: lambda x, fill_value, dtype=None: np.full(
         x.shape, np.asarray(fill_value), dtype or x.dtype
     ),
-    np.matrix_transpose: array_api.matrix_transpose,
     np.positive: lambda x: +x,
-    np.ptp: lambda x, axis=None, keepdims=False: ops.subtract(
-        ops.max(x, axis, keepdims), ops.min(x, axis, keepdims)
-    ),
     np.real: lambda x: +x,
     np.sort: lambda x, axis=-1, kind=None, *, stable=None: ops.sort(x, axis),
-    np.unique_all: array_api.unique_all,
-    np.unique_counts: array_api.unique_counts,
-    np.unique_inverse: array_api.unique_inverse,
-    np.unique_values: array_api.unique_values,
 }  # fmt: skip
-_NEWER: dict[str, Callable[..., Any]] = {  # added after NumPy 2.0
-    "cumulative_prod": array_api.cumulative_prod,
-    "cumulative_sum": array_api.cumulative_sum,
-    "unstack": lambda x, *, axis=0: ops.unbind(x, axis),
-}
-_TABLE |= {getattr(np, name): op for name, op in _NEWER.items() if hasattr(np, name)}
 
 # They look at shapes and dtypes only, not at the values.
 _OF_KINDS = frozenset({

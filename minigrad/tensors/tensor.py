@@ -114,8 +114,6 @@ class Tensor(Methods, Fills, Variable):
         if state.get().observers:
             tell("created", self)
         if requires_grad:
-            if not isinstance(requires_grad, (bool, np.bool_)):
-                raise TypeError(f"Tensor: requires_grad must be a bool, got {requires_grad!r}")
             self.requires_grad = True
 
     # Array attributes -----------------------------------------------------------------------------
@@ -508,13 +506,8 @@ class Tensor(Methods, Fills, Variable):
         if history(self) is not None:
             numpy_functions.refuse_loss()
         tell("left", self, "np.asarray()")
-        if dtype is not None and np.dtype(dtype) != self.dtype:
-            if copy is False:
-                raise ValueError(
-                    f"a {self.dtype} tensor cannot be viewed as {dtype} without a copy"
-                )
-            return self._data.astype(dtype)
-        return self._data.copy() if copy else lend(self._data)
+        array = np.array(self._data, dtype, copy=copy)
+        return lend(array) if array is self._data else array
 
     __array_ufunc__ = numpy_functions.array_ufunc
     __array_function__ = numpy_functions.array_function
@@ -527,16 +520,7 @@ class Tensor(Methods, Fills, Variable):
         return array_api.namespace(api_version)
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Tensor:  # the standard's
-        """Return this tensor: it is on the only device, the CPU, as the array API standard asks.
-
-        Raises:
-            ValueError: It is another device.
-
-        Example:
-            >>> import minigrad
-            >>> minigrad.ones(2).to_device("cpu")
-            tensor([1., 1.])
-        """
+        """Return this tensor: it is on the only device, the CPU, as the array API standard asks."""
         on_cpu(device)
         return self
 
@@ -571,14 +555,9 @@ class Tensor(Methods, Fills, Variable):
         return self._data.tolist()
 
     def __len__(self) -> int:
-        try:
-            return len(self._data)
-        except TypeError:
-            raise TypeError("len() of a 0-d tensor") from None
+        return len(self._data)
 
     def __iter__(self) -> Iterator[Tensor]:
-        if not self._data.ndim:
-            raise TypeError("iteration over a 0-d tensor")
         return (ops.getitem(self, i) for i in range(len(self._data)))
 
     def __contains__(self, value: Any) -> bool:
@@ -667,15 +646,22 @@ class Tensor(Methods, Fills, Variable):
 
     # Methods that accept more forms of arguments than their op -----------------------------
 
-    def to(self, *target: Any, **options: Any) -> Tensor:
+    def to(
+        self, *target: Any, dtype: Any = None, device: Any = None, copy: bool = False,
+        non_blocking: bool = False, memory_format: Any = None,
+    ) -> Tensor:  # fmt: skip
         """Convert to another dtype; the tensor itself if it has that.
 
         Args:
             *target: A dtype, the device "cpu", or a tensor whose dtype is meant.
-            **options: `dtype`, `device`, `copy`; `non_blocking` and `memory_format` change nothing.
+            dtype: The dtype.
+            device: "cpu".
+            copy: Whether it is copied in any case.
+            non_blocking: This and `memory_format` change nothing.
+            memory_format: As `non_blocking`.
 
         Raises:
-            TypeError: A keyword, or the dtype, is unknown.
+            TypeError: The dtype is unknown.
             ValueError: Another device was asked for.
 
         Example:
@@ -683,16 +669,13 @@ class Tensor(Methods, Fills, Variable):
             >>> minigrad.ones(2).to(minigrad.float64).dtype
             minigrad.float64
         """
-        dtype, copy = options.pop("dtype", None), options.pop("copy", False)
-        for what in (*target, options.pop("device", None)):
+        for what in (*target, device):
             if isinstance(what, Variable):
                 dtype = what._data.dtype
             elif str(getattr(what, "type", what)).split(":")[0] in _DEVICES:
                 on_cpu(what)
             elif what is not None and not isinstance(what, bool):
                 dtype = what
-        if unknown := options.keys() - {"non_blocking", "memory_format"}:
-            raise TypeError(f"to: unknown keywords: {', '.join(sorted(unknown))}")
         if dtype is not None and checked(dtype, "to") != self._data.dtype:
             return ops.astype(self, dtype)
         return ops.clone(self) if copy else self
@@ -865,16 +848,7 @@ class Tensor(Methods, Fills, Variable):
 
     # Creation -------------------------------------------------------------------------------
 
-    arange = staticmethod(creation.arange)
-    empty = staticmethod(creation.empty)
-    eye = staticmethod(creation.eye)
-    full = staticmethod(creation.full)
-    linspace = staticmethod(creation.linspace)
-    ones = staticmethod(creation.ones)
-    rand = staticmethod(random.rand)
-    randint = staticmethod(random.randint)
     randn = staticmethod(random.randn)
-    zeros = staticmethod(creation.zeros)
 
 
 Variable.result_class = Tensor

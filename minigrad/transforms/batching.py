@@ -146,12 +146,9 @@ def one_by_one(batch: Batch, *values: Any) -> Any:
     return [None if value is None else ops.stack(column) for value, *column in columns]
 
 
-def of_sample(thing: Any, sample: int, read: Callable[[Any, int], Any] = ops.getitem) -> Any:
+def of_sample(thing: Any, sample: int) -> Any:
     """An argument for one sample."""
-    if isinstance(thing, Samples):
-        return read(thing.tensor, sample)
-    several = isinstance(thing, (tuple, list, slice))
-    return tree.mapped(lambda one: read(one.tensor, sample), thing, Samples) if several else thing
+    return tree.mapped(lambda one: ops.getitem(one.tensor, sample), thing, Samples)
 
 
 def static(thing: Any) -> Any:
@@ -161,9 +158,7 @@ def static(thing: Any) -> Any:
         array = tensor._data if tensor._data.dtype.kind == "f" else normalized(tensor)
         return array if array.ndim else array.item()
 
-    if isinstance(thing, Variable):
-        return value(thing)
-    return tree.mapped(value, thing, Variable) if isinstance(thing, (tuple, list)) else thing
+    return tree.mapped(value, thing, Variable)
 
 
 # Shapes ----------------------------------------------------------------------------------------
@@ -439,6 +434,8 @@ def _scatter_index(batch: Batch, value: Any, index: Any, shape: Any) -> Any:
 def _take(batch: Batch, x: Any, indices: Any, axis: Any) -> Any:
     if not isinstance(indices, Samples):
         return along_axes(batch, x, indices, axis)
+    if axis is None:
+        return NotImplemented
     return _getitem(batch, x, (*[slice(None)] * (axis % len(shape_of(x))), indices))
 
 

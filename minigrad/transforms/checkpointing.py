@@ -19,7 +19,7 @@ from minigrad.autograd.engine import run_backward
 from minigrad.autograd.events import Call, tell, within
 from minigrad.autograd.mode import changed, located, state
 from minigrad.autograd.mutation import history, view_of, written_since
-from minigrad.autograd.node import Edge, Leaf, Node, Output, Variable, clock, node_of
+from minigrad.autograd.node import Edge, Node, Output, Variable, clock, node_of, nodes_behind
 from minigrad.autograd.primitives import Primitive
 from minigrad.autograd.views import read_only
 from minigrad.support.random_state import take_snapshots
@@ -226,19 +226,10 @@ def _kept(value: Any) -> Any:
 
 def _boundary(nodes: Sequence[Any], stamp: int) -> tuple[Edge, ...]:
     """The outputs made before `stamp` on which the nodes recorded after it depend directly."""
-    edges: dict[Edge, None] = {}
-    seen: set[Any] = set()
-    stack = list(nodes)
-    while stack:
-        node = stack.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        if node.stamp < stamp:
-            edges[node] = None
-        elif not isinstance(node, Leaf):
-            stack.extend(node_of(node).edges)
-    return tuple(edges)
+    behind = nodes_behind(*nodes, since=stamp)
+    new = [node for node in behind if isinstance(node, Node) and node.stamp >= stamp]
+    edges = [*nodes, *(edge for node in new for edge in reversed(node.edges))]
+    return tuple(dict.fromkeys(edge for edge in edges if edge.stamp < stamp))
 
 
 def _checkpoint(*edges: Any, segment: _Segment) -> Any:

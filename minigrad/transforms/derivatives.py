@@ -195,21 +195,12 @@ def linearize(func: Function, *primals: Any, has_aux: bool = False) -> tuple[Any
     r"""Compute the value of a function, and its derivative as a function of the direction.
 
     It is `jvp` for many directions: the function runs once, and each direction costs one backward
-    pass.
-
-    Args:
-        func: Takes tensors or structures of them, returns a structure of tensors.
-        *primals: Its arguments, all of which are differentiated.
-        has_aux: Whether the function returns a pair (output, auxiliary output).
+    pass. Arguments and errors are as for `jvp`.
 
     Returns:
         The value and ``push``; with `has_aux`, also the auxiliary output. ``push`` takes a tangent
         for each input, of its structure, shapes and dtypes, and returns :math:`J v` in the
         structure of the value.
-
-    Raises:
-        TypeError: An input or output does not hold floats, or a tangent has another dtype.
-        ValueError: A tangent has another shape or structure.
 
     Example:
         >>> import minigrad
@@ -298,13 +289,8 @@ def jacfwd(
     """Return a function that computes the Jacobian by columns, one for each input element.
 
     A column costs about twice as much as a row of `jacrev`, as in `jvp`. So it pays for a function
-    with many more outputs than inputs. Arguments, results and errors are as for `jacrev`.
-
-    Args:
-        func: Takes tensors or structures of them, returns a structure of tensors.
-        argnums: Which positional arguments to differentiate; the others may be anything.
-        has_aux: Whether the function returns a pair (output, auxiliary output).
-        randomness: PyTorch's; the function runs once, so its random numbers are those of one call.
+    with many more outputs than inputs. Arguments, results and errors are as for `jacrev`;
+    `randomness` is PyTorch's: the function runs once, so its random numbers are those of one call.
 
     Example:
         >>> import minigrad
@@ -344,22 +330,12 @@ def hvp(
     """Compute the value of a function, and its Hessian times a vector, without the Hessian.
 
     The Hessian is symmetric, so its product with a vector is a vector-Jacobian product of the
-    gradient: one backward pass for the gradient, one for the product.
-
-    Args:
-        func: Takes tensors or structures of them, returns a tensor with one element.
-        primals: The tuple of its arguments, all of which are differentiated.
-        tangents: The vector: the structure, shapes and dtypes of `primals`.
-        has_aux: Whether the function returns a pair (output, auxiliary output).
+    gradient: one backward pass for the gradient, one for the product. Arguments and errors are as
+    for `jvp`; the function returns one number.
 
     Returns:
         The value, and the product: a tuple with a structure of tensors for each input. With
         `has_aux`, also the auxiliary output.
-
-    Raises:
-        RuntimeError: The function does not return one number.
-        TypeError: An input does not hold floats, or a tangent has another dtype.
-        ValueError: A tangent has another shape, or `tangents` another structure.
 
     Source: B. Pearlmutter, "Fast exact multiplication by the Hessian", 1994.
 

@@ -16,7 +16,7 @@ from minigrad.autograd.dtypes import to_array
 from minigrad.autograd.engine import alias
 from minigrad.autograd.grad_mode import enable_grad, is_grad_enabled
 from minigrad.autograd.mutation import history
-from minigrad.autograd.node import Leaf, Node, Variable, clock, node_of
+from minigrad.autograd.node import Leaf, Variable, clock, nodes_behind
 from minigrad.autograd.views import read_only
 from minigrad.support.checks import check_function
 from minigrad.transforms.structure import flatten, mapped, rebuilt
@@ -96,20 +96,11 @@ class Evaluation:
     def _reach_beyond(self, tensors: Sequence[Any]) -> bool:
         """Whether a history leads to a node from before the call, or to a leaf from outside."""
         own = {variable._node for variable in self.variables}
-        seen: set[Any] = set()
-        stack = [node_of(edge) for edge in map(history, tensors) if edge is not None]
-        while stack and self._enabled:
-            node = stack.pop()
-            if node.stamp < self._born:
-                return True
-            if node in seen:
-                continue
-            seen.add(node)
-            if isinstance(node, Node):
-                stack.extend(node.parents)
-            elif node not in own and node.tensor is not None:
-                return True
-        return False
+        return self._enabled and any(
+            node.stamp < self._born
+            or (isinstance(node, Leaf) and node not in own and node.tensor is not None)
+            for node in nodes_behind(*map(history, tensors), since=self._born)
+        )
 
     def records(self, given: Iterable[Any]) -> bool:
         """Whether derivatives in these directions are recorded."""

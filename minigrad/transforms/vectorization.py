@@ -106,7 +106,7 @@ def vmap(
         step = chunk_size or max(size, 1)
         results = []
         for start in range(0, max(size, 1), step):
-            run = _Mapped(min(step, size - start), randomness)
+            run = _MappedCall(min(step, size - start), randomness)
             given = [run.given(_window(leaf, start, start + step)) for _, leaf in leaves]
             every = rebuilt((args, kwargs), iter(given))
             results.append(run.of_all(*run.of_one(func, *every), out_dims))
@@ -177,7 +177,7 @@ def _window(leaf: Any, start: int, stop: int) -> Any:
     return leaf if start == 0 and stop >= len(x._data) else Samples(x[start:stop])
 
 
-class _Mapped(SampleTrace):
+class _MappedCall(SampleTrace):
     """One call of a mapped function: a run of one sample, which is traced, and then of all."""
 
     def __init__(self, size: int, randomness: Randomness) -> None:
@@ -252,13 +252,6 @@ class _Mapped(SampleTrace):
             )
         return self.every[value]
 
-    def _filled(self, thing: Any) -> Any:
-        """An argument of a step, with the counterparts of its values."""
-        if isinstance(thing, Value):  # as most are
-            return self._found(thing)
-        several = isinstance(thing, (tuple, list, dict, slice))
-        return tree.mapped(self._found, thing, Value) if several else thing
-
     def _run(self, step: Step) -> None:
         """An op, or a write, which is an op that makes a new value.
 
@@ -267,11 +260,11 @@ class _Mapped(SampleTrace):
         out = step.outputs[0]
         assert out is not None
         if step.op is None:
-            self._store(step, [self._copy(self._filled(step.arguments["values"]), out)])
+            values = tree.mapped(self._found, step.arguments["values"], Value)
+            self._store(step, [self._copy(values, out)])
             return
         op = step.op
-        given = step.arguments
-        values = [self._filled(given.get(name, default))
+        values = [tree.mapped(self._found, step.arguments.get(name, default), Value)
                   for name, default in zip(op.params, op.defaults, strict=True)]  # fmt: skip
         values = [*values[: op.arrays], *map(static, values[op.arrays :])]
         batch = Batch(op, self._size, step.outputs, self._randomness == "same")
@@ -341,7 +334,8 @@ class _Mapped(SampleTrace):
         """A step that is composed of others, or the rules of a node: they have made its results."""
         call = step.arguments.get("call")
         if isinstance(call, Application):
-            given = [self._filled(x) for x in step.arguments.values() if x is not call]
+            every = [x for x in step.arguments.values() if x is not call]
+            given = tree.mapped(self._found, every, Value)
             if self._is_differentiated(step, given):
                 self._store(step, self._applied(step, call, given))
                 return
@@ -420,15 +414,9 @@ class _Mapped(SampleTrace):
     def _called(self, step: Step, samples: int) -> list[Any]:
         """Call the function of an effect for the first samples."""
         function: Any = effect(step.function)  # type: ignore[arg-type]
-        named = {name: self._filled(thing) for name, thing in step.arguments.items()}
-        args, read = named.pop("args"), lambda tensor, i: wrap(tensor._data[i])
-        return [
-            function(
-                *[of_sample(thing, i, read) for thing in args],
-                **{name: of_sample(thing, i, read) for name, thing in named.items()},
-            )
-            for i in range(samples)
-        ]
+        given = tree.mapped(self._found, step.arguments, Value)
+        every = [of_sample(given, i) for i in range(samples)]
+        return [function(*named.pop("args"), **named) for named in every]
 
 
 def _needed(
@@ -447,17 +435,15 @@ def _needed(
         outputs = [value for value in step.outputs if value is not None]
         if not (acts or step.inside in needed or not needed.isdisjoint(outputs)):
             continue
-        needed.add(step)
-        ends[step] = []
-        for value in (*step.reads, *outputs):
+        reads, ends[step] = step.reads, []
+        for value in (*reads, *outputs):
             if value not in kept:
                 kept.add(value)
                 whole = value.step
                 while whole is not None and whole.inside in ends:
                     whole = whole.inside
                 ends[whole if whole in ends else step].append(value)
-        needed |= {
-            value for value in step.reads
-            if step not in wholes or any(value.array is one.array for one in outputs)
-        }  # fmt: skip
+        if step in wholes:
+            reads = [one for one in reads if any(one.array is each.array for each in outputs)]
+        needed.update((step, *reads))
     return [*reversed(ends.items())]

@@ -9,7 +9,7 @@ Each module has a slot of its own: see `slots`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -72,14 +72,11 @@ class KVCache(Cache):
     def __init__(self) -> None:
         self.slots = Slots()
         """Which module owns which slot."""
-        self._layers: dict[int, Any] = {}
+        self._layers: dict[int, tuple[Any, Any]] = {}
 
     def get(self, layer_idx: int) -> tuple[Tensor, Tensor] | None:
         """Return the cached keys and values of a layer, (N, H, length, d) each, or None."""
-        owner = type(self).__name__
-        both: tuple[Tensor, Tensor] | None
-        both = self._layers.get(check_size(owner, "layer_idx", layer_idx, least=0))
-        return both
+        return self._layers.get(check_size(type(self).__name__, "layer_idx", layer_idx, least=0))
 
     def get_seq_length(self, layer_idx: int = 0) -> int:
         both = self.get(layer_idx)
@@ -112,8 +109,7 @@ class KVCache(Cache):
         self._check(key, value, layer_idx)
         self._write(layer_idx, key, value, start)
         self.slots.forget_memory(layer_idx)
-        both = self.get(layer_idx)
-        return (key, value) if both is None else both
+        return cast("tuple[Tensor, Tensor]", self.get(layer_idx))
 
     def joined(
         self, key: Tensor, value: Tensor, layer_idx: int, cache_position: Any = None
@@ -145,12 +141,7 @@ class KVCache(Cache):
         self._map(lambda x: x[:, :, :max_length])
 
     def batch_select_indices(self, indices: Any) -> None:
-        chosen = np.asarray(indices)
-        refuse_shapes(
-            chosen.ndim != 1 or chosen.dtype.kind not in "iu", "batch_select_indices",
-            "ints of shape (n,)", chosen,
-        )  # fmt: skip
-        self._map(lambda x: x[chosen])
+        self._map(lambda x: ops.take(x, indices, 0))
 
     def batch_repeat_interleave(self, repeats: int) -> None:
         check_size(f"{type(self).__name__}.batch_repeat_interleave", "repeats", repeats)
@@ -163,8 +154,9 @@ class KVCache(Cache):
                 self._write(layer_idx, change(both[0]), change(both[1]), 0)
                 self.slots.forget_memory(layer_idx)
 
-    def _longest(self) -> int:
-        return max(map(self.get_seq_length, self.cached_layers()), default=0)
+    def __repr__(self) -> str:
+        length = max(map(self.get_seq_length, self.cached_layers()), default=0)
+        return f"{type(self).__name__}(layers={len(self._layers)}, length={length})"
 
     def _check(self, key: Tensor, value: Tensor, layer_idx: int) -> None:
         """Raise if new keys and values fit neither each other nor the cached ones."""
@@ -215,9 +207,6 @@ class DynamicKVCache(KVCache):
         past = self._layers.get(layer_idx)
         both = (key, value) if past is None or not start else appended(past, key, value, start)
         self._layers[layer_idx] = both
-
-    def __repr__(self) -> str:
-        return f"DynamicKVCache(layers={len(self._layers)}, length={self._longest()})"
 
 
 class StaticKVCache(KVCache):
@@ -288,12 +277,6 @@ class StaticKVCache(KVCache):
     def _room_for(self, x: Tensor) -> np.ndarray:
         n, heads, _, width = x.shape
         return np.zeros((n, heads, self.max_cache_len, width), x.dtype)
-
-    def __repr__(self) -> str:
-        return (
-            f"StaticKVCache(max_cache_len={self.max_cache_len}, num_layers={self.num_layers}, "
-            f"length={self._longest()})"
-        )
 
 
 class EncoderDecoderCache(Cache):

@@ -244,7 +244,7 @@ class MultiHeadAttention(Module):
         groups = self.num_kv_heads
         if groups != self.num_heads:  # (N, G, H/G, L, d) against (N, G, 1, S, d)
             q = q.reshape(n, groups, self.num_heads // groups, length, self.head_dim)
-            k, v, mask = k.expand_dims(2), v.expand_dims(2), grouped(mask, groups)
+            k, v, mask = k.unsqueeze(2), v.unsqueeze(2), grouped(mask, groups)
         dropout = self.dropout if self.training else 0.0
         heads, weights = attend(q, k, v, mask, dropout, need_weights=need_weights)
         if groups != self.num_heads:  # (N, G, H/G, L, d) -> (N, H, L, d)

@@ -49,7 +49,7 @@ class Slots:
             return value_error(f"{type(module).__name__}: {what}; {REMEDY}")
 
         kind = type(cache).__name__
-        owners = {i: self._owners.get(i, _nobody)() for i in cache.cached_layers()}
+        owners = {i: self._owners.get(i, lambda: None)() for i in cache.cached_layers()}
         if index is not None:
             owner = owners.get(index)
             if owner is not None and owner is not module:
@@ -120,7 +120,3 @@ class Slots:
 
     def __reduce__(self) -> tuple[type[Slots], tuple[()]]:
         return Slots, ()
-
-
-def _nobody() -> None:
-    """A reference to no module."""

@@ -124,7 +124,7 @@ def attention_weights(scores: np.ndarray, axis: int = -1) -> np.ndarray:
 def attention_weights_backward(
     grad_weights: np.ndarray, weights: np.ndarray, axis: int = -1
 ) -> np.ndarray:
-    """Compute the backward pass of softmax.
+    """Compute the gradient of the scores, from that of the weights and the weights.
 
     Each weight depends on every score of its row: ∂w_i/∂s_j = w_i (δ_ij - w_j). Hence ::
 
@@ -132,14 +132,6 @@ def attention_weights_backward(
 
     The sum is the weighted mean of grad_w: the gradient of a score is positive where grad_w is
     above that mean.
-
-    Args:
-        grad_weights: Gradient w.r.t. the weights.
-        weights: The result of `attention_weights`.
-        axis: The axis of the softmax.
-
-    Returns:
-        Gradient w.r.t. the scores, same shape.
 
     Example:
         >>> import numpy as np
@@ -200,13 +192,8 @@ def scaled_dot_product_attention_backward(
         weights = softmax         attention_weights_backward
         scores  = Q Kᵀ / √d_k     grad_Q = grad_scores K / √d_k,  grad_K = grad_scoresᵀ Q / √d_k
 
-    Args:
-        grad_output: Gradient w.r.t. the output, shape (..., seq_q, d_v).
-        Q: Queries, shape (..., seq_q, d_k).
-        K: Keys, shape (..., seq_k, d_k).
-        V: Values, shape (..., seq_k, d_v).
-        weights: The weights that the forward pass returned.
-        mask: The mask of the forward pass.
+    The arguments are those of the forward pass, with `grad_output`, shape (..., seq_q, d_v), and
+    the weights that it returned.
 
     Returns:
         grad_Q, grad_K and grad_V, the gradients w.r.t. Q, K and V.
@@ -265,9 +252,8 @@ def additive_attention(
     Example:
         >>> import numpy as np
         >>> from minigrad.nn.by_hand import additive_attention
-        >>> rng = np.random.default_rng(0)
-        >>> Q, K, V = (rng.normal(size=shape) for shape in [(2, 4, 6), (2, 5, 3), (2, 5, 8)])
-        >>> W_q, W_k, v = (rng.normal(size=shape) for shape in [(6, 7), (3, 7), (7,)])
+        >>> Q, K, V = np.ones((2, 4, 6)), np.ones((2, 5, 3)), np.ones((2, 5, 8))
+        >>> W_q, W_k, v = np.ones((6, 7)), np.ones((3, 7)), np.ones(7)
         >>> output, weights = additive_attention(Q, K, V, W_q, W_k, v)
         >>> output.shape, weights.shape
         ((2, 4, 8), (2, 4, 5))
@@ -305,15 +291,7 @@ def additive_attention_backward(
     A query occurs in the sums with all keys, so its gradient is summed over the keys, and that of a
     key over the queries.
 
-    Args:
-        grad_output: Gradient w.r.t. the output, shape (batch, seq_q, d_v).
-        Q: Queries, shape (batch, seq_q, d_q).
-        K: Keys, shape (batch, seq_k, d_k).
-        V: Values, shape (batch, seq_k, d_v).
-        W_q: Query projection, shape (d_q, d_attn).
-        W_k: Key projection, shape (d_k, d_attn).
-        v: Score vector, shape (d_attn,).
-        mask: The mask of the forward pass.
+    The arguments are those of the forward pass, with `grad_output`, shape (batch, seq_q, d_v).
 
     Returns:
         grad_Q, grad_K and grad_V, the gradients w.r.t. Q, K and V, and grad_params, a dict with

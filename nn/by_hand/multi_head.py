@@ -84,10 +84,10 @@ def multi_head_attention_forward(
         Q: Queries, shape (batch, seq_q, d_model).
         K: Keys, shape (batch, seq_k, d_model).
         V: Values, shape (batch, seq_k, d_model).
-        W_Q: Query projection, shape (d_model, d_model).
-        W_K: Key projection, shape (d_model, d_model).
-        W_V: Value projection, shape (d_model, d_model).
-        W_O: Output projection, shape (d_model, d_model).
+        W_Q: Query projection, shape (d_model, d_model), as those of keys, values and output.
+        W_K: Key projection.
+        W_V: Value projection.
+        W_O: Output projection.
         num_heads: Number of attention heads.
         mask: Optional boolean mask, True = attend, shape (seq_q, seq_k), (batch, seq_q, seq_k) or
             (batch, num_heads, seq_q, seq_k), any axis of which may be 1. A padding mask of shape
@@ -194,13 +194,8 @@ class MultiHeadAttention:
         num_heads: Number of attention heads.
 
     Attributes:
-        d_model: Model dimension.
-        num_heads: Number of attention heads.
         d_k: Dimension per head (d_model // num_heads).
-        W_Q: Query projection, shape (d_model, d_model).
-        W_K: Key projection, shape (d_model, d_model).
-        W_V: Value projection, shape (d_model, d_model).
-        W_O: Output projection, shape (d_model, d_model).
+        W_Q, W_K, W_V, W_O: The projections, each of shape (d_model, d_model).
         cache: The values of the last forward pass for the backward pass, or None.
 
     Example:
@@ -226,17 +221,7 @@ class MultiHeadAttention:
     def forward(
         self, Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None
     ) -> np.ndarray:
-        """Compute multi-head attention.
-
-        Args:
-            Q: Queries, shape (batch, seq_q, d_model).
-            K: Keys, shape (batch, seq_k, d_model).
-            V: Values, shape (batch, seq_k, d_model).
-            mask: Optional boolean mask, as in `multi_head_attention_forward`.
-
-        Returns:
-            Shape (batch, seq_q, d_model).
-        """
+        """Compute multi-head attention: the output of `multi_head_attention_forward`."""
         output, self.cache = multi_head_attention_forward(
             Q, K, V, self.W_Q, self.W_K, self.W_V, self.W_O, self.num_heads, mask
         )
@@ -245,18 +230,7 @@ class MultiHeadAttention:
     def backward(
         self, grad_output: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray]]:
-        """Compute gradients of the last forward pass.
-
-        Args:
-            grad_output: Gradient from next layer, shape (batch, seq_q, d_model).
-
-        Returns:
-            grad_Q, grad_K and grad_V, the gradients w.r.t. the inputs, and grad_params, a dict
-            with the gradients for W_Q, W_K, W_V, W_O.
-
-        Raises:
-            RuntimeError: `forward` was not called.
-        """
+        """Compute gradients of the last forward pass: see `multi_head_attention_backward`."""
         if self.cache is None:
             raise RuntimeError("MultiHeadAttention.backward: call forward first")
         return multi_head_attention_backward(grad_output, self.cache)
@@ -266,13 +240,9 @@ class MultiHeadAttention:
         return {name: getattr(self, name).copy() for name in ("W_Q", "W_K", "W_V", "W_O")}
 
     def set_params(self, params: dict[str, np.ndarray]) -> None:
-        """Set parameters to copies of the given arrays: all of them, or none.
+        """Set parameters to copies of arrays with the names of `get_params`: all of them, or none.
 
-        Args:
-            params: A dict with W_Q, W_K, W_V, W_O, each of shape (d_model, d_model).
-
-        Raises:
-            ValueError: A name is missing, unknown, or has another shape.
+        A name that is missing or unknown, or another shape, is a ValueError.
         """
         check_params("MultiHeadAttention", self.get_params(), params)
         for name, value in params.items():

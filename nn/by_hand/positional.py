@@ -66,22 +66,13 @@ def add_positional_encoding(x: np.ndarray, pe: np.ndarray) -> np.ndarray:
         >>> add_positional_encoding(x, sinusoidal_encoding(100, 512)).shape
         (2, 10, 512)
     """
-    seq_len, max_len = x.shape[-2], pe.shape[0]
-    check_shapes("add_positional_encoding", pe=(pe, (max_len, x.shape[-1])))
-    if seq_len > max_len:
-        raise ValueError(
-            f"add_positional_encoding: seq_len ({seq_len}) is more than the max_len ({max_len}) "
-            f"of pe"
-        )
-    return x + pe[:seq_len]  # (batch, seq_len, d_model) + (seq_len, d_model)
+    positions = pe[: x.shape[-2]]  # (seq_len, d_model)
+    check_shapes("add_positional_encoding", pe=(positions, x.shape[-2:]))
+    return x + positions
 
 
 def learned_positional_encoding(max_length: int, d_model: int) -> np.ndarray:
     """Initialize learned positional embeddings.
-
-    Args:
-        max_length: Maximum sequence length.
-        d_model: Model dimension.
 
     Returns:
         Embeddings, shape (max_length, d_model), initialized randomly: normally distributed with
@@ -97,9 +88,6 @@ def learned_positional_encoding(max_length: int, d_model: int) -> np.ndarray:
 
 def create_causal_mask(seq_length: int) -> np.ndarray:
     """Create causal (look-ahead) mask for autoregressive attention.
-
-    Args:
-        seq_length: Sequence length.
 
     Returns:
         Mask, shape (seq_length, seq_length). Lower triangular matrix (True below/on diagonal).

@@ -62,11 +62,7 @@ def layer_norm_backward(
 
     The two means remove the parts of g to which normalization is invariant: shifting and scaling x.
 
-    Args:
-        grad_output: Gradient from next layer, shape (..., d_model).
-        x: Original input, shape (..., d_model).
-        gamma: Scale parameter, shape (d_model,).
-        eps: Epsilon used in forward.
+    The arguments are those of `layer_norm`, with `grad_output`, shape (..., d_model).
 
     Returns:
         grad_x, shape (..., d_model), and grad_gamma and grad_beta, shape (d_model,), which are
@@ -137,12 +133,7 @@ def feed_forward_backward(
     A bias is added at every position, so its gradient is the sum over all positions. At sums = 0
     the derivative of ReLU is taken as 0.
 
-    Args:
-        grad_output: Gradient from next layer, shape (batch, seq, d_model).
-        x: Original input, shape (batch, seq, d_model).
-        W1: First layer weights, shape (d_model, d_ff).
-        b1: First layer bias, shape (d_ff,).
-        W2: Second layer weights, shape (d_ff, d_model).
+    The arguments are those of `feed_forward`, with `grad_output`, shape (batch, seq, d_model).
 
     Returns:
         grad_x, shape (batch, seq, d_model), and grads, a dict with the gradients for W1, b1, W2,
@@ -187,18 +178,10 @@ class TransformerEncoderBlock:
         d_ff: FFN hidden dimension (default: 4 * d_model).
 
     Attributes:
-        d_model: Model dimension.
-        num_heads: Number of attention heads.
-        d_ff: Feed-forward hidden dimension.
         attention: MultiHeadAttention layer.
-        W1: First FFN weights, shape (d_model, d_ff).
-        b1: First FFN bias, shape (d_ff,).
-        W2: Second FFN weights, shape (d_ff, d_model).
-        b2: Second FFN bias, shape (d_model,).
-        gamma1: Scale of the first LayerNorm, shape (d_model,).
-        beta1: Its shift, shape (d_model,).
-        gamma2: Scale of the second LayerNorm, shape (d_model,).
-        beta2: Its shift, shape (d_model,).
+        W1, b1, W2, b2: Weights and biases of the FFN, as in `feed_forward`.
+        gamma1, beta1: Scale and shift of the first LayerNorm, shape (d_model,).
+        gamma2, beta2: Those of the second.
         cache: The values of the last forward pass for the backward pass, or None.
 
     Raises:
@@ -232,15 +215,9 @@ class TransformerEncoderBlock:
         self.cache: dict[str, np.ndarray] | None = None
 
     def forward(self, x: np.ndarray, mask: np.ndarray | None = None) -> np.ndarray:
-        """Process input.
+        """Process input of shape (batch, seq, d_model), and return the same shape.
 
-        Args:
-            x: Input, shape (batch, seq, d_model).
-            mask: Optional boolean mask, True = attend, shape (seq, seq), (batch, seq, seq) or
-                (batch, num_heads, seq, seq), any axis of which may be 1.
-
-        Returns:
-            Shape (batch, seq, d_model).
+        The mask is that of `multi_head_attention_forward`.
         """
         normed1 = layer_norm(x, self.gamma1, self.beta1)  # (batch, seq, d_model), as all below
         middle = x + self.attention.forward(normed1, normed1, normed1, mask)
@@ -255,9 +232,6 @@ class TransformerEncoderBlock:
         The steps of the forward pass in reverse order. At each residual sum the gradients of both
         paths are added. Queries, keys and values of the attention are the same array, so their
         three gradients are added too.
-
-        Args:
-            grad_output: Gradient from next layer, shape (batch, seq, d_model).
 
         Returns:
             grad_x, shape (batch, seq, d_model), and grads, a dict with a gradient for each name in
@@ -295,11 +269,7 @@ class TransformerEncoderBlock:
         return self.attention.get_params() | {name: getattr(self, name).copy() for name in own}
 
     def set_params(self, params: dict[str, np.ndarray]) -> None:
-        """Set parameters to copies of the given arrays: all of them, or none.
-
-        Args:
-            params: A dict with every name that `get_params` has, each of its shape.
-        """
+        """Set parameters to copies of arrays, named as in `get_params`: all of them, or none."""
         check_params("TransformerEncoderBlock", self.get_params(), params)
         for name, value in params.items():
             owner = self.attention if hasattr(self.attention, name) else self

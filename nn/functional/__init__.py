@@ -9,7 +9,6 @@ from minigrad.nn.functional.activation import *
 from minigrad.nn.functional.attention import *
 from minigrad.nn.functional.convolution import *
 from minigrad.nn.functional.embeddings import *
-from minigrad.nn.functional.grids import *
 from minigrad.nn.functional.loss import *
 from minigrad.nn.functional.masks import *
 from minigrad.nn.functional.masks import MaskLike as MaskLike

@@ -127,9 +127,8 @@ def compute_attention_scores(Q: Tensor, K: Tensor, scale: bool = True) -> Tensor
         >>> nn.functional.compute_attention_scores(ones((1, 4)), ones((2, 4)))
         tensor([[2., 2.]])
     """
-    refuse_shapes(
-        Q.shape[-1] != K.shape[-1], "compute_attention_scores", "Q and K of one width d_k", Q, K
-    )
+    wanted = "Q and K of one width d_k"
+    refuse_shapes(Q.shape[-1] != K.shape[-1], "compute_attention_scores", wanted, Q, K)
     scores: Tensor = ops.matmul(Q, ops.swapaxes(K, -1, -2))
     return scores / Q.shape[-1] ** 0.5 if scale else scores
 

@@ -36,7 +36,9 @@ def conv1d(
         >>> nn.functional.conv1d(x, kernel).tolist()
         [[[1.0, 2.0]]]
     """
-    return convolved("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
+    _check_weight("conv1d", 1, input, weight)
+    window = convolution_window("conv1d", 1, weight.shape[2:], stride, padding, dilation)
+    return convolved("conv1d", input, weight, bias, window, groups)
 
 
 @framed
@@ -70,7 +72,9 @@ def conv2d(
         >>> nn.functional.conv2d(x, kernel, padding=1, stride=2).tolist()
         [[[[1.0, 2.0], [2.0, 4.0]]]]
     """
-    return convolved("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
+    _check_weight("conv2d", 2, input, weight)
+    window = convolution_window("conv2d", 2, weight.shape[2:], stride, padding, dilation)
+    return convolved("conv2d", input, weight, bias, window, groups)
 
 
 @framed
@@ -145,13 +149,11 @@ def convolution_window(
 
 
 def convolved(
-    owner: str, axes: int, input: Tensor, weight: Tensor, bias: Tensor | None, stride: Sizes,
-    padding: Border, dilation: Sizes, groups: int, padding_mode: PaddingMode = "zeros",
+    owner: str, input: Tensor, weight: Tensor, bias: Tensor | None, window: Window, groups: int,
+    padding_mode: PaddingMode = "zeros",
 ) -> Tensor:  # fmt: skip
     """The convolution of a batch or of one sample."""
-    _check_weight(owner, axes, input, weight)
-    window = convolution_window(owner, axes, weight.shape[2:], stride, padding, dilation)
-    parts = check_size(owner, "groups", groups)
+    axes, parts = len(window.kernel), check_size(owner, "groups", groups)
 
     def convolved_batch(x: Tensor) -> Tensor:
         inner = window

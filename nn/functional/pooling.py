@@ -258,21 +258,24 @@ def _window(
     dilation: Sizes = 1,
 ) -> Window:  # fmt: skip
     window = pooling_window(owner, axes, kernel_size, stride, padding, dilation)
-    widths = tuple(width for width, _ in window.padding)
-    if any(width > span // 2 for width, span in zip(widths, window.spans, strict=True)):
-        raise value_error(f"{owner}: padding {widths} must be at most half of {window.kernel}")
+    for (width, _), span in zip(window.padding, window.spans, strict=True):
+        if width > span // 2:
+            widths = tuple(width for width, _ in window.padding)
+            raise value_error(f"{owner}: padding {widths} must be at most half of {window.kernel}")
     return window
 
 
 def _fitted(window: Window, sizes: Sequence[int], ceil_mode: bool) -> Window:
     """The window; for `ceil_mode` with more padding at the end, for last partial windows."""
+    if not ceil_mode:
+        return window
     pairs = list(window.padding)
     for axis, (size, span, stride) in enumerate(
         zip(sizes, window.spans, window.stride, strict=True)
     ):
         width, _ = pairs[axis]
         rest = size + 2 * width - span  # what lies behind the first window
-        if ceil_mode and rest >= 0:
+        if rest >= 0:
             others = -(-rest // stride)
             others -= others * stride >= size + width  # none starts in the padding at the end
             pairs[axis] = (width, width + max(0, others * stride - rest))

@@ -87,13 +87,7 @@ def learned_positional_encoding(max_length: int, d_model: int) -> Parameter:
 def sinusoidal_pos_embedding(
     seq_len: int, embed_dim: int, device: str = "cpu", dtype: Any = None
 ) -> Tensor:
-    """Create sinusoidal positional encodings: `sinusoidal_encoding` under Lucid's name.
-
-    Example:
-        >>> from minigrad.nn import functional as F
-        >>> F.sinusoidal_pos_embedding(2, 4)[0].tolist()
-        [0.0, 1.0, 0.0, 1.0]
-    """
+    """Create sinusoidal positional encodings: `sinusoidal_encoding` under Lucid's name."""
     on_cpu(device)
     return sinusoidal_encoding(seq_len, embed_dim, dtype=dtype)
 
@@ -132,9 +126,8 @@ def rotary_pos_embedding(
     """
     if input.dtype.kind != "f":
         raise type_error(f"rotary_pos_embedding: floats expected, got {input.dtype.name}")
-    refuse_shapes(
-        input.ndim < 2 or input.shape[-1] % 2, "rotary_pos_embedding", "(..., L, D), D even", input
-    )
+    wrong = input.ndim < 2 or input.shape[-1] % 2
+    refuse_shapes(wrong, "rotary_pos_embedding", "(..., L, D), D even", input)
     width = input.shape[-1]
     positions = positions_of("rotary_pos_embedding", input.shape, position_ids, offset)
     if positions.ndim == 2:  # (N, L) -> (N, 1, ..., L)

@@ -162,7 +162,7 @@ def softmax(
         >>> nn.functional.softmax(tensor([1000.0, 1000.0, 0.0]), dim=-1).tolist()
         [0.5, 0.5, 0.0]
     """
-    return ops.softmax(_converted(input, dtype), _axis("softmax", input, dim))
+    return ops.softmax(*_scores("softmax", input, dim, dtype))
 
 
 @spelled
@@ -176,7 +176,7 @@ def log_softmax(
         >>> nn.functional.log_softmax(tensor([1000.0, 0.0]), dim=-1).tolist()
         [0.0, -1000.0]
     """
-    return ops.log_softmax(_converted(input, dtype), _axis("log_softmax", input, dim))
+    return ops.log_softmax(*_scores("log_softmax", input, dim, dtype))
 
 
 @spelled
@@ -191,22 +191,19 @@ def softmin(
         >>> nn.functional.softmin(tensor([0.0, 0.0, 1000.0]), dim=-1).tolist()
         [0.5, 0.5, 0.0]
     """
-    return ops.softmax(-floating(_converted(input, dtype)), _axis("softmin", input, dim))
+    scores, axis = _scores("softmin", input, dim, dtype)
+    return ops.softmax(-floating(scores), axis)
 
 
-def _axis(owner: str, x: Tensor, dim: int | None) -> int:
-    """The axis; where none is named, the last one of at most two, on which PyTorch agrees."""
+def _scores(owner: str, x: Tensor, dim: int | None, dtype: Any) -> tuple[Tensor, int]:
+    """The scores in their dtype, and the axis: by default the last of two, as in PyTorch."""
     if dim is None and np.ndim(x) > 2:
         theirs = "first" if x.ndim == 3 else "second"
         raise type_error(
             f"{owner}: an input of shape {tuple(x.shape)} has more than two axes: write dim=-1 for "
             f"the last one (PyTorch takes the {theirs} where none is named)"
         )
-    return -1 if dim is None else dim
-
-
-def _converted(x: Tensor, dtype: Any) -> Tensor:
-    return x if dtype is None else ops.astype(x, dtype)
+    return x if dtype is None else ops.astype(x, dtype), -1 if dim is None else dim
 
 
 @spelled

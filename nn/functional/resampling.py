@@ -1,8 +1,7 @@
-"""Resampling: interpolation of the last axes to other sizes; pixels and channels rearranged."""
+"""Resampling: interpolation of the last axes to other sizes, and reading at points of a grid."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -14,16 +13,19 @@ from minigrad.nn.functional.framing import framed
 from minigrad.nn.functional.pooling import adaptive_avg_pool1d, adaptive_avg_pool2d
 from minigrad.ops._numerics import widened
 from minigrad.ops.casting import as_tensor
-from minigrad.support.checks import check_choice, check_number, check_size, check_sizes
+from minigrad.support.checks import check_choice, check_number, check_sizes
 from minigrad.tensors.tensor import Tensor
 
 __all__ = [
-    "channel_shuffle", "interpolate", "pixel_shuffle", "pixel_unshuffle", "upsample",
-    "upsample_bilinear", "upsample_nearest",
+    "affine_grid", "grid_sample", "interpolate", "upsample", "upsample_bilinear",
+    "upsample_nearest",
 ]  # fmt: skip
+
 
 Mode = Literal["nearest", "nearest-exact", "linear", "bilinear", "bicubic", "area"]
 Scale = float | Sequence[float]
+GridMode = Literal["bilinear", "nearest"]
+GridPadding = Literal["zeros", "border", "reflection"]
 
 _SMOOTH = {"linear": 1, "bilinear": 2, "bicubic": 2}
 """The modes that compute with several neighbours, and for how many axes each is."""
@@ -75,7 +77,7 @@ def interpolate(
     wanted = f"an input of shape {wanted} for mode={mode!r}"
     refuse_shapes(wrong, "interpolate", wanted, input)
     if smooth and input.dtype.kind != "f":
-        raise type_error(f"interpolate: mode={mode!r} needs floating numbers, got {input.dtype}")
+        raise type_error(f"interpolate: mode={mode!r} needs floats, got {input.dtype.name}")
     refuse_shapes(0 in input.shape[2:], "interpolate", "elements to resize", input)
     sizes, factors = _target(input.shape[2:], size, scale_factor)
     if recompute_scale_factor:
@@ -105,13 +107,7 @@ def upsample(
     input: Tensor, size: int | Sequence[int] | None = None, scale_factor: Scale | None = None,
     mode: Mode = "nearest", align_corners: bool | None = None,
 ) -> Tensor:  # fmt: skip
-    """Resize as `interpolate`, whose older name it is.
-
-    Example:
-        >>> from minigrad import nn, tensor
-        >>> nn.functional.upsample(tensor([[[1.0, 3.0]]]), scale_factor=2).tolist()
-        [[[1.0, 1.0, 3.0, 3.0]]]
-    """
+    """Resize as `interpolate`, whose older name it is."""
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
@@ -119,13 +115,7 @@ def upsample(
 def upsample_nearest(
     input: Tensor, size: int | Sequence[int] | None = None, scale_factor: Scale | None = None
 ) -> Tensor:
-    """Resize as `interpolate` with ``mode="nearest"``.
-
-    Example:
-        >>> from minigrad import nn, tensor
-        >>> nn.functional.upsample_nearest(tensor([[[1.0, 3.0]]]), 4).tolist()
-        [[[1.0, 1.0, 3.0, 3.0]]]
-    """
+    """Resize as `interpolate` with ``mode="nearest"``."""
     return interpolate(input, size, scale_factor)
 
 
@@ -133,13 +123,7 @@ def upsample_nearest(
 def upsample_bilinear(
     input: Tensor, size: int | Sequence[int] | None = None, scale_factor: Scale | None = None
 ) -> Tensor:
-    """Resize images as `interpolate` with ``mode="bilinear", align_corners=True``.
-
-    Example:
-        >>> from minigrad import nn, tensor
-        >>> nn.functional.upsample_bilinear(tensor([[[[1.0, 3.0]]]]), (1, 3)).tolist()
-        [[[[1.0, 2.0, 3.0]]]]
-    """
+    """Resize images as `interpolate` with ``mode="bilinear", align_corners=True``."""
     return interpolate(input, size, scale_factor, "bilinear", align_corners=True)
 
 
@@ -231,71 +215,129 @@ def _picked(x: Tensor, axis: int, places: np.ndarray) -> Tensor:
 
 
 @framed
-def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
-    """Rearrange channels into pixels: (..., C·r², H, W) to (..., C, H·r, W·r).
-
-    `upscale_factor` is r.
-
-    Source: Shi et al., "Real-time single image and video super-resolution using an efficient
-    sub-pixel convolutional neural network", 2016.
-
-    Example:
-        >>> from minigrad import nn, tensor
-        >>> nn.functional.pixel_shuffle(tensor([[[1.0]], [[2.0]], [[3.0]], [[4.0]]]), 2).tolist()
-        [[[1.0, 2.0], [3.0, 4.0]]]
-    """
-    r = check_size("pixel_shuffle", "upscale_factor", upscale_factor)
-    input = as_tensor(input)
-    wanted = f"an input of shape (..., C, H, W) with C divisible by {r * r}"
-    refuse_shapes(input.ndim < 3 or input.shape[-3] % (r * r), "pixel_shuffle", wanted, input)
-    *leading, channels, height, width = input.shape
-    whole = (math.prod(leading), channels // (r * r), r, r, height, width)
-    pixels = ops.transpose(input.reshape(whole), (0, 1, 4, 2, 5, 3))  # (N, C, H, r, W, r)
-    return pixels.reshape(*leading, channels // (r * r), height * r, width * r)
-
-
-@framed
-def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
-    """Rearrange pixels into channels: the inverse of `pixel_shuffle`.
-
-    From (..., C, H·r, W·r) to (..., C·r², H, W); `downscale_factor` is r.
-
-    Example:
-        >>> from minigrad import nn, tensor
-        >>> nn.functional.pixel_unshuffle(tensor([[[1.0, 2.0], [3.0, 4.0]]]), 2).tolist()
-        [[[1.0]], [[2.0]], [[3.0]], [[4.0]]]
-    """
-    r = check_size("pixel_unshuffle", "downscale_factor", downscale_factor)
-    input = as_tensor(input)
-    wrong = input.ndim < 3 or input.shape[-2] % r or input.shape[-1] % r
-    wanted = f"an input of shape (..., C, H, W) with H and W divisible by {r}"
-    refuse_shapes(wrong, "pixel_unshuffle", wanted, input)
-    *leading, channels, height, width = input.shape
-    parts = (math.prod(leading), channels, height // r, r, width // r, r)
-    pixels = ops.transpose(input.reshape(parts), (0, 1, 3, 5, 2, 4))  # (N, C, r, r, H, W)
-    return pixels.reshape(*leading, channels * r * r, height // r, width // r)
-
-
-@framed
-def channel_shuffle(input: Tensor, groups: int) -> Tensor:
-    """Take channels from each group in turn: those of a group are then spread over all groups.
-
-    Source: Zhang et al., "ShuffleNet", 2018.
+def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
+    """Make the grid of points at which affine maps read images, for `grid_sample`.
 
     Args:
-        input: Shape (N, C, ...).
-        groups: The number of groups; it divides C.
+        theta: The maps, of shape (N, 2, 3): a point (x, y) of the output is read from
+            ``theta @ (x, y, 1)`` of the input.
+        size: The size (N, C, H, W) of the output images.
+        align_corners: Whether -1 and 1 are the centres of the corner pixels; otherwise, and by
+            default, their outer edges.
+
+    Returns:
+        Shape (N, H, W, 2): the x and y of each pixel, from -1 to 1 within the image.
+
+    Raises:
+        ValueError: The shape of `theta` does not fit `size`.
+
+    Source: Jaderberg et al., "Spatial transformer networks", 2015.
 
     Example:
         >>> from minigrad import nn, tensor
-        >>> x = tensor([[[1.0], [2.0], [3.0], [4.0]]])
-        >>> nn.functional.channel_shuffle(x, 2).flatten().tolist()
-        [1.0, 3.0, 2.0, 4.0]
+        >>> theta = tensor([[[1.0, 0.0, 0.5], [0.0, 1.0, 0.0]]])
+        >>> nn.functional.affine_grid(theta, (1, 1, 1, 2)).tolist()
+        [[[[0.0, 0.0], [1.0, 0.0]]]]
     """
-    check_size("channel_shuffle", "groups", groups)
-    input = as_tensor(input)
-    wanted = f"an input of shape (N, C, L, ...) with C divisible by {groups}"
-    refuse_shapes(input.ndim < 3 or input.shape[1] % groups, "channel_shuffle", wanted, input)
-    n, channels, *rest = input.shape
-    parts = input.reshape(n, groups, channels // groups, *rest)
-    return ops.swapaxes(parts, 1, 2).reshape(input.shape)
+    theta = as_tensor(theta)
+    batch, _, height, width = check_sizes("affine_grid", "size", tuple(size), 4)
+    wanted = (batch, 2, 3)
+    refuse_shapes(theta.shape != wanted, "affine_grid", f"theta of shape {wanted}", theta)
+    x, y = (_centres(n, align_corners).astype(theta.dtype) for n in (width, height))
+    points = np.stack([*np.meshgrid(x, y), np.ones((height, width), theta.dtype)], axis=-1)
+    grid: Any = points.reshape(-1, 3) @ theta.mT  # (N, H · W, 2)
+    return grid.reshape(batch, height, width, 2)
+
+
+def _centres(n: int, align_corners: bool | None) -> np.ndarray:
+    """The centres of `n` pixels, from -1 to 1."""
+    if align_corners:
+        return np.linspace(-1.0, 1.0, n) if n > 1 else np.zeros(1)
+    return (2 * np.arange(n) + 1) / n - 1
+
+
+@framed
+def grid_sample(
+    input: Tensor, grid: Tensor, mode: GridMode = "bilinear", padding_mode: GridPadding = "zeros",
+    align_corners: bool | None = None,
+) -> Tensor:  # fmt: skip
+    """Read images at the points of a grid.
+
+    Args:
+        input: Shape (N, C, H, W).
+        grid: Shape (N, P, P', 2): the x and y of each point, from -1 (left, top) to 1 (right,
+            bottom) within the image.
+        mode: "bilinear", between the four pixels around a point, or "nearest".
+        padding_mode: What lies outside of the image: "zeros", the nearest pixel ("border"), or the
+            image mirrored at its borders ("reflection").
+        align_corners: Whether -1 and 1 are the centres of the corner pixels; otherwise, and by
+            default, their outer edges.
+
+    Returns:
+        Shape (N, C, P, P'). The images receive gradients, and with "bilinear" the grid too.
+
+    Raises:
+        ValueError: A shape does not fit, or a mode is unknown.
+
+    Source: Jaderberg et al., "Spatial transformer networks", 2015.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> image = tensor([[[[1.0, 3.0]]]])
+        >>> nn.functional.grid_sample(image, tensor([[[[0.0, 0.0], [0.5, 0.0]]]])).tolist()
+        [[[[2.0, 3.0]]]]
+    """
+    input, grid = as_tensor(input), as_tensor(grid)
+    check_choice("grid_sample", "mode", mode, ("bilinear", "nearest"))
+    check_choice("grid_sample", "padding_mode", padding_mode, ("zeros", "border", "reflection"))
+    fits = grid.ndim == 4 and grid.shape[-1] == 2 and len(grid) == len(input)
+    wrong = input.ndim != 4 or not fits or 0 in input.shape[2:]
+    wanted = "an input of shape (N, C, H, W) with pixels, and a grid of shape (N, P, P', 2)"
+    refuse_shapes(wrong, "grid_sample", wanted, input, grid)
+    images, points = widened(input), widened(grid)
+    x, y = (
+        _place(points[..., axis], images.shape[3 - axis], padding_mode, align_corners)
+        for axis in (0, 1)
+    )
+    if mode == "nearest":
+        out = _pixels(images, np.round(x.detach()), np.round(y.detach()))
+    else:
+        left, top = np.floor(x.detach()), np.floor(y.detach())
+        right, low = x - left, y - top  # the shares of the later neighbours
+        out = (
+            _pixels(images, left, top) * ((1 - right) * (1 - low))[:, None]
+            + _pixels(images, left + 1, top) * (right * (1 - low))[:, None]
+            + _pixels(images, left, top + 1) * ((1 - right) * low)[:, None]
+            + _pixels(images, left + 1, top + 1) * (right * low)[:, None]
+        )
+    return out.astype(input.dtype)
+
+
+def _place(points: Tensor, n: int, padding_mode: str, align_corners: bool | None) -> Any:
+    """From coordinates between -1 and 1 to places among `n` pixels, as real numbers from 0."""
+    shifted = points + 1
+    places: Any = shifted * ((n - 1) / 2) if align_corners else (shifted * n - 1) / 2
+    if padding_mode == "zeros":
+        return places
+    if padding_mode == "reflection":
+        first, span = (0.0, n - 1) if align_corners else (-0.5, n)
+        if not span:
+            return places * 0
+        off = np.abs(places - first)
+        turn = ops.remainder(off, 2.0 * span)
+        places = np.where(turn.detach() <= span, turn, 2 * span - turn) + first
+    known = places.detach()
+    limited = np.fmin(np.fmax(known, 0.0), n - 1.0)  # NaN becomes 0
+    return np.where((known > 0) & (known < n - 1), places, limited)
+
+
+def _pixels(images: Tensor, x: Any, y: Any) -> Any:
+    """The pixels at whole places, (N, C, P, P'); 0 outside of the image."""
+    height, width = images.shape[2:]
+    inside = (x >= 0) & (x < width) & (y >= 0) & (y < height)
+    column, row = (
+        np.fmin(np.fmax(place, 0), n - 1).astype(np.intp) for place, n in ((x, width), (y, height))
+    )
+    batch = np.arange(len(images)).reshape(-1, 1, 1)
+    found: Any = ops.transpose(images, (0, 2, 3, 1))[batch, row, column]  # (N, P, P', C)
+    return ops.transpose(ops.where(inside[..., None], found, 0), (0, 3, 1, 2))

@@ -1,4 +1,4 @@
-"""Windows: their options, windows as columns and back, and max pooling undone."""
+"""Windows: their options, windows as columns or channels and back, and max pooling undone."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ from minigrad.ops._numerics import widened
 from minigrad.ops._windows import Window
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import scatter_index
-from minigrad.support.checks import check_sizes
+from minigrad.support.checks import check_size, check_sizes
 from minigrad.tensors.tensor import Tensor
 
-__all__ = ["fold", "max_unpool1d", "max_unpool2d", "unfold"]
+__all__ = [
+    "channel_shuffle", "fold", "max_unpool1d", "max_unpool2d", "pixel_shuffle", "pixel_unshuffle",
+    "unfold",
+]  # fmt: skip
 
 Sizes = int | Sequence[int]
 
@@ -243,3 +246,74 @@ def _unpooled(
     rows = (*leading, math.prod(sizes))
     places = ops.reshape(indices, rows)
     return ops.scatter(zeros, -1, places, input.reshape(rows)).reshape(*leading, *target)
+
+
+@framed
+def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
+    """Rearrange channels into pixels: (..., C·r², H, W) to (..., C, H·r, W·r).
+
+    `upscale_factor` is r.
+
+    Source: Shi et al., "Real-time single image and video super-resolution using an efficient
+    sub-pixel convolutional neural network", 2016.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.pixel_shuffle(tensor([[[1.0]], [[2.0]], [[3.0]], [[4.0]]]), 2).tolist()
+        [[[1.0, 2.0], [3.0, 4.0]]]
+    """
+    r = check_size("pixel_shuffle", "upscale_factor", upscale_factor)
+    input = as_tensor(input)
+    wanted = f"an input of shape (..., C, H, W) with C divisible by {r * r}"
+    refuse_shapes(input.ndim < 3 or input.shape[-3] % (r * r), "pixel_shuffle", wanted, input)
+    *leading, channels, height, width = input.shape
+    whole = (math.prod(leading), channels // (r * r), r, r, height, width)
+    pixels = ops.transpose(input.reshape(whole), (0, 1, 4, 2, 5, 3))  # (N, C, H, r, W, r)
+    return pixels.reshape(*leading, channels // (r * r), height * r, width * r)
+
+
+@framed
+def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
+    """Rearrange pixels into channels: the inverse of `pixel_shuffle`.
+
+    From (..., C, H·r, W·r) to (..., C·r², H, W); `downscale_factor` is r.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.pixel_unshuffle(tensor([[[1.0, 2.0], [3.0, 4.0]]]), 2).tolist()
+        [[[1.0]], [[2.0]], [[3.0]], [[4.0]]]
+    """
+    r = check_size("pixel_unshuffle", "downscale_factor", downscale_factor)
+    input = as_tensor(input)
+    wrong = input.ndim < 3 or input.shape[-2] % r or input.shape[-1] % r
+    wanted = f"an input of shape (..., C, H, W) with H and W divisible by {r}"
+    refuse_shapes(wrong, "pixel_unshuffle", wanted, input)
+    *leading, channels, height, width = input.shape
+    parts = (math.prod(leading), channels, height // r, r, width // r, r)
+    pixels = ops.transpose(input.reshape(parts), (0, 1, 3, 5, 2, 4))  # (N, C, r, r, H, W)
+    return pixels.reshape(*leading, channels * r * r, height // r, width // r)
+
+
+@framed
+def channel_shuffle(input: Tensor, groups: int) -> Tensor:
+    """Take channels from each group in turn: those of a group are then spread over all groups.
+
+    Source: Zhang et al., "ShuffleNet", 2018.
+
+    Args:
+        input: Shape (N, C, ...).
+        groups: The number of groups; it divides C.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> x = tensor([[[1.0], [2.0], [3.0], [4.0]]])
+        >>> nn.functional.channel_shuffle(x, 2).flatten().tolist()
+        [1.0, 3.0, 2.0, 4.0]
+    """
+    check_size("channel_shuffle", "groups", groups)
+    input = as_tensor(input)
+    wanted = f"an input of shape (N, C, L, ...) with C divisible by {groups}"
+    refuse_shapes(input.ndim < 3 or input.shape[1] % groups, "channel_shuffle", wanted, input)
+    n, channels, *rest = input.shape
+    parts = input.reshape(n, groups, channels // groups, *rest)
+    return ops.swapaxes(parts, 1, 2).reshape(input.shape)

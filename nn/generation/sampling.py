@@ -171,8 +171,6 @@ def pad_left(prompts: Iterable[Any], pad: int = 0) -> tuple[Tensor, np.ndarray]:
             raise ValueError(
                 f"pad_left: lists of integers, not empty, expected, got {row.tolist()}"
             )
-    if not rows:
-        raise ValueError("pad_left: at least one prompt expected")
     length = max(map(len, rows))
     ids = np.full((len(rows), length), pad, np.int64)
     padding = np.ones(ids.shape, bool)

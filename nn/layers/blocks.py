@@ -57,13 +57,7 @@ class _ConvBNReLU(Module):
 
 
 class ConvBNReLU1d(_ConvBNReLU):
-    """A 1-D convolution, batch normalization and ReLU, with the arguments of `ConvBNReLU2d`.
-
-    Example:
-        >>> from minigrad import nn, ones
-        >>> nn.ConvBNReLU1d(3, 8, 5, padding="same")(ones((2, 3, 20))).shape
-        minigrad.Size([2, 8, 20])
-    """
+    """A 1-D convolution, batch normalization and ReLU, with the arguments of `ConvBNReLU2d`."""
 
     layers = (Conv1d, BatchNorm1d)
 
@@ -126,13 +120,7 @@ class _DepthSeparableConv(Module):
 
 
 class DepthSeparableConv1d(_DepthSeparableConv):
-    """A depthwise separable 1-D convolution, with the arguments of `DepthSeparableConv2d`.
-
-    Example:
-        >>> from minigrad import nn, ones
-        >>> nn.DepthSeparableConv1d(4, 8, 3, padding=1)(ones((2, 4, 20))).shape
-        minigrad.Size([2, 8, 20])
-    """
+    """A depthwise separable 1-D convolution, with the arguments of `DepthSeparableConv2d`."""
 
     layer = Conv1d
 

@@ -63,6 +63,14 @@ class _ConvNd(Module):
         self.reset_parameters()
         self.to(dtype=dtype, device=device)
 
+    def _window(self) -> Window:
+        """The window; its attributes may be set later."""
+        if isinstance(self.padding, str):
+            owner, sizes = type(self).__name__, (self.axes, self.kernel_size, self.stride)
+            return convolution_window(owner, *sizes, self.padding, self.dilation)
+        pairs = tuple((width, width) for width in self.padding)
+        return Window(self.kernel_size, self.stride, pairs, self.dilation)
+
     def reset_parameters(self) -> None:
         """Initialize weight and bias again."""
         bound = 1.0 / math.sqrt(math.prod(self.weight.shape[1:]))
@@ -97,10 +105,8 @@ class _Convolution(_ConvNd):
 
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         """The convolution of the layer, with another weight: subclasses of PyTorch's call it."""
-        return convolved(
-            type(self).__name__, self.axes, input, weight, bias, self.stride, self.padding,
-            self.dilation, self.groups, self.padding_mode,
-        )  # fmt: skip
+        owner, window = type(self).__name__, self._window()
+        return convolved(owner, input, weight, bias, window, self.groups, self.padding_mode)
 
 
 class Conv1d(_Convolution):
@@ -182,9 +188,7 @@ class _ConvTransposeNd(_ConvNd):
         """How many elements each axis is short of an output size."""
         wanted = tuple(output_size)[-self.axes :]
         owner = type(self).__name__
-        window = window_of(
-            owner, self.axes, self.kernel_size, self.stride, self.padding, self.dilation
-        )
+        window = self._window()
         least = size_of_input(window, input.shape[-self.axes :])
         short = tuple(size - n for size, n in zip(wanted, least, strict=True))
         if any(not 0 <= n < s for n, s in zip(short, self.stride, strict=True)):

@@ -10,10 +10,12 @@ from minigrad.tensors.tensor import Tensor
 __all__ = ["AlphaDropout", "DropPath", "Dropout", "Dropout1d", "Dropout2d"]
 
 
+@layer_of(F.dropout)
 class _DropoutNd(FunctionLayer):
-    """A dropout of elements, channels or samples in training mode."""
+    """A dropout of elements or channels in training mode."""
 
-    repr_fields = ("p", "inplace")
+    p: float = 0.5
+    inplace: bool = False
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply dropout in training mode."""
@@ -37,22 +39,10 @@ class Dropout(_DropoutNd):
         {1.0}
     """
 
-    p: float = 0.5
-    inplace: bool = False
-
 
 @layer_of(F.dropout1d)
 class Dropout1d(_DropoutNd):
-    """Dropout of whole channels of sequences (N, C, L): see `functional.dropout1d`.
-
-    Example:
-        >>> from minigrad import nn, ones
-        >>> sorted(set(nn.Dropout1d(0.5)(ones(1, 100, 3)).sum(dim=2)[0].tolist()))
-        [0.0, 6.0]
-    """
-
-    p: float = 0.5
-    inplace: bool = False
+    """Dropout of whole channels of sequences (N, C, L): see `functional.dropout1d`."""
 
 
 @layer_of(F.dropout2d)
@@ -65,22 +55,10 @@ class Dropout2d(_DropoutNd):
         [0.0, 8.0]
     """
 
-    p: float = 0.5
-    inplace: bool = False
-
 
 @layer_of(F.alpha_dropout)
 class AlphaDropout(_DropoutNd):
-    """Dropout that keeps mean and variance after a `SELU`: see `functional.alpha_dropout`.
-
-    Example:
-        >>> from minigrad import nn, ones
-        >>> nn.AlphaDropout(0.5).eval()(ones(2)).tolist()
-        [1.0, 1.0]
-    """
-
-    p: float = 0.5
-    inplace: bool = False
+    """Dropout that keeps mean and variance after a `SELU`: see `functional.alpha_dropout`."""
 
 
 class DropPath(Module):

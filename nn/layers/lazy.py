@@ -107,13 +107,7 @@ class _LazyConvolution(_Lazy):
 
 
 class LazyConv1d(_LazyConvolution, Conv1d):
-    """A `Conv1d` whose `in_channels` is that of its first input: see `LazyLinear`.
-
-    Example:
-        >>> from minigrad import nn, ones
-        >>> nn.LazyConv1d(8, 5)(ones((2, 3, 20))).shape
-        minigrad.Size([2, 8, 16])
-    """
+    """A `Conv1d` whose `in_channels` is that of its first input: see `LazyLinear`."""
 
     grown, input_axis = Conv1d, -2
 
@@ -146,14 +140,7 @@ class _LazyBatchNorm(_Lazy):
 
 
 class LazyBatchNorm1d(_LazyBatchNorm, BatchNorm1d):
-    """A `BatchNorm1d` whose `num_features` is that of its first input: see `LazyLinear`.
-
-    Example:
-        >>> from minigrad import nn, ones
-        >>> layer = nn.LazyBatchNorm1d()
-        >>> layer(ones((5, 4))).shape, layer.num_features
-        (minigrad.Size([5, 4]), 4)
-    """
+    """A `BatchNorm1d` whose `num_features` is that of its first input: see `LazyLinear`."""
 
     grown = BatchNorm1d
 

@@ -90,24 +90,12 @@ class MSELoss(_ElementLoss):
 
 @layer_of(F.l1_loss)
 class L1Loss(_ElementLoss):
-    """The absolute error: see `functional.l1_loss`.
-
-    Example:
-        >>> from minigrad import nn, tensor
-        >>> nn.L1Loss()(tensor([1.0, 2.0]), [1.0, 4.0]).item()
-        1.0
-    """
+    """The absolute error: see `functional.l1_loss`."""
 
 
 @layer_of(F.huber_loss)
 class HuberLoss(_Loss):
-    """Squared error for small, absolute error for large differences: see `functional.huber_loss`.
-
-    Example:
-        >>> from minigrad import nn, tensor
-        >>> nn.HuberLoss(delta=1.0)(tensor([0.0]), [3.0]).item()
-        2.5
-    """
+    """Squared error for small differences, absolute for large: see `functional.huber_loss`."""
 
     reduction: Reduction = "mean"
     delta: float = 1.0
@@ -115,13 +103,7 @@ class HuberLoss(_Loss):
 
 @layer_of(F.smooth_l1_loss)
 class SmoothL1Loss(_ElementLoss):
-    """The Huber loss divided by its threshold: see `functional.smooth_l1_loss`.
-
-    Example:
-        >>> from minigrad import nn, tensor
-        >>> nn.SmoothL1Loss(beta=2.0)(tensor([0.0]), [3.0]).item()
-        2.0
-    """
+    """The Huber loss divided by its threshold: see `functional.smooth_l1_loss`."""
 
     beta: float = 1.0
 
@@ -183,13 +165,7 @@ class NLLLoss(_Loss):
 
 @layer_of(F.binary_cross_entropy)
 class BCELoss(_WeightedLoss):
-    """The binary cross-entropy of probabilities: see `functional.binary_cross_entropy`.
-
-    Example:
-        >>> from minigrad import nn, tensor
-        >>> round(nn.BCELoss()(tensor([0.5]), [1.0]).item(), 4)
-        0.6931
-    """
+    """The binary cross-entropy of probabilities: see `functional.binary_cross_entropy`."""
 
 
 @layer_of(F.binary_cross_entropy_with_logits)
@@ -207,14 +183,7 @@ class BCEWithLogitsLoss(_WeightedLoss):
 
 @layer_of(F.triplet_margin_loss)
 class TripletMarginLoss(_LossOfThree):
-    """The triplet loss max(d(a, p) - d(a, n) + margin, 0): see `functional.triplet_margin_loss`.
-
-    Example:
-        >>> from minigrad import nn, tensor
-        >>> a, n = tensor([[0.0, 0.0]]), tensor([[0.0, 0.25]])
-        >>> round(nn.TripletMarginLoss()(a, a, n).item(), 4)
-        0.75
-    """
+    """The triplet loss max(d(a, p) - d(a, n) + margin, 0): see `functional.triplet_margin_loss`."""
 
     margin: float = 1.0
     p: float = 2.0
@@ -227,13 +196,7 @@ class TripletMarginLoss(_LossOfThree):
 
 @layer_of(F.margin_ranking_loss)
 class MarginRankingLoss(_LossOfThree):
-    """The ranking loss max(-y (x1 - x2) + margin, 0): see `functional.margin_ranking_loss`.
-
-    Example:
-        >>> from minigrad import nn, tensor
-        >>> nn.MarginRankingLoss()(tensor([3.0]), tensor([1.0]), [-1.0]).item()
-        2.0
-    """
+    """The ranking loss max(-y (x1 - x2) + margin, 0): see `functional.margin_ranking_loss`."""
 
     margin: float = 0.0
     size_average: InitVar[bool | None] = None
@@ -243,13 +206,7 @@ class MarginRankingLoss(_LossOfThree):
 
 @layer_of(F.cosine_embedding_loss)
 class CosineEmbeddingLoss(_LossOfThree):
-    """The loss of the cosine of pairs of vectors: see `functional.cosine_embedding_loss`.
-
-    Example:
-        >>> from minigrad import nn, tensor
-        >>> nn.CosineEmbeddingLoss()(tensor([[1.0, 0.0]]), tensor([[0.0, 2.0]]), [1]).item()
-        1.0
-    """
+    """The loss of the cosine of pairs of vectors: see `functional.cosine_embedding_loss`."""
 
     margin: float = 0.0
     size_average: InitVar[bool | None] = None
@@ -259,13 +216,7 @@ class CosineEmbeddingLoss(_LossOfThree):
 
 @layer_of(F.gaussian_nll_loss)
 class GaussianNLLLoss(_LossOfThree):
-    """The negative log-likelihood of a Gaussian: see `functional.gaussian_nll_loss`.
-
-    Example:
-        >>> from minigrad import nn, tensor
-        >>> nn.GaussianNLLLoss()(tensor([0.0]), [2.0], tensor([1.0])).item()
-        2.0
-    """
+    """The negative log-likelihood of a Gaussian: see `functional.gaussian_nll_loss`."""
 
     _: KW_ONLY
     full: bool = False
@@ -278,11 +229,6 @@ class HingeEmbeddingLoss(_Loss):
     """The loss of distances, near for a target of 1 and far for -1.
 
     See `functional.hinge_embedding_loss`.
-
-    Example:
-        >>> from minigrad import nn, tensor
-        >>> nn.HingeEmbeddingLoss()(tensor([0.25, 0.25]), tensor([1.0, -1.0])).item()
-        0.5
     """
 
     margin: float = 1.0
@@ -295,10 +241,7 @@ class HingeEmbeddingLoss(_Loss):
 class SoftMarginLoss(_ElementLoss):
     """The logistic loss log(1 + exp(-y x)) of targets 1 and -1.
 
-    Example:
-        >>> from minigrad import nn, tensor
-        >>> round(nn.SoftMarginLoss()(tensor([0.0]), tensor([1.0])).item(), 4)
-        0.6931
+    See `functional.soft_margin_loss`.
     """
 
 
@@ -306,23 +249,13 @@ class SoftMarginLoss(_ElementLoss):
 class MultiLabelSoftMarginLoss(_WeightedLoss):
     """The binary cross-entropy of logits, with the mean over the classes of each sample.
 
-    Example:
-        >>> from minigrad import nn, tensor
-        >>> loss = nn.MultiLabelSoftMarginLoss()
-        >>> round(loss(tensor([[0.0, 0.0]]), tensor([[1.0, 0.0]])).item(), 4)
-        0.6931
+    See `functional.multilabel_soft_margin_loss`.
     """
 
 
 @layer_of(F.multi_margin_loss)
 class MultiMarginLoss(_Loss):
-    """The hinge loss of several classes: see `functional.multi_margin_loss`.
-
-    Example:
-        >>> from minigrad import nn, tensor
-        >>> nn.MultiMarginLoss()(tensor([[0.0, 2.0]]), tensor([0])).item()
-        1.5
-    """
+    """The hinge loss of several classes: see `functional.multi_margin_loss`."""
 
     p: int = 1
     margin: float = 1.0
@@ -334,13 +267,7 @@ class MultiMarginLoss(_Loss):
 
 @layer_of(F.poisson_nll_loss)
 class PoissonNLLLoss(_Loss):
-    """The negative log-likelihood of a Poisson distribution: see `functional.poisson_nll_loss`.
-
-    Example:
-        >>> from minigrad import nn, tensor
-        >>> nn.PoissonNLLLoss()(tensor([0.0]), tensor([2.0])).item()
-        1.0
-    """
+    """The negative log-likelihood of a Poisson distribution: see `functional.poisson_nll_loss`."""
 
     log_input: bool = True
     full: bool = False
@@ -389,13 +316,7 @@ class _Comparison(FunctionLayer):
 
 @layer_of(F.pairwise_distance)
 class PairwiseDistance(_Comparison):
-    """The p-norm of the difference of vectors: see `functional.pairwise_distance`.
-
-    Example:
-        >>> from minigrad import nn, tensor
-        >>> nn.PairwiseDistance(eps=0.0)(tensor([[3.0, 4.0]]), tensor([[0.0, 0.0]])).tolist()
-        [5.0]
-    """
+    """The p-norm of the difference of vectors: see `functional.pairwise_distance`."""
 
     p: float = 2.0
     eps: float = 1e-6

@@ -58,13 +58,7 @@ class _MaxPoolNd(_Windows, UnaryLayer):
 
 
 class MaxPool1d(_MaxPoolNd):
-    """1-D max pooling: see `functional.max_pool1d`.
-
-    Example:
-        >>> from minigrad import nn, tensor
-        >>> nn.MaxPool1d(2)(tensor([[[1.0, 3.0, 2.0, 0.0]]])).tolist()
-        [[[3.0, 2.0]]]
-    """
+    """1-D max pooling: see `functional.max_pool1d`."""
 
     axes = 1
     function = staticmethod(F.max_pool1d)
@@ -98,14 +92,7 @@ class _MaxUnpoolNd(_TuplesOfSizes):
 
 
 class MaxUnpool1d(_MaxUnpoolNd):
-    """The inverse of `MaxPool1d`, as far as there is one: see `functional.max_unpool1d`.
-
-    Example:
-        >>> from minigrad import nn, tensor
-        >>> pool, unpool = nn.MaxPool1d(2, return_indices=True), nn.MaxUnpool1d(2)
-        >>> unpool(*pool(tensor([[[1.0, 3.0, 2.0, 0.0]]]))).tolist()
-        [[[0.0, 3.0, 2.0, 0.0]]]
-    """
+    """The inverse of `MaxPool1d`, as far as there is one: see `functional.max_unpool1d`."""
 
     axes = 1
     function = staticmethod(F.max_unpool1d)
@@ -130,13 +117,7 @@ class _AvgPoolNd(UnaryLayer):
 
 @layer_of(F.avg_pool1d)
 class AvgPool1d(_TuplesOfSizes, _AvgPoolNd):
-    """1-D average pooling: see `functional.avg_pool1d`.
-
-    Example:
-        >>> from minigrad import nn, tensor
-        >>> nn.AvgPool1d(2)(tensor([[[1.0, 3.0, 2.0, 0.0]]])).tolist()
-        [[[2.0, 1.0]]]
-    """
+    """1-D average pooling: see `functional.avg_pool1d`."""
 
     axes = 1
 
@@ -167,24 +148,23 @@ class AvgPool2d(_Windows, _AvgPoolNd):
     divisor_override: int | None = None
 
 
-@layer_of(F.lp_pool1d)
-class LPPool1d(UnaryLayer):
-    """The p-norms of the windows of sequences: see `functional.lp_pool1d`.
-
-    Example:
-        >>> from minigrad import nn, tensor
-        >>> nn.LPPool1d(2, 2)(tensor([[[3.0, 4.0, 0.0, 1.0]]])).tolist()
-        [[[5.0, 1.0]]]
-    """
+@layer_of(F.lp_pool2d)
+class _LPPoolNd(UnaryLayer):
+    """The p-norms of windows."""
 
     norm_type: float
-    kernel_size: int
-    stride: int | None = None
+    kernel_size: Sizes
+    stride: Sizes | None = None
     ceil_mode: bool = False
 
 
-@layer_of(F.lp_pool2d)
-class LPPool2d(UnaryLayer):
+class LPPool1d(_LPPoolNd):
+    """The p-norms of the windows of sequences: see `functional.lp_pool1d`."""
+
+    function = staticmethod(F.lp_pool1d)
+
+
+class LPPool2d(_LPPoolNd):
     """The p-norms of the windows of images: see `functional.lp_pool2d`.
 
     Example:
@@ -192,11 +172,6 @@ class LPPool2d(UnaryLayer):
         >>> nn.LPPool2d(1, 2)(ones((1, 1, 2, 2))).tolist()
         [[[[4.0]]]]
     """
-
-    norm_type: float
-    kernel_size: Sizes
-    stride: Sizes | None = None
-    ceil_mode: bool = False
 
 
 class _AdaptivePoolNd(UnaryLayer):
@@ -215,13 +190,7 @@ class _AdaptiveMaxPoolNd(_AdaptivePoolNd):
 
 @layer_of(F.adaptive_avg_pool1d)
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
-    """1-D average pooling to a given output length: see `functional.adaptive_avg_pool1d`.
-
-    Example:
-        >>> from minigrad import nn, tensor
-        >>> nn.AdaptiveAvgPool1d(2)(tensor([[[1.0, 3.0, 5.0]]])).tolist()
-        [[[2.0, 4.0]]]
-    """
+    """1-D average pooling to a given output length: see `functional.adaptive_avg_pool1d`."""
 
     output_size: int
 
@@ -241,13 +210,7 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
 
 @layer_of(F.adaptive_max_pool1d)
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
-    """1-D max pooling to a given output length: see `functional.adaptive_max_pool1d`.
-
-    Example:
-        >>> from minigrad import nn, tensor
-        >>> nn.AdaptiveMaxPool1d(2)(tensor([[[1.0, 3.0, 5.0]]])).tolist()
-        [[[3.0, 5.0]]]
-    """
+    """1-D max pooling to a given output length: see `functional.adaptive_max_pool1d`."""
 
     output_size: int
     return_indices: bool = False
@@ -255,13 +218,7 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
 
 @layer_of(F.adaptive_max_pool2d)
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
-    """2-D max pooling to a given output size: see `functional.adaptive_max_pool2d`.
-
-    Example:
-        >>> from minigrad import nn, ones
-        >>> nn.AdaptiveMaxPool2d((2, None))(ones((2, 8, 5, 7))).shape
-        minigrad.Size([2, 8, 2, 7])
-    """
+    """2-D max pooling to a given output size: see `functional.adaptive_max_pool2d`."""
 
     output_size: int | Sequence[int | None] | None
     return_indices: bool = False

@@ -49,7 +49,7 @@ class _Recurrence(Module):
             setattr(self, f"bias_ih{end}", Parameter(empty(width)))
             setattr(self, f"bias_hh{end}", Parameter(empty(width)))
 
-    def _weights(self, end: str = "") -> Any:
+    def _weights(self, end: str) -> Any:
         """The weights of one layer in one direction, None in the place of those it has not."""
         return tuple(getattr(self, f"{kind}{end}", None) for kind in KINDS)
 
@@ -267,10 +267,7 @@ class RNNBase(_Recurrence, Generic[H]):
             expected = (shape[0], shape[2]) if single else shape
             if not hasattr(state, "shape"):
                 raise type_error(f"{owner}: {name}_0 must be a Tensor, got {type(state).__name__}")
-            wanted = (
-                f"{name}_0 of shape {expected} (layers times directions first, even with "
-                f"batch_first)"
-            )
+            wanted = f"{name}_0 of shape {expected} (layers · directions first, always)"
             refuse_shapes(state.shape != expected, owner, wanted, state)
         return [state[:, None] if single else state for state in given]
 
@@ -372,6 +369,8 @@ class GRU(_Gated, RNNBase[Tensor]):
 class RNNCellBase(_Recurrence, Generic[H]):
     """One step of a recurrence."""
 
+    weight_ih: Parameter
+    weight_hh: Parameter
     bias_ih: Parameter | None = None
     bias_hh: Parameter | None = None
 
@@ -405,7 +404,8 @@ class RNNCellBase(_Recurrence, Generic[H]):
         states = given or tuple(zeros(expected, dtype=input.dtype) for _ in self.states)
         if input.ndim == 1:
             return [state[0] for state in self._step(input[None], tuple(s[None] for s in states))]
-        return [state[0] for state in self._states(input[None], states, self._weights())]
+        weights = (self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh, None)
+        return [state[0] for state in self._states(input[None], states, weights)]
 
     def extra_repr(self) -> str:
         sizes = f"{self.input_size}, {self.hidden_size}"

@@ -117,7 +117,5 @@ class BackwardHooks:
 
 def _placed(gradients: list[Tensor], places: list[int], count: int) -> Gradients:
     """The gradients at their positions, None elsewhere."""
-    found: list[Tensor | None] = [None] * count
-    for i, gradient in zip(places, gradients, strict=True):
-        found[i] = gradient
-    return tuple(found)
+    found = dict(zip(places, gradients, strict=True))
+    return tuple(found.get(i) for i in range(count))

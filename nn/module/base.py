@@ -175,7 +175,7 @@ class Module(Registry):
             >>> layer(tensor(3.0)).item()
             3.0
         """
-        return _register(self._pre_hooks, hook, (hook, with_kwargs), prepend)
+        return _register(self._pre_hooks, (hook, with_kwargs), prepend)
 
     def register_forward_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False,
@@ -199,7 +199,7 @@ class Module(Registry):
             >>> shapes
             [minigrad.Size([2, 3])]
         """
-        return _register(self._hooks, hook, (hook, with_kwargs, always_call), prepend)
+        return _register(self._hooks, (hook, with_kwargs, always_call), prepend)
 
     def register_full_backward_hook(
         self, hook: Callable[..., Any], prepend: bool = False
@@ -220,7 +220,7 @@ class Module(Registry):
             >>> shapes
             [minigrad.Size([2, 4])]
         """
-        return _register(self._backward_hooks, hook, (False, hook), prepend)
+        return _register(self._backward_hooks, (False, hook), prepend)
 
     register_backward_hook = register_full_backward_hook
 
@@ -242,7 +242,7 @@ class Module(Registry):
             >>> x.grad.tolist()
             [2.0, 2.0]
         """
-        return _register(self._backward_hooks, hook, (True, hook), prepend)
+        return _register(self._backward_hooks, (True, hook), prepend)
 
     # Operations on this module and all modules below it
 
@@ -295,7 +295,10 @@ class Module(Registry):
 
     # The dtype
 
-    def to(self, *target: Any, dtype: Any = None, device: Any = None, **options: Any) -> Self:
+    def to(
+        self, *target: Any, dtype: Any = None, device: Any = None,
+        non_blocking: bool = False, memory_format: Any = None,  # noqa: ARG002
+    ) -> Self:  # fmt: skip
         """Convert parameters, their gradients and floating-point buffers to a floating dtype.
 
         Parameters stay the same objects, so an optimizer keeps them. Buffers are replaced.
@@ -305,14 +308,13 @@ class Module(Registry):
                 dtype is meant.
             dtype: The dtype.
             device: "cpu".
-            **options: `non_blocking` and `memory_format` change nothing.
+            non_blocking: It changes nothing, as `memory_format`.
+            memory_format: It changes nothing.
 
         Raises:
             TypeError: It is not a floating dtype.
             ValueError: It is a device other than the CPU.
         """
-        if unknown := options.keys() - {"non_blocking", "memory_format"}:
-            raise TypeError(f"to: unknown keywords: {', '.join(sorted(unknown))}")
         on_cpu(device)
         for what in target:
             if isinstance(what, Tensor):
@@ -443,9 +445,7 @@ def _is_a_layer(module: Module) -> bool:
     return home.startswith("minigrad.nn.") and not home.startswith("minigrad.nn.module")
 
 
-def _register(hooks: dict[int, Any], hook: Any, entry: Any, prepend: bool) -> Removable:
-    if not callable(hook):
-        raise TypeError(f"a hook must be callable, got {type(hook).__name__}")
+def _register(hooks: dict[int, Any], entry: Any, prepend: bool) -> Removable:
     handle = Removable(hooks, entry)
     if prepend:
         others = {key: hooks.pop(key) for key in list(hooks) if key != handle._key}

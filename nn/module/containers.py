@@ -120,8 +120,7 @@ class _Sequence(_Entries, MutableSequence[T]):
         name = str(index) if index.__class__ is int else ""  # a number as a name is the position
         if self._registered.get(name) != self._kind:
             name = self._names()[index]
-        found: T = self.__dict__[name]
-        return found
+        return cast("T", self.__dict__[name])
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if isinstance(index, slice):
@@ -249,8 +248,7 @@ class _Mapping(_Entries, MutableMapping[str, T]):
     def __getitem__(self, key: str) -> T:
         if self._registered.get(key) != self._kind:
             raise KeyError(f"{type(self).__name__}: no {self._kind} {key!r}; it has {list(self)}")
-        found: T = self.__dict__[key]
-        return found
+        return cast("T", self.__dict__[key])
 
     def __setitem__(self, key: str, value: Any) -> None:
         if key in self.__dict__ and key not in self._names():

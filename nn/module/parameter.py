@@ -30,6 +30,9 @@ class _Part(Tensor):
         if state.get().observers:
             tell("created", self)
 
+    def _shown_as(self) -> str:
+        return "tensor"
+
 
 class Parameter(_Part):
     """A trainable tensor of a module.
@@ -68,9 +71,6 @@ class Parameter(_Part):
     def __repr__(self) -> str:
         return f"Parameter containing:\n{super().__repr__()}"
 
-    def _shown_as(self) -> str:
-        return "tensor"
-
 
 class Buffer(_Part):
     """A tensor of a module that is not trained, but converted by `Module.to` and saved.
@@ -95,6 +95,3 @@ class Buffer(_Part):
     ) -> None:
         self._take(data, dtype, device)
         self.persistent = persistent
-
-    def _shown_as(self) -> str:
-        return "tensor"

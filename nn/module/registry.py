@@ -152,9 +152,7 @@ class Registry:
         setattr(self, name, module)
         self._registered[name] = "module"
 
-    def register_module(self, name: str, module: Module | None) -> None:
-        """Register a child: PyTorch's other name of `add_module`."""
-        self.add_module(name, module)
+    register_module = add_module
 
     def register_buffer(
         self, name: str, tensor: Any, persistent: bool = True, *, dtype: Any = None
@@ -267,13 +265,11 @@ class Registry:
 
     def get_parameter(self, target: str) -> Parameter:
         """Return the parameter at a path such as ``"encoder.layers.0.linear1.weight"``."""
-        found: Parameter = self._tensor_at(target, "parameter")
-        return found
+        return cast("Parameter", self._tensor_at(target, "parameter"))
 
     def get_buffer(self, target: str) -> Tensor:
         """Return the buffer at a path such as ``"norm.running_mean"``."""
-        found: Tensor = self._tensor_at(target, *BUFFERS)
-        return found
+        return cast("Tensor", self._tensor_at(target, *BUFFERS))
 
     def _tensor_at(self, target: str, *kinds: Kind) -> Any:
         path, _, name = target.rpartition(".")

@@ -42,8 +42,6 @@ def entries(module: Module) -> Iterator[tuple[str, Tensor]]:
 
 def load(module: Module, state: Mapping[str, Any], strict: bool, assigned: bool) -> Differences:
     """Check all values, then copy or assign them: see `Module.load_state_dict`."""
-    if not isinstance(state, Mapping):
-        raise TypeError(f"load_state_dict: a dict expected, got {type(state).__name__}")
     given = _adapted(module, {str(key): value for key, value in state.items()})
     own = dict(entries(module))
     problems: list[str] = []

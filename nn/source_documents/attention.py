@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from minigrad import ops
-from minigrad.autograd.errors import value_error
+from minigrad.autograd.errors import refuse_shapes
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.functional.attention import attend, attend_additively, check_sequences
@@ -28,6 +29,9 @@ __all__ = [
 class _SingleHead(Module):
     """The call of an attention with one head, whose arguments have sizes of their own."""
 
+    _attend: Callable[[Tensor, Tensor, Tensor, Mask, bool], tuple[Tensor, Tensor | None]]
+    sizes: ClassVar[tuple[str, ...]]
+    """The attributes with the widths of query and key, and that of the value unless it is free."""
     refuses_inverted_masks: bool = True
 
     def forward(
@@ -52,26 +56,15 @@ class _SingleHead(Module):
         """
         owner = type(self).__name__
         check_sequences(owner, query, key, value)
-        widths = (query.shape[2], key.shape[2], value.shape[2])[: len(self._sizes())]
-        if widths != self._sizes():
-            raise value_error(
-                f"{owner}: query, key and value must be {self._sizes()} wide, got {widths}"
-            )
+        for x, size in zip((query, key, value), self.sizes, strict=False):
+            width = getattr(self, size)
+            refuse_shapes(x.shape[2] != width, owner, f"{size} = {width} as the last axis", x)
         mask = combine(
             (query.shape[0], 1, query.shape[1], key.shape[1]), query.dtype,
             attn_mask, key_padding_mask, is_causal, guarded=self.refuses_inverted_masks,
         )  # fmt: skip
         output, weights = self._attend(query, key, value, mask, need_weights)
         return (output, weights) if need_weights else output
-
-    def _sizes(self) -> tuple[int, ...]:
-        """The widths of query and key, and that of the value unless it is free."""
-        raise NotImplementedError
-
-    def _attend(
-        self, query: Tensor, key: Tensor, value: Tensor, mask: Mask, need_weights: bool
-    ) -> tuple[Tensor, Tensor | None]:
-        raise NotImplementedError
 
 
 class DotProductAttention(_SingleHead):
@@ -85,12 +78,7 @@ class DotProductAttention(_SingleHead):
         \text{Output} = \operatorname{softmax}\Big(\frac{Q K^\top}{\sqrt{d}}\Big)\, V,
 
     where d is `hidden_size`. The projections are initialized by `init.xavier_uniform`.
-
-    Args:
-        query_size: The width of the query.
-        key_size: The width of the key.
-        value_size: The width of the value.
-        hidden_size: The width of the projections and of the output.
+    The sizes are the widths of query, key and value, `hidden_size` that of projections and output.
 
     Attributes:
         query_proj: The projection of queries, of shape (query_size, hidden_size).
@@ -106,7 +94,8 @@ class DotProductAttention(_SingleHead):
         minigrad.Size([2, 10, 8])
     """
 
-    repr_fields = ("query_size", "key_size", "value_size", "hidden_size")
+    sizes = ("query_size", "key_size", "value_size")
+    repr_fields = (*sizes, "hidden_size")
 
     def __init__(self, query_size: int, key_size: int, value_size: int, hidden_size: int) -> None:
         super().__init__()
@@ -124,19 +113,13 @@ class DotProductAttention(_SingleHead):
         for projection in (self.query_proj, self.key_proj, self.value_proj):
             init.xavier_uniform(projection)
 
-    def _sizes(self) -> tuple[int, ...]:
-        return self.query_size, self.key_size, self.value_size
-
     def _attend(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Mask, need_weights: bool
     ) -> tuple[Tensor, Tensor | None]:
+        projections = (self.query_proj, self.key_proj, self.value_proj)
         q, k, v = (
             ops.expand_dims(ops.matmul(x, projection), 1)  # (N, 1, L or S, hidden_size)
-            for x, projection in (
-                (query, self.query_proj),
-                (key, self.key_proj),
-                (value, self.value_proj),
-            )
+            for x, projection in zip((query, key, value), projections, strict=True)
         )
         output, weights = attend(q, k, v, mask, need_weights=need_weights)
         output = ops.squeeze(output, 1)  # (N, L, hidden_size)
@@ -206,10 +189,7 @@ class AdditiveAttention(_SingleHead):
     Source: Bahdanau, Cho and Bengio, "Neural machine translation by jointly learning to align and
     translate", 2015.
 
-    Args:
-        d_q: The width of the query.
-        d_k: The width of the key.
-        d_attn: The width of the hidden layer.
+    `d_q`, `d_k` and `d_attn` are the widths of query, key and hidden layer.
 
     Attributes:
         W_q: The projection of queries, of shape (d_q, d_attn).
@@ -226,7 +206,8 @@ class AdditiveAttention(_SingleHead):
         (minigrad.Size([2, 4, 3]), minigrad.Size([2, 4, 5]))
     """
 
-    repr_fields = ("d_q", "d_k", "d_attn")
+    sizes = ("d_q", "d_k")
+    repr_fields = (*sizes, "d_attn")
 
     def __init__(self, d_q: int, d_k: int, d_attn: int) -> None:
         super().__init__()
@@ -244,9 +225,6 @@ class AdditiveAttention(_SingleHead):
         init.xavier_uniform(self.W_k)
         bound = (6.0 / (self.d_attn + 1)) ** 0.5  # as xavier_uniform, for the one output of v
         init.uniform(self.v, -bound, bound)
-
-    def _sizes(self) -> tuple[int, ...]:
-        return self.d_q, self.d_k
 
     def _attend(
         self,
@@ -340,11 +318,7 @@ class CausalSelfAttention(Module):
             A tensor of the shape of `x`; with `need_weights` also the weights before dropout, of
             shape (..., H, seq_len, seq_len).
         """
-        if x.ndim < 2 or x.shape[-1] != self.d_model:
-            raise value_error(
-                f"CausalSelfAttention: x must have shape (..., seq_len, {self.d_model}), "
-                f"got {tuple(x.shape)}"
-            )
+        refuse_shapes(x.ndim < 2, "CausalSelfAttention", "x of shape (..., seq_len, d_model)", x)
         rearrange = optional_package("CausalSelfAttention", "einops").rearrange
         q, k, v = rearrange(  # (..., seq_len, 3 · d_model) -> thrice (..., H, seq_len, d_k)
             self.qkv_weights(x),

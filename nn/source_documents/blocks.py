@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.errors import value_error
 from minigrad.nn import functional as F
 from minigrad.nn.attention.multi_head import MultiHeadAttention
 from minigrad.nn.functional.masks import MaskLike
@@ -52,10 +51,8 @@ class TransformerEncoderBlock(Module):
 
     Attributes:
         attention: The `MultiHeadAttention`.
-        linear1: The first layer of the feed-forward network.
-        linear2: The second.
-        norm1: The `LayerNorm` before the attention.
-        norm2: The one before the feed-forward network.
+        linear1, linear2: The layers of the feed-forward network.
+        norm1, norm2: The `LayerNorm` before the attention, and that before the network.
 
     Example:
         >>> from minigrad import nn, randn
@@ -131,14 +128,10 @@ class TransformerBlock(Module):
         output_dim: The width of the output z.
 
     Attributes:
-        query: The `Linear` that makes Q.
-        key: The one that makes K.
-        value: The one that makes V.
+        query, key, value: The `Linear` layers that make Q, K and V.
         attention: The `MultiHeadAttention`, without biases.
-        linear1: The `Linear` of y.
-        norm1: The `LayerNorm` of y.
-        linear2: The `Linear` of z.
-        norm2: The `LayerNorm` of z.
+        linear1, norm1: The `Linear` and the `LayerNorm` of y.
+        linear2, norm2: Those of z.
 
     Example:
         >>> from minigrad import nn, randn
@@ -159,16 +152,11 @@ class TransformerBlock(Module):
         self.num_heads = check_size(owner, "num_heads", num_heads)
         self.output_dim = check_size(owner, "output_dim", output_dim)
         check_divisible(owner, hidden_dim=hidden_dim, num_heads=num_heads)
-        if hidden_dim != input_dim:
+        if not input_dim == hidden_dim == output_dim:
             raise ValueError(
-                f"{owner}: in `intermediate_output = LayerNorm(Linear(attention_output, "
-                f"hidden_dim) + input)`, hidden_dim ({hidden_dim}) must be input_dim ({input_dim})"
-            )
-        if output_dim != hidden_dim:
-            raise ValueError(
-                f"{owner}: in `output = LayerNorm(Linear(intermediate_output, output_dim) + "
-                f"intermediate_output)`, output_dim ({output_dim}) must be hidden_dim "
-                f"({hidden_dim})"
+                f"{owner}: the residual sums `Linear(attention_output) + input` and "
+                f"`Linear(intermediate_output) + intermediate_output` need equal input_dim, "
+                f"hidden_dim and output_dim, got {input_dim}, {hidden_dim} and {output_dim}"
             )
         self.query = Linear(input_dim, hidden_dim)
         self.key = Linear(input_dim, hidden_dim)
@@ -193,11 +181,6 @@ class TransformerBlock(Module):
                 may attend. Float: added to the scores, with a gradient if it requires one.
             is_causal: Each position attends to itself and those before it only.
         """
-        if input.ndim not in (2, 3) or input.shape[-1] != self.input_dim:
-            raise value_error(
-                f"TransformerBlock: the input must have shape (L, {self.input_dim}) or "
-                f"(N, L, {self.input_dim}), got {input.shape}"
-            )
         x = ops.expand_dims(input, 0) if input.ndim == 2 else input  # (N, L, input_dim)
         masks = (key_padding_mask, attn_mask, is_causal)
         attended = self.attention(self.query(x), self.key(x), self.value(x), *masks)

@@ -28,12 +28,6 @@ class Layer(Module):
     """2, or 3 with cross-attention: each has a normalization and a dropout."""
     repr_fields = ("norm_first",)
     multihead_attn: MultiHeadAttention
-    norm1: LayerNorm
-    norm2: LayerNorm
-    norm3: LayerNorm
-    dropout1: Dropout
-    dropout2: Dropout
-    dropout3: Dropout
 
     def __init__(
         self, d_model: int, num_heads: int, dim_feedforward: int = 2048, dropout: float = 0.1,
@@ -53,11 +47,13 @@ class Layer(Module):
         self.linear1 = Linear(d_model, dim_feedforward, bias)
         self.dropout = Dropout(dropout)
         self.linear2 = Linear(dim_feedforward, d_model, bias)
-        numbers = range(1, self.branches + 1)
-        for i in numbers:
-            setattr(self, f"norm{i}", LayerNorm(d_model, layer_norm_eps, bias=bias))
-        for i in numbers:
-            setattr(self, f"dropout{i}", Dropout(dropout))
+        self.norm1 = LayerNorm(d_model, layer_norm_eps, bias=bias)
+        self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias)
+        if self.branches == 3:
+            self.norm3 = LayerNorm(d_model, layer_norm_eps, bias=bias)
+        self.dropout1, self.dropout2 = Dropout(dropout), Dropout(dropout)
+        if self.branches == 3:
+            self.dropout3 = Dropout(dropout)
         self.activation = activation_function(activation)
 
     def _feed_forward(self, x: Tensor) -> Tensor:
@@ -119,10 +115,9 @@ class TransformerEncoderLayer(Layer):
             is_causal: Each position attends to itself and those before it only.
             kv_cache: A cache, whose positions come before those of `src`; the last axis of every
                 mask counts both.
-            use_cache: Whether to store the positions of `src` in the cache.
-            cache_position: Their positions, ints of shape (L,), by default after the cached ones.
-            cache_layer_idx: The slot of this layer in the cache. By default each layer gets the
-                next one in its first call.
+            use_cache: As in `MultiHeadAttention`.
+            cache_position: The same.
+            cache_layer_idx: The same.
             need_weights: Whether to also return the attention weights of every head.
 
         Returns:
@@ -180,10 +175,9 @@ class TransformerDecoderLayer(Layer):
             kv_cache: A cache, whose positions come before those of `tgt`; the last axis of the
                 target's masks counts both. An `EncoderDecoderCache` also stores the projected
                 memory.
-            use_cache: Whether to store the positions of `tgt` in the cache.
-            cache_position: Their positions, ints of shape (T,), by default after the cached ones.
-            cache_layer_idx: The slot of this layer in the cache. By default each layer gets the
-                next one in its first call.
+            use_cache: As in `MultiHeadAttention`.
+            cache_position: The same.
+            cache_layer_idx: The same.
         """
         own: Any = kv_cache
         across: Any = None

@@ -61,7 +61,7 @@ def spectral_norm(
 
 
 def remove_spectral_norm(module: M, name: str = "weight") -> M:
-    """Undo `spectral_norm`: the weight becomes a parameter again, with its present values.
+    """Undo `spectral_norm`, as `remove_weight_norm` does.
 
     Example:
         >>> from minigrad import nn

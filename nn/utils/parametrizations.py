@@ -10,7 +10,6 @@ from minigrad import ops, random
 from minigrad.autograd.events import effect
 from minigrad.nn.layers.convolution import _ConvTransposeNd
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.parameter import Parameter
 from minigrad.nn.utils.parametrize import register_parametrization
 from minigrad.ops._numerics import values_of
 from minigrad.support.checks import check_number, check_size
@@ -147,7 +146,7 @@ def spectral_norm(
         dim: The axis that is the rows of the matrix; by default 0, of transposed convolutions 1.
 
     Raises:
-        ValueError: There is no such parameter, or it has fewer than two axes.
+        AttributeError: There is no such parameter.
 
     Example:
         >>> from minigrad import linalg, nn
@@ -157,16 +156,7 @@ def spectral_norm(
     """
     check_size("spectral_norm", "n_power_iterations", n_power_iterations)
     check_number("spectral_norm", "eps", eps, above=0.0)
-    weight = getattr(module, name, None)
-    if not isinstance(weight, Parameter) or weight.ndim < 2:
-        raise ValueError(
-            f"spectral_norm: {type(module).__name__} has no parameter {name!r} with two axes or "
-            f"more"
-        )
-    if dim is None:
-        dim = int(isinstance(module, _ConvTransposeNd))
-    elif not -weight.ndim <= dim < weight.ndim:
-        raise ValueError(f"spectral_norm: dim {dim} does not exist in shape {tuple(weight.shape)}")
-    return register_parametrization(
-        module, name, _SpectralNorm(weight, n_power_iterations, dim, eps)
-    )
+    weight = module.get_parameter(name)
+    dim = int(isinstance(module, _ConvTransposeNd)) if dim is None else dim
+    norm = _SpectralNorm(weight, n_power_iterations, dim, eps)
+    return register_parametrization(module, name, norm)

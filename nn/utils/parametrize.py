@@ -5,7 +5,7 @@ The layer becomes an instance of a subclass of its class, in which the parameter
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from minigrad.autograd.grad_mode import no_grad
 from minigrad.nn.module.base import Module
@@ -57,7 +57,8 @@ def register_parametrization(
         unsafe: Whether the shape may be another one.
 
     Raises:
-        ValueError: There is no such parameter, or its shape would change.
+        AttributeError: There is no such parameter.
+        ValueError: Its shape would change.
 
     Example:
         >>> from minigrad import nn, ones
@@ -73,19 +74,13 @@ def register_parametrization(
     """
     owner, kind = type(module).__name__, type(parametrization).__name__
     parametrized = is_parametrized(module, tensor_name)
-    own = dict(module._own_parameters())
-    if tensor_name not in own and not parametrized:
-        raise ValueError(
-            f"register_parametrization: {owner} has no parameter {tensor_name!r} of its own; it "
-            f"has {list(own)}"
-        )
     inverse = getattr(parametrization, "right_inverse", None)
     if parametrized and inverse is not None:
         raise ValueError(
             f"register_parametrization: {tensor_name!r} of {owner} is parametrized already, and "
             f"{kind} has a right_inverse: register it first"
         )
-    value = getattr(module, tensor_name)
+    value = getattr(module, tensor_name) if parametrized else module.get_parameter(tensor_name)
     with no_grad():
         found = value if inverse is None else inverse(value)
         originals = (
@@ -134,7 +129,8 @@ def remove_parametrizations(module: M, tensor_name: str, leave_parametrized: boo
         leave_parametrized: Whether it keeps its present value; otherwise it becomes the original.
 
     Raises:
-        ValueError: It is not parametrized.
+        AttributeError: No parameter is parametrized.
+        KeyError: This one is not.
 
     Example:
         >>> from minigrad import nn
@@ -144,11 +140,6 @@ def remove_parametrizations(module: M, tensor_name: str, leave_parametrized: boo
         >>> [name for name, _ in layer.named_parameters()]
         ['bias', 'weight']
     """
-    if not is_parametrized(module, tensor_name):
-        raise ValueError(
-            f"remove_parametrizations: {tensor_name!r} of {type(module).__name__} is not "
-            f"parametrized"
-        )
     original = next(iter(_lists(module)[tensor_name].parameters()))
     return _made_plain(module, tensor_name, original, leave_parametrized)
 
@@ -177,16 +168,16 @@ def remove_older_names(owner: str, module: M, tensor_name: str) -> M:
         kind = type(module).__name__
         raise ValueError(f"{owner}: {tensor_name!r} of {kind} is not normalized")
     names = [f"{tensor_name}_{part}" for part in norm.older_names]
-    _made_plain(module, tensor_name, getattr(module, names[0]), keep=True)
+    _made_plain(module, tensor_name, getattr(module, names[0]), leave_parametrized=True)
     for name in names:
         delattr(module, name)
     return module
 
 
-def _made_plain(module: M, tensor_name: str, original: Tensor, keep: bool) -> M:
-    """Make a computed parameter a plain one, of its present value or that of its original."""
+def _made_plain(module: M, tensor_name: str, original: Tensor, leave_parametrized: bool) -> M:
+    """Make a computed parameter a plain one, of its present value or that of the original."""
     with no_grad():
-        value = getattr(module, tensor_name) if keep else original
+        value = getattr(module, tensor_name) if leave_parametrized else original
     _forget(module, tensor_name)
     setattr(module, tensor_name, Parameter(value, requires_grad=original.requires_grad))
     return module
@@ -198,8 +189,7 @@ def _lists(module: Module) -> Any:
 
 def _computed_names(module: Module) -> dict[str, Any]:
     """The computed parameters: None, or the normalization whose tensors the module has itself."""
-    found: dict[str, Any] = getattr(type(module), "_parametrized", {})
-    return found
+    return cast("dict[str, Any]", getattr(type(module), "_parametrized", {}))
 
 
 def _forget(module: Module, tensor_name: str) -> None:
@@ -214,14 +204,12 @@ def _forget(module: Module, tensor_name: str) -> None:
 
 def _computed(name: str, norm: Any) -> property:
     def compute(module: Module) -> Tensor:
-        value: Tensor
         if norm is None:
-            value = _lists(module)[name]()
-        else:
-            norm.training = module.training
-            tensors = (getattr(module, f"{name}_{part}") for part in norm.older_names)
-            value = norm.forward(*tensors)  # no call of its own: it is no child of the module
-        return value
+            return cast("Tensor", _lists(module)[name]())
+        norm.training = module.training
+        tensors = (getattr(module, f"{name}_{part}") for part in norm.older_names)
+        # No call of its own: it is no child of the module.
+        return cast("Tensor", norm.forward(*tensors))
 
     return property(compute)
 
@@ -244,9 +232,8 @@ def _adapt_state_dict(module: Module, state: dict[str, Any]) -> dict[str, Any]:
         for old, new in getattr(_lists(module)[name][0], "older_names", {}).items():
             if (key := f"{name}_{old}") in state:
                 state[f"parametrizations.{name}.{new}"] = state.pop(key)
-    plain: Any = type(module).__base__
-    adapted: dict[str, Any] = plain.adapt_state_dict(module, state)
-    return adapted
+    plain = cast("type[Module]", type(module).__base__)
+    return plain.adapt_state_dict(module, state)
 
 
 def _reduced(module: Module) -> tuple[Any, ...]:

@@ -8,11 +8,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.errors import refuse_shapes, type_error, value_error
+from minigrad.autograd.errors import refuse_shapes, value_error
 from minigrad.ops._numerics import values_of
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import integers
-from minigrad.support.checks import check_choice
+from minigrad.support.checks import check_choice, check_size
 from minigrad.tensors.creation import full, tensor
 from minigrad.tensors.tensor import Tensor
 
@@ -160,15 +160,12 @@ def pack_padded_sequence(
             f"{owner}: {x.shape[1]} lengths from 1 to {x.shape[0]} expected for an input of "
             f"shape {tuple(input.shape)}, got {counts.tolist()}"
         )
-    order = None
-    if enforce_sorted:
-        if np.any(counts[1:] > counts[:-1]):
-            raise value_error(
-                f"{owner}: lengths must not grow, got {counts.tolist()}; pass "
-                f"enforce_sorted=False to have the sequences sorted"
-            )
-    else:
-        order = np.argsort(-counts, kind="stable")
+    if enforce_sorted and np.any(counts[1:] > counts[:-1]):
+        raise value_error(
+            f"{owner}: lengths must not grow, got {counts.tolist()}; pass enforce_sorted=False to "
+            f"have the sequences sorted"
+        )
+    order = None if enforce_sorted else np.argsort(-counts, kind="stable")
     sizes = (counts > np.arange(counts.max())[:, None]).sum(axis=1)
     sorted_indices = None if order is None else tensor(order)
     packing = Packing(sizes, sorted_indices)
@@ -196,11 +193,8 @@ def pad_packed_sequence(
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Undo `pack_padded_sequence`.
 
-    Args:
-        sequence: The packed sequences.
-        batch_first: Whether the batch is the first axis of the result.
-        padding_value: The number that fills the rest.
-        total_length: L, by default the largest length.
+    `total_length` is L, at least the largest length, which is the default; `batch_first` and
+    `padding_value` are those of `pad_sequence`.
 
     Returns:
         The sequences, of shape (L, N, ...), with `batch_first` (N, L, ...), and their lengths, of
@@ -213,17 +207,9 @@ def pad_packed_sequence(
         >>> padded.tolist(), lengths.tolist()
         ([[1, 2], [3, 0]], [2, 1])
     """
-    if not isinstance(sequence, PackedSequence):
-        raise type_error(
-            f"pad_packed_sequence: a PackedSequence expected, got {type(sequence).__name__}"
-        )
     packing = packing_of(sequence)
     if total_length is not None:
-        if total_length < packing.shape[0]:
-            raise value_error(
-                f"pad_packed_sequence: total_length must be at least {packing.shape[0]}, the "
-                f"largest length, got {total_length}"
-            )
+        check_size("pad_packed_sequence", "total_length", total_length, least=packing.shape[0])
         packing.shape = total_length, packing.shape[1]
     padded = packing.spread(sequence.data, packing.steps, padding_value)
     return padded.swapaxes(0, 1) if batch_first else padded, tensor(packing.lengths)
@@ -234,10 +220,7 @@ def unpad_sequence(
 ) -> list[Tensor]:
     """Undo `pad_sequence`: the first elements of each sequence.
 
-    Args:
-        padded_sequences: Shape (L, N, ...), with `batch_first` (N, L, ...).
-        lengths: The length of each sequence.
-        batch_first: Whether the batch is the first axis.
+    The arguments are those of `pack_padded_sequence`, the lengths in any order.
 
     Source: PyTorch 2.13, "torch.nn.utils.rnn.unpad_sequence".
 

@@ -43,8 +43,7 @@ VALUE: dict[str, Callable[[], Any]] = {
     "additive_attention: Q ": lambda: additive(*(draw(2, 3),) * 3, draw(3, 4), draw(3, 4), V),
     "additive_attention: W_k must have shape (3, 4), got (4, 3)":
         lambda: additive(A, A, A, draw(3, 4), draw(4, 3), V),
-    "additive_attention: W_q ... (3, 4), got (2, 4)":
-        lambda: additive(A, A, A, draw(2, 4), draw(3, 4), V),
+    "W_q ... (3, 4), got (2, 4)": lambda: additive(A, A, A, draw(2, 4), draw(3, 4), V),
     "additive_attention: v must have shape (4,), got (4, 1)":
         lambda: additive(A, A, A, draw(3, 4), draw(3, 4), draw(4, 1)),
     "split_heads: d_model (5) must be divisible by num_heads (2)":
@@ -69,10 +68,9 @@ VALUE: dict[str, Callable[[], Any]] = {
     "mask of shape (5, 3) does not broadcast to scores of shape (2, 2, 3, 3)":
         lambda: block(D, H).forward(X, bools(5, 3)),
     "sinusoidal_encoding: d_model ... even ... 5": lambda: hand.sinusoidal_encoding(4, 5),
-    "add_positional_encoding: ... (5) ... (4)": lambda: positions(draw(1, 5, 4), draw(4, 4)),
-    "add_positional_encoding: pe ... (9, 4), got (9, 1)":
-        lambda: positions(draw(1, 5, 4), draw(9, 1)),
-    "pe must have shape (1, 4), got (1, 9, 4)": lambda: positions(draw(1, 5, 4), draw(1, 9, 4)),
+    "add_positional_encoding: pe ... got (4, 4)": lambda: positions(draw(1, 5, 4), draw(4, 4)),
+    "pe ... (5, 4), got (5, 1)": lambda: positions(draw(1, 5, 4), draw(9, 1)),
+    "pe must have shape (5, 4), got (1, 9, 4)": lambda: positions(draw(1, 5, 4), draw(1, 9, 4)),
     "create_padding_mask: ... (4) ... 5": lambda: padding(np.array([3, 5]), 4),
     "-1": lambda: padding(np.array([-1]), 4),
     "lengths must have shape (1,)": lambda: padding(np.array([[1]]), 4),

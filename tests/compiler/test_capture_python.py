@@ -207,7 +207,7 @@ def test_verify_finds_a_number_that_python_changed() -> None:
 
 
 def test_when_calls_are_verified() -> None:
-    entry = _Entry([])
+    entry = _Entry((), [])
     due = []
     for entry.calls in range(1, 70):
         due += [entry.calls + 2] if entry.is_due(True) else []

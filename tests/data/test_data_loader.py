@@ -170,12 +170,6 @@ class TestBatches:
 
 
 class TestOrder:
-    def test_every_sample_once_and_anew_each_time(self) -> None:
-        loader = DataLoader(range(50), 50, shuffle=True)
-        first, second = lists(loader)[0], lists(loader)[0]
-        assert sorted(first) == sorted(second) == [*range(50)]
-        assert first != second != [*range(50)]
-
     @ahead
     def test_seeds(self, prefetch: int) -> None:
         def epochs(generator: Any = None) -> list[Any]:
@@ -415,22 +409,6 @@ class TestGoingOn:
         assert other.state_dict() == state[0]
         assert [*some_of(other, 24 - after)] == rest
         assert other.state_dict() == loader.state_dict()
-
-    @pytest.mark.parametrize("name", [*LOADERS][:5])
-    def test_twice_in_a_row(self, name: str) -> None:
-        loader = LOADERS[name](3)
-        minigrad.random.seed(1)
-        stream = (batch.tolist() for batch in loader)
-        head = [next(stream), next(stream)]
-        for _ in range(2):
-            state, common = loader.state_dict(), minigrad.random.get_state()
-            loader = LOADERS[name](3)
-            minigrad.random.set_state(common)
-            loader.load_state_dict(state)
-            stream = (batch.tolist() for batch in loader)
-            head.append(next(stream))
-        seen = [sample for batch in [*head, *stream] for sample in batch]
-        assert len({*seen}) == len(seen) == (10 if loader.drop_last else 11)
 
     def test_between_epochs(self) -> None:
         """A loader with a generator of its own saves its state."""

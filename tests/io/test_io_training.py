@@ -317,30 +317,3 @@ def test_every_optimizer_goes_on(path: Path, kind: Callable[..., optim.Optimizer
     ended, wanted = (pack([m.state_dict(), o.state_dict()]).structure
                      for m, o in ((model, optimizer), (other, twin)))  # fmt: skip
     assert ended == wanted
-
-
-SCHEDULES: dict[str, Any] = {
-    "plateau": lambda o: optim.lr_scheduler.ReduceLROnPlateau(o, patience=1),  # its best is inf
-    "cyclic": lambda o: optim.lr_scheduler.CyclicLR(o, 0.1, 1.0, step_size_up=3),
-    "one cycle": lambda o: optim.lr_scheduler.OneCycleLR(o, 1.0, total_steps=20),
-    "by a function": lambda o: optim.lr_scheduler.LambdaLR(o, lambda step: 1 / (1 + step)),
-}
-
-
-@pytest.mark.parametrize("name", SCHEDULES)
-@pytest.mark.parametrize("steps", [0, 4])
-def test_schedulers_go_on(path: Path, name: str, steps: int) -> None:
-    def rates(optimizer: optim.Optimizer, scheduler: Any, steps: int) -> list[Any]:
-        found = []
-        for _ in range(steps):
-            scheduler.step(*[1.0] if name == "plateau" else [])
-            group = optimizer.param_groups[0]
-            found.append((group["lr"], group["betas"]))
-        return found
-
-    optimizers = [optim.AdamW([minigrad.ones(1)], lr=0.5) for _ in range(2)]
-    pairs = [(optimizer, SCHEDULES[name](optimizer)) for optimizer in optimizers]
-    rates(*pairs[0], steps)
-    save_training(path, optimizer=pairs[0][0], scheduler=pairs[0][1])
-    load_training(path, optimizer=pairs[1][0], scheduler=pairs[1][1])
-    assert rates(*pairs[1], 6) == rates(*pairs[0], 6)

@@ -56,7 +56,7 @@ MESSAGES: dict[str, tuple[Any, ...]] = {
     "transpose rank": (lambda op: op(t(2, 3), (0, 1, 2)), "…axes"),
     "swapaxes": (lambda op: t(2, 3).swapaxes(0, 2), "…axis2: axis 2"),
     "squeeze": (lambda op: op(t(2, 3), 0), "…size"),
-    "expand_dims": (lambda op: t(2).expand_dims(3), "axis 3"),
+    "expand_dims": (lambda op: op(t(2), 3), "axis 3"),
     "broadcast_to": (lambda op: t(2, 3).broadcast_to(2, 4), "…(2,3)…(2,4)"),
     "concatenate": (lambda op: op([t(2, 3), t(2, 4)]), "…(2, 3)…(2, 4)"),
     "stack": (lambda op: op([t(2), t(3)]), "…shape"),

@@ -105,25 +105,6 @@ def test_the_optimizer_comes_first() -> None:
     assert scheduler.get_last_lr() == [0.1]
 
 
-def test_the_rates_are_used() -> None:
-    x = leaf([0.0])
-    sgd = optim.SGD([x], lr=1.0)
-    x.grad = Tensor([1.0])
-    scheduler = lr_scheduler.ExponentialLR(sgd, 0.5)
-    for _ in range(4):
-        sgd.step()
-        scheduler.step()
-    assert x.item() == -(1 + 0.5 + 0.25 + 0.125)
-
-
-def test_a_user_may_change_the_rate() -> None:
-    """Schedules that go by factors start from what they find."""
-    scheduler = StepLR(optimizer(), 2, gamma=0.5)
-    scheduler.optimizer.param_groups[0]["lr"] = 8.0
-    go(scheduler, range(4))
-    assert scheduler.get_last_lr() == [2.0]
-
-
 def test_plateau_takes_tensors_and_needs_one() -> None:
     scheduler = ReduceLROnPlateau(optimizer(), patience=0, factor=0.5)
     scheduler.step(Tensor(1.0))

@@ -42,15 +42,6 @@ class TestSteps:
             loss.backward()
 
     @kinds
-    def test_a_parameter_without_gradient_is_left_alone(self, make: Any) -> None:
-        x, idle = leaf([1.0]), leaf([5.0])
-        optimizer = make([x, idle])
-        take_steps(optimizer, 3, lambda: (x * x).sum())
-        assert idle.item() == 5.0
-        assert idle not in optimizer.state
-        assert x.item() != 1.0
-
-    @kinds
     @dtypes
     def test_dtypes_stay(self, make: Any, dtype: Any) -> None:
         x = leaf([1.0, 2.0], dtype)
@@ -280,12 +271,9 @@ class TestGroups:
     @pytest.mark.parametrize(
         ("kind", "options", "message"),
         [
-            ("SGD", {"lr": -0.1}, "lr must be a number of at least 0.0, got -0.1"),
             ("SGD", {"nesterov": True}, "nesterov needs momentum"),
             ("Adam", {"betas": 0.9}, "betas must be 2 numbers"),
             ("Adam", {"betas": (0.9, 1.0)}, "each of betas .* got 1.0"),
-            ("Adamax", {"betas": (0.9,)}, "betas must be 2 numbers"),
-            ("RAdam", {"betas": (0.9, 2)}, "each of betas"),
             ("RMSprop", {"alpha": 1.0}, "alpha must be"),
             ("Rprop", {"etas": (0.5, 0.9)}, "etas must be"),
             ("Rprop", {"step_sizes": (1.0, 0.1)}, "step_sizes must rise"),

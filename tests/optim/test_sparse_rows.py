@@ -244,23 +244,3 @@ def test_replaced_data_is_refused() -> None:
     sparse.weight.data = np.ones((60, 4), np.float32)
     with pytest.raises(ValueError, match="grad has shape"):
         optim.SGD(sparse.parameters(), lr=0.1).step()
-
-
-@pytest.mark.filterwarnings("ignore:Sparse invariant checks:UserWarning")  # PyTorch's own
-@pytest.mark.parametrize("name", ["SGD", "Adagrad", "SparseAdam"])
-def test_as_pytorch(name: str) -> None:
-    torch = pytest.importorskip("torch")
-    ours, _ = tables()
-    theirs = torch.nn.Embedding(50, 4, sparse=True)
-    theirs.load_state_dict({"weight": torch.tensor(ours.weight.numpy().copy())})
-    pairs = [(getattr(module.optim, name)(table.parameters(), lr=0.05), table)
-             for module, table in ((minigrad, ours), (torch, theirs))]  # fmt: skip
-    rng = np.random.default_rng(0)
-    for _ in range(6):
-        ids = rng.integers(0, 50, (2, 5))
-        for (optimizer, table), given in zip(pairs, (ids, torch.tensor(ids)), strict=True):
-            optimizer.zero_grad()
-            (table(given) ** 2).sum().backward()
-            optimizer.step()
-    wanted = theirs.weight.detach().numpy()
-    np.testing.assert_allclose(ours.weight.numpy(), wanted, rtol=2e-5, atol=1e-6)

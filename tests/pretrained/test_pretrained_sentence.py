@@ -138,12 +138,6 @@ def test_gradients_reach_the_model(tmp_path: Path) -> None:
         assert (parameter.grad is None) == (name in unused), name
 
 
-def test_normalised_vectors_have_length_one(tmp_path: Path) -> None:
-    model = encoder_of(tmp_path, modules=[*MODULES, NORMALIZE])
-    expected = torch.cat([alone(text, "mean", normalize=True) for text in TEXTS])
-    assert_close(model.encode(TEXTS), expected)
-
-
 @pytest.mark.parametrize(
     ("text", "tokenizer", "longest"),
     [

@@ -258,7 +258,9 @@ def test_a_target_that_is_no_class_in_a_later_sample_is_refused() -> None:
         for call in (loss, grad(loss)):
             with pytest.raises(IndexError, match="target 7 is outside of 0 to 2"):
                 vmap(call)(x, wrong)
-    with pytest.raises(ValueError, match="classes from 0 to 2 expected"):
+    with pytest.raises(IndexError, match="target 7 is outside"):  # in the last of both
+        vmap(vmap(F.cross_entropy))(x[:, None], wrong[:, None])
+    with pytest.raises(ValueError, match="classes from 0 to 2"):
         vmap(lambda i: F.one_hot(i, 3))(wrong)
 
 

@@ -254,7 +254,7 @@ class TestExplore:
         for target, inputs, why in (
             (nn.Linear(3, 2), [], r"Linear\.forward: missing"),
             (drawn, [minigrad.ones(3)], "takes no inputs"),
-            (computed, [minigrad.ones(3)], "have run already"),
+            (computed, [minigrad.ones(3)], "are not run on inputs"),
             ("a model", [], "str"),
         ):
             with pytest.raises(TypeError, match=why):
@@ -357,9 +357,6 @@ class TestNames:
 
     def test_what_is_not_a_walk(self) -> None:
         layer = nn.Linear(8, 2)
-        for walk in ("MultiHeadAttention", [("linear", "text")]):
-            with pytest.raises(TypeError, match="walk must be a sequence of viz.Stop, got"):
-                viz.explore(layer, x(), walk=walk)
         with pytest.raises(ValueError, match="graph has the box or the step of none of its stops"):
             viz.explore(layer, x(), walk=viz.walks.TRANSFORMER_ENCODER_LAYER)
 

@@ -361,7 +361,7 @@ def test_what_leaves_the_process_takes_no_ops_along() -> None:
 def test_ops_of_one_name_are_counted_apart() -> None:
     x = variable()
     rows = graph_memory(scaled(3)(scaled(2)(x))).ops
-    assert [(row.name, row.nodes) for row in rows] == [("my_scaled", 1)] * 2
+    assert [(name, nodes) for name, nodes, _ in rows] == [("my_scaled", 1)] * 2
 
 
 def test_a_softmax_of_ones_own_is_not_taken_for_attention() -> None:

@@ -13,7 +13,7 @@ from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
 from minigrad.ops.sorting import ValuesAndIndices
 from minigrad.tensors.creation import tensor
-from minigrad.tensors.functions.arguments import of_numbers, spelled
+from minigrad.tensors.functions.arguments import of_numbers, part, spelled
 from minigrad.tensors.functions.reductions import with_places
 
 __all__ = [
@@ -96,8 +96,7 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Values
     """
     if not 1 <= k <= input.shape[dim]:
         raise RuntimeError(f"kthvalue: k from 1 to {input.shape[dim]} expected, got {k}")
-    order = ops.argsort(input, dim)
-    index = ops.getitem(order, (slice(None),) * (dim % input.ndim) + (slice(k - 1, k),))
+    index = part(ops.argsort(input, dim), dim, slice(k - 1, k))
     return with_places(input, index, dim, keepdim)
 
 

@@ -12,7 +12,6 @@ import numpy as np
 from minigrad.autograd.grad_mode import no_grad
 from minigrad.autograd.scope import Scope
 from minigrad.ops import attention as attention_op
-from minigrad.tensors.tensor import Tensor
 from minigrad.viz.drawing.heatmap import Panel, draw
 from minigrad.viz.drawing.pictures import save_picture
 from minigrad.viz.record.attention import AttentionMap
@@ -74,19 +73,9 @@ class AttentionMaps(dict[str, AttentionMap]):
         return draw(panels, f"Attention weights of {self.name}, sample {self.sample}")
 
     def save(self, path: str | PathLike[str]) -> Path:
-        """Write the maps to a file.
+        """Write the picture to an ``.svg``, ``.png`` or ``.pdf`` file, and return its path.
 
-        Args:
-            path: The ending says what to write: ``.svg``, or ``.png`` and ``.pdf``, the same
-                picture, converted by cairosvg (``pip install cairosvg``).
-
-        Returns:
-            The path.
-
-        Raises:
-            ImportError: cairosvg is needed and not installed.
-            RuntimeError: The library of cairosvg is not there.
-            ValueError: The ending is not one of these.
+        For what the last two need see `minigrad.viz.Graph.save`.
         """
         return save_picture(self.to_svg(), path)
 
@@ -143,9 +132,6 @@ def attention(
         array([[[1., 1., 1.],
                 [1., 1., 1.]]], dtype=float32)
     """
-    if not callable(model) or isinstance(model, Tensor):
-        got = type(model).__name__
-        raise TypeError(f"attention: expected a Module or a function and its inputs, got {got}")
     call, given = with_inputs("attention", model, inputs, named, lambda value: value)
     traced = Trace(opened=[attention_op.op], limit=None)
     with state_kept(model), no_grad(), traced:

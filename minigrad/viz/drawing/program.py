@@ -56,7 +56,6 @@ def program(captured: CapturedStep) -> ProgramDrawing:
         The drawing. In a notebook it shows itself.
 
     Raises:
-        TypeError: `captured` is not a captured step.
         RuntimeError: It has no program yet.
 
     Example:
@@ -68,9 +67,6 @@ def program(captured: CapturedStep) -> ProgramDrawing:
         >>> [row.marks for row in viz.program(step).rows if row.marks][0]
         (('share equal', ('shared', '%1')),)
     """
-    if not isinstance(captured, CapturedStep):
-        name = type(captured).__name__
-        raise TypeError(f"program: what minigrad.capture returns is expected, got {name}")
     if not captured.stages:
         raise RuntimeError("program: the step has no program before its second call")
     return ProgramDrawing(captured.stages)
@@ -131,18 +127,9 @@ class ProgramDrawing:
         return picture("minigrad-graph", label, (WIDE + EDGE, y), STYLE, parts, role="group")
 
     def save(self, path: str | PathLike[str], *, title: str = "") -> Path:
-        """Write it to a file.
+        """Write it to an ``.svg``, ``.png`` or ``.pdf`` file, and return its path.
 
-        Args:
-            path: The ending says what to write: ``.svg``, ``.png`` or ``.pdf`` (by cairosvg).
-            title: The title above it.
-
-        Returns:
-            The path.
-
-        Raises:
-            ImportError: cairosvg is needed and not installed.
-            ValueError: The ending is not one of these.
+        For what the last two need see `minigrad.viz.Graph.save`.
         """
         return save_picture(self.to_svg(title), path)
 

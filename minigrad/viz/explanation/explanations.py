@@ -9,9 +9,7 @@ import math
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
 
-from minigrad.autograd.primitives import Primitive
 from minigrad.viz.explanation.matrix_products import Share, Term, product
 from minigrad.viz.record.model import Diagram, Node
 from minigrad.viz.record.steps import Part, Step
@@ -23,11 +21,8 @@ LONGEST = 120
 """The most characters that are shown of a line of a program."""
 
 
-class Answer(NamedTuple):
-    """A question and its answer."""
-
-    question: str
-    text: str
+Answer = tuple[str, str]
+"""A question and its answer."""
 
 
 def step_notes(step: Step, part: Part, shapes: Mapping[str, Shape]) -> list[Answer]:
@@ -39,7 +34,7 @@ def step_notes(step: Step, part: Part, shapes: Mapping[str, Shape]) -> list[Answ
     share = None if found is None else found.share(part.name)
     answers = [] if share is None else list(_answers(share))
     if broadcast := explain_broadcast(part.raw_shape, part.sent.shape):
-        answers.append(Answer("Why a sum?", broadcast))
+        answers.append(("Why a sum?", broadcast))
     return answers
 
 
@@ -56,10 +51,10 @@ def argument_sources(diagram: Diagram) -> dict[str, dict[str, str]]:
 
 
 def _answers(share: Share) -> Iterator[Answer]:
-    yield Answer("Why a sum?" if share.sums else "Why no sum?", explain_sum(share))
+    yield "Why a sum?" if share.sums else "Why no sum?", explain_sum(share)
     if transpose := explain_transpose(share):
         turned = any(turned for _, turned in share.matrices)
-        yield Answer("Why a transpose?" if turned else "Why no transpose?", transpose)
+        yield "Why a transpose?" if turned else "Why no transpose?", transpose
 
 
 # Sums and transposes ----------------------------------------------------------------------------
@@ -149,12 +144,10 @@ def _listed(words: Iterable[str]) -> str:
 # Saved arrays, and where the program made them --------------------------------------------------
 
 
-def explain_saved(node: Node, step: Step | None) -> tuple[tuple[str, str], ...]:
+def explain_saved(node: Node, step: Step | None) -> Iterator[tuple[str, str]]:
     """Say which rule reads each array that an op saved; with ``""``, why others were not saved."""
-    return () if node.primitive is None else tuple(_saved(node.primitive, node, step))
-
-
-def _saved(op: Primitive, node: Node, step: Step | None) -> Iterator[tuple[str, str]]:
+    if (op := node.primitive) is None:
+        return
     needs = {name: op.rule(name).needs for name in op.ruled}
     joint = op.joint.needs if op.joint is not None else ()
     active = {part.name for part in step.parts} if step is not None else set(needs)

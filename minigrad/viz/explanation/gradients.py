@@ -53,10 +53,9 @@ class _Search:
     def __init__(self, diagram: Diagram) -> None:
         self.nodes = {node.id: node for node in reversed(diagram.nodes)}
         self.readers: dict[str, list[str]] = defaultdict(list)
-        self.sources: dict[str, list[str]] = defaultdict(list)
+        self.into = diagram.into()
         for edge in diagram.edges:
             self.readers[edge.source].append(edge.target)
-            self.sources[edge.target].append(edge.source)
         self.stepped = {step.node for step in diagram.steps}
         parts = [part for step in diagram.steps for part in step.parts]
         self.reached = self.stepped | {part.target for part in parts}
@@ -104,7 +103,7 @@ class _Search:
             return DETACHED
         if op is not None and not op.differentiable:
             return f"{node.label} has no derivative: what it returns does not change smoothly."
-        carry = {self._carries(source) for source in self.sources[node.id]}
+        carry = {self._carries(edge.source) for edge in self.into[node.id]}
         if True in carry:
             return "It ran under no_grad(): the engine kept no record of it."
         if None in carry:

@@ -7,7 +7,6 @@ axis of its left factor and the first of its right one, so the rule has a transp
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 Shape = tuple[int, ...]
@@ -23,8 +22,7 @@ class Term(NamedTuple):
     indices: str
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(NamedTuple):
     """The gradient of one factor of a product."""
 
     target: Term
@@ -39,8 +37,7 @@ class Share:
         return math.prod(self.sums.values())
 
 
-@dataclass(frozen=True, slots=True)
-class Product:
+class Product(NamedTuple):
     """A product with its indices."""
 
     out: str  # the indices of the output

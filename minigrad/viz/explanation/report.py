@@ -142,19 +142,17 @@ def explain(target: Any, /, **names: Any) -> Explanation:
     root = node_of(history(target))
     if not isinstance(root, Record):
         raise RuntimeError(f"explain: the tensor {why_not(target)}")
-    return _Writer(*planned(root, leaf_names(names))).explanation()
+    return _Writer(*planned(root, names)).explanation()
 
 
-def planned(root: Record, names: dict[Any, str]) -> tuple[Diagram, bool]:
+def planned(root: Record, names: Mapping[str, Any]) -> tuple[Diagram, bool]:
     """Plan a backward pass from a node, the youngest node first.
 
     The second result says whether an earlier pass freed the saved arrays.
     """
     entries = read([root])
-    unknown = [name for leaf, name in names.items() if leaf not in entries]
-    if unknown:
-        raise ValueError(f"explain: {', '.join(sorted(unknown))} is not a leaf of this graph")
-    diagram, ids = assemble(entries.values(), [("output", entries[root])], names)
+    leaves = leaf_names("explain", names, entries)
+    diagram, ids = assemble(entries.values(), [("output", entries[root])], leaves)
     nodes: list[Any] = [node for node in entries if isinstance(node, Record)]
     nodes.sort(key=lambda node: node.stamp, reverse=True)
     steps = []

@@ -11,18 +11,16 @@ import linecache
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 
 from minigrad.support.checks import module_of
 
 Function = ast.Lambda | ast.FunctionDef
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """The source of a function."""
 
     node: Function  # its syntax tree

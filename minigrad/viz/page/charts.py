@@ -30,9 +30,6 @@ def charts(record: Profile | Statistics, path: str | os.PathLike[str] | None = N
     Returns:
         The page: its path, which shows itself in a notebook. The file needs nothing else.
 
-    Raises:
-        TypeError: `record` is neither.
-
     Example:
         >>> from minigrad import nn, ones, viz
         >>> from minigrad.debugging import Profile
@@ -41,8 +38,6 @@ def charts(record: Profile | Statistics, path: str | os.PathLike[str] | None = N
         >>> viz.charts(profile).path.name
         'Profile.html'
     """
-    if not isinstance(record, Profile | Statistics):
-        raise TypeError(f"charts: a Profile or Statistics expected, got {type(record).__name__}")
     title = type(record).__name__
     return written(static("charts.html").format(title, inline(record)), title, path)
 

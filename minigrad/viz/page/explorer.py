@@ -6,7 +6,7 @@ import html
 import os
 import re
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -61,8 +61,7 @@ class Page(os.PathLike[str]):
     def __fspath__(self) -> str:
         return str(self.path)
 
-    def __str__(self) -> str:
-        return str(self.path)
+    __str__ = __fspath__
 
     def __repr__(self) -> str:
         return f"Page({str(self.path)!r})"
@@ -116,8 +115,7 @@ def explore(
         The page: its path, which shows itself in a notebook. The file needs nothing else.
 
     Raises:
-        TypeError: `target` is not one of these, or the arguments do not fit it; or `walk` holds
-            something else than stops.
+        TypeError: `target` is not one of these, or the arguments do not fit it.
         ValueError: `depth` is negative, or a name of `values` or `open` is unknown; or a stop of
             `walk` names no box or step, or several.
 
@@ -143,9 +141,9 @@ def explore(
     if runs:
         title = name_of(target)
         try:
-            target, start = _run(target, inputs, named, watch(), _requiring)
+            target, start = _run(target, inputs, named, watch(), requiring=True)
         except RuntimeError:  # perhaps it writes to its inputs
-            target, start = _run(target, inputs, named, watch(), _anew)
+            target, start = _run(target, inputs, named, watch(), requiring=False)
     elif not isinstance(target, Diagram):
         target, start = _computed(target, inputs, named, watch())
     return written(write_page(target, depth, title, start, open or (), walk), title, path)
@@ -162,10 +160,10 @@ def written(text: str, title: str, path: str | os.PathLike[str] | None) -> Page:
 
 
 def _run(
-    target: Any, inputs: tuple[Any, ...], named: dict[str, Any], traced: Trace,
-    prepared: Callable[[Any], Any],
-) -> tuple[Graph, str]:  # fmt: skip
+    target: Any, inputs: tuple[Any, ...], named: dict[str, Any], traced: Trace, requiring: bool
+) -> tuple[Graph, str]:
     """Run a module or a function and its backward pass, and watch both."""
+    prepared = partial(_prepared, requiring=requiring)
     call, given = with_inputs("explore", target, inputs, named, prepared)
     for value, name in given:
         traced.name(value, name)
@@ -176,27 +174,22 @@ def _run(
         return _finish(traced, results)
 
 
-def _anew(value: Any) -> Any:
-    """The same value; a computed one starts anew, so that the graph ends at it."""
-    if isinstance(value, Tensor) and not value.is_leaf:
-        return tensor(value.numpy(), requires_grad=True)
-    return value
+def _prepared(value: Any, requiring: bool) -> Any:
+    """The same value; a computed one starts anew, so that the graph ends at it.
 
-
-def _requiring(value: Any) -> Any:
-    """The same value; a tensor of floats gets a gradient."""
-    if isinstance(value, Tensor) and value.is_leaf and value.dtype.kind == "f":
-        return value if value.requires_grad else tensor(value.numpy(), requires_grad=True)
-    return _anew(value)
+    If `requiring`, a tensor of floats gets a gradient.
+    """
+    if not isinstance(value, Tensor):
+        return value
+    asked = requiring and value.dtype.kind == "f" and not value.requires_grad
+    return value if value.is_leaf and not asked else tensor(value.numpy(), requires_grad=True)
 
 
 def _computed(
     target: Any, inputs: tuple[Any, ...], named: dict[str, Any], traced: Trace
 ) -> tuple[Graph, str]:
     """The graph of tensors that are there already, and a backward pass through it."""
-    if inputs:
-        raise TypeError("explore: tensors have run already; to name leaves write w=w")
-    graph(target, **named)  # refuses anything but a tensor or leaf
+    graph(target, *inputs, **named)  # refuses anything but a tensor or leaf
     for name, value in named.items():
         traced.name(value, name)
     with traced:

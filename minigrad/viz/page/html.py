@@ -8,7 +8,6 @@ file forbids it. Whatever a user named is escaped, here and again where the scri
 import html
 import math
 import re
-from collections import defaultdict
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
@@ -70,11 +69,6 @@ def write_page(
         + static("mathml.css")
         + static("explore.css"),
         "facts": _text(_facts(graph)),
-        "born": "".join(
-            f'<button class="born" data-id="{_text(node.id)}">⬣ {node.born} born in '
-            f"{_text(node.label)}: go there</button>"
-            for node in [node for node in diagram.nodes if node.born][:1]
-        ),
         "picture": still(draw(close(diagram, closed)).replace(f"<style>{STYLE}</style>", "")),
         "guide": _guide(diagram, start),
         "table": still(_table(graph)),
@@ -182,9 +176,7 @@ def _table(graph: Diagram) -> str:
     """Every box in a row: the same as the picture, for whoever does not see it."""
     groups = {group.id: group for group in graph.groups}
     labels = {node.id: node.label for node in graph.nodes}
-    reads: dict[str, list[str]] = defaultdict(list)
-    for edge in graph.edges:
-        reads[edge.target].append(labels[edge.source])
+    into = graph.into()
     came = final_gradients(graph.steps)
     gradients = {box: _size(gradient) for box, gradient in came.items()}
     rows = ""
@@ -192,7 +184,8 @@ def _table(graph: Diagram) -> str:
         group = groups.get(node.group or "")
         cells = (
             node.kind, "" if group is None else group.place, size_text(node),
-            ", ".join(dict.fromkeys(reads[node.id])), gradients.get(node.id, ""),
+            ", ".join(dict.fromkeys(labels[edge.source] for edge in into[node.id])),
+            gradients.get(node.id, ""),
         )  # fmt: skip
         rest = "".join(f"<td>{_text(cell)}</td>" for cell in cells)
         name = f'<th scope="row">{_text(node.label)}</th>'

@@ -5,11 +5,11 @@ needed.
 """
 
 import html
+from itertools import islice
 from typing import Any
 
 from minigrad.autograd.mutation import history
-from minigrad.autograd.node import Node, node_of
-from minigrad.debugging.memory import nodes_behind
+from minigrad.autograd.node import Node, node_of, nodes_behind
 from minigrad.debugging.profiler import Profile
 from minigrad.debugging.training_statistics import Statistics
 from minigrad.tensors.tensor import Tensor
@@ -32,7 +32,8 @@ def mimebundle(value: Any) -> dict[str, str]:
     if isinstance(value, Statistics):
         return {**curves.shown(value), "text/plain": text}
     node = node_of(history(value)) if isinstance(value, Tensor) else None
-    if isinstance(node, Node) and len(nodes_behind(node, most=MOST_BOXES)) <= MOST_BOXES:
+    behind = [*islice(nodes_behind(node), MOST_BOXES + 1)]
+    if isinstance(node, Node) and len(behind) <= MOST_BOXES:
         drawing = graph(value)
         if len(drawing.nodes) <= MOST_BOXES:
             page = f"<pre>{html.escape(text)}</pre>{drawing._repr_svg_() or ''}"

@@ -52,7 +52,7 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
     drawn = insides(diagram, layout, boxes.values())
 
     def box(node: Node) -> dict[str, Any]:
-        reasons = explanations.explain_saved(node, steps.get(node.id))
+        reasons = [*explanations.explain_saved(node, steps.get(node.id))]
         return _read(node) | {
             "drawn": drawn[node.id], "missing": missing.get(node.id, ""), "kept": reasons,
             "held": told.get(node.id, ""), "around": explanations.source_lines(node.line),

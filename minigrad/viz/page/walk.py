@@ -3,11 +3,11 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from difflib import get_close_matches
 from typing import Any
 
 from minigrad.viz.record.fold import all_boxes
 from minigrad.viz.record.model import Diagram
+from minigrad.viz.record.selection import similar
 from minigrad.viz.record.steps import Step, final_gradients
 
 SHOWN = 5
@@ -58,8 +58,6 @@ class Stop:
 
 def places(diagram: Diagram, walk: Sequence[Stop]) -> list[dict[str, Any]]:
     """The stops of a walk as the page reads them: each with the tab to show, and what in it."""
-    if isinstance(walk, str) or not all(isinstance(stop, Stop) for stop in walk):
-        raise TypeError(f"explore: walk must be a sequence of viz.Stop, got {walk!r}")
     if not walk:
         return []
     boxes, steps = _boxes(diagram), diagram.steps
@@ -117,9 +115,8 @@ def _box(name: str, boxes: dict[str, list[str]]) -> str:
     if found:
         listed = ", ".join([*found][:SHOWN]) + ", ..." * (len(found) > SHOWN)
         raise ValueError(f"{name!r} is the name of {len(found)} boxes: {listed}")
-    near = get_close_matches(name, {path.split("/")[-1] for path in boxes} | {*boxes}, SHOWN)
-    hint = f"; similar: {', '.join(near)}" if near else ""
-    raise ValueError(f"no box is called {name!r}{hint}")
+    known = {path.split("/")[-1] for path in boxes} | {*boxes}
+    raise ValueError(f"no box is called {name!r}{similar(name, known, SHOWN)}")
 
 
 def _ends(path: str, name: str) -> bool:

@@ -118,9 +118,10 @@ class Weights:
         places = {node.id: paths.get(node.group or "", "") for node in diagram.nodes}
         found = []
         for entry, seen in self.found(entries):
-            kept = [seen.weights, seen.masked, seen.gradients]
-            arrays: list[Any] = [None if one is None else summary(one, whole=True) for one in kept]
-            found.append(Heatmap(ids[entry], places[ids[entry]], seen.whole, *arrays))
+            node, came = ids[entry], seen.gradients
+            weights, masked = (summary(one, whole=True) for one in (seen.weights, seen.masked))
+            gradients = None if came is None else summary(came, whole=True)
+            found.append(Heatmap(node, places[node], seen.whole, weights, masked, gradients))
         return tuple(found)
 
     def _corner(self, array: np.ndarray) -> np.ndarray:

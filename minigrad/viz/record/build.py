@@ -1,6 +1,6 @@
 """The graph of a module, or of tensors."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any
@@ -68,7 +68,7 @@ def graph(target: Any, *inputs: Any, **named: Any) -> Graph:
             "to name leaves write graph(loss, x=x)"
         )
     else:
-        subject, result, names = "the tensor", target, leaf_names(named)
+        subject, result = "the tensor", target
     tensors = tensors_in(result)
     if not tensors:
         raise TypeError(
@@ -83,13 +83,9 @@ def graph(target: Any, *inputs: Any, **named: Any) -> Graph:
     entries = read((source for _, source in recorded), integers=integers)
     outputs = [(name, entries[source]) for name, source in recorded]
     note_scalars(entries, [tensor for _, tensor in tensors if tensor._node is not None])
-    drawing, _ = assemble(entries.values(), outputs, names)
     if not runs:
-        leaves = ("input", "parameter")
-        unknown = set(named) - {node.label for node in drawing.nodes if node.kind in leaves}
-        if unknown:
-            raise ValueError(f"graph: {', '.join(sorted(unknown))} is not a leaf of this graph")
-    return drawing
+        names = leaf_names("graph", named, entries)
+    return assemble(entries.values(), outputs, names)[0]
 
 
 def with_inputs(
@@ -167,15 +163,14 @@ def _copied(value: Any) -> Any:
     return tensor(value.numpy() if isinstance(value, Tensor) else value, requires_grad=True)
 
 
-def leaf_names(named: dict[str, Any]) -> dict[Any, str]:
-    """The leaves that the caller named."""
-    names: dict[Any, str] = {}
+def leaf_names(what: str, named: Mapping[str, Any], leaves: Container[Any]) -> dict[Any, str]:
+    """The names that the caller gave to leaves; errors name `what`."""
     for name, value in named.items():
         if not isinstance(value, Tensor):
-            raise TypeError(f"graph: {name} should be a Tensor, not {type(value).__name__}")
-        if isinstance(value._node, Leaf):
-            names[value._node] = name
-    return names
+            raise TypeError(f"{what}: {name} should be a Tensor, not {type(value).__name__}")
+        if not isinstance(value._node, Leaf) or value._node not in leaves:
+            raise ValueError(f"{what}: {name} is not a leaf of this graph")
+    return {value._node: name for name, value in named.items()}
 
 
 def tensors_in(result: Any) -> list[tuple[str, Tensor]]:

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.node import FREED, Edge, Leaf, Node, Variable
+from minigrad.autograd.node import FREED, Edge, Leaf, Node, Variable, nodes_behind
 from minigrad.autograd.primitives import REQUIRED, Primitive
 from minigrad.autograd.scope import Frame, FunctionCall, Scope, module_call, samples_of
 from minigrad.autograd.views import owner
-from minigrad.debugging.memory import arrays, nodes_behind
+from minigrad.debugging.memory import arrays
 from minigrad.distributed.communicators import Call
 from minigrad.viz.record.model import UNKNOWN, Kind, Saved
 from minigrad.viz.record.model import Node as Box

@@ -62,15 +62,10 @@ class Graph(Diagram):
     def to_dot(self, depth: int | None = None, *, open: Choice = ()) -> str:
         """Write the graph in Graphviz's language, which needs no Graphviz program.
 
-        Args:
-            depth: How many levels of modules to open; None for about 40 boxes.
-            open: Modules to open all the same: see `collapse`.
+        For `depth` and `open` see `collapse`.
 
         Returns:
             The text.
-
-        Raises:
-            ValueError: `depth` is negative, or nothing is called as `open` says.
         """
         from minigrad.viz.drawing.dot import digraph
 
@@ -79,16 +74,11 @@ class Graph(Diagram):
     def to_graphviz(self, depth: int | None = None, *, open: Choice = ()) -> graphviz.Source:
         """Let Graphviz draw the graph, with the package ``graphviz``.
 
-        Args:
-            depth: How many levels of modules to open; None for about 40 boxes.
-            open: Modules to open all the same: see `collapse`.
+        For `depth` and `open` see `collapse`.
 
         Returns:
             A `graphviz.Source` of the text of `to_dot`. It shows itself in a notebook, and its
             ``render`` writes files. Both need the program ``dot`` of Graphviz.
-
-        Raises:
-            ValueError: `depth` is negative, or nothing is called as `open` says.
 
         Example:
             >>> from minigrad import nn, ones, viz
@@ -105,16 +95,10 @@ class Graph(Diagram):
 
         The result of an op has a number, ``%3``; an input has its name and shape; constants
         are ``const0``, ``const1``, ... Marked are ops that were not recorded for a backward pass,
-        and residuals: tensors added to a result computed from them.
-
-        Args:
-            depth: How many levels of modules to open; None for about 40 lines.
+        and residuals: tensors added to a result computed from them. For `depth` see `collapse`.
 
         Returns:
             The text, which also shows itself at a prompt and in a notebook.
-
-        Raises:
-            ValueError: `depth` is negative.
 
         Example:
             >>> from minigrad import nn, ones, viz
@@ -138,18 +122,12 @@ class Graph(Diagram):
         open: Choice = (),
         title: str = "",
     ) -> str:
-        """Draw the graph as SVG, with text of 12 pixels or more.
+        """Draw the graph as SVG, with text of 12 pixels or more, and a title above it.
 
-        Args:
-            depth: How many levels of modules to open; None for about 40 boxes.
-            open: Modules to open all the same: see `collapse`.
-            title: The title above the picture.
+        For `depth` and `open` see `collapse`.
 
         Returns:
             The text of the picture.
-
-        Raises:
-            ValueError: `depth` is negative, or nothing is called as `open` says.
         """
         from minigrad.viz.drawing.svg import draw
 
@@ -158,15 +136,10 @@ class Graph(Diagram):
     def to_html(self, depth: int | None = None, *, title: str = "Compute graph") -> str:
         """Write a page on which to explore the graph, and step through its backward pass.
 
-        Args:
-            depth: How many levels of modules are open at first; None for about 40 boxes.
-            title: The title above it.
+        At first, `depth` levels of modules are open: see `collapse`.
 
         Returns:
             The text of an HTML file that needs nothing else, and no network.
-
-        Raises:
-            ValueError: `depth` is negative.
         """
         from minigrad.viz.page.html import write_page
 
@@ -186,8 +159,8 @@ class Graph(Diagram):
             path: The ending says what to write: ``.svg`` a picture, ``.html`` a page to explore,
                 ``.dot`` Graphviz's language, ``.png`` or ``.pdf`` the same picture, converted by
                 cairosvg (``pip install cairosvg``).
-            depth: How many levels of modules to open; None for about 40 boxes.
-            open: Modules to open all the same: see `collapse`.
+            depth: How many levels of modules to open; see `collapse`.
+            open: Modules to open all the same; see `collapse`.
             title: The title above it.
 
         Returns:
@@ -196,8 +169,7 @@ class Graph(Diagram):
         Raises:
             ImportError: cairosvg is needed and not installed.
             RuntimeError: The library of cairosvg is not there.
-            ValueError: The ending is not one of these, or `depth` is negative, or nothing is
-                called as `open` says.
+            ValueError: The ending is not one of these; and what `collapse` raises.
 
         Example:
             >>> import tempfile, minigrad

@@ -70,10 +70,15 @@ def _chosen(what: str, choice: Choice, among: Iterable[Group | Node]) -> set[str
     for name in (wanted if isinstance(wanted, str) else wanted.__name__ for wanted in choice):
         so_called = {item for item in names if any(fnmatchcase(n, name) for n in names[item] if n)}
         if not so_called:
-            near = get_close_matches(name, {text for texts in names.values() for text in texts})
-            hint = f"; similar: {', '.join(near)}" if near else ""
+            hint = similar(name, {text for texts in names.values() for text in texts})
             raise ValueError(
                 f"{what}: no module, function or op of this graph is called {name!r}{hint}"
             )
         found |= so_called
     return found
+
+
+def similar(name: str, known: Iterable[str], most: int = 3) -> str:
+    """Advice for an error: the names that are nearly this one; "" if there are none."""
+    near = get_close_matches(name, [*known], most)
+    return f"; similar: {', '.join(near)}" if near else ""

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import tensor
+from minigrad import nn, tensor
 from minigrad.autograd import grad
 from minigrad.nn import functional as F
 from minigrad.ops._windows import Window, padded
@@ -155,3 +155,12 @@ def test_a_stride_is_any_int_or_left_out() -> None:
         np.testing.assert_array_equal(found.numpy(), F.max_pool2d(x, 2).numpy())
     with pytest.raises(TypeError, match="max_pool2d: stride must be an int"):
         F.max_pool2d(x, 2, minigrad.tensor(2))  # type: ignore[call-overload]
+
+
+def test_options_that_are_set_later_are_heeded() -> None:
+    layer = nn.Conv2d(1, 1, 3)
+    layer.stride, layer.padding, layer.dilation = (2, 2), (2, 2), (2, 2)
+    x = minigrad.randn(1, 1, 5, 5)
+    expected = F.conv2d(x, layer.weight, layer.bias, 2, 2, 2)
+    np.testing.assert_array_equal(layer(x).numpy(), expected.numpy())
+    assert nn.AvgPool1d(2, ())(x[0]).shape == (1, 5, 2)

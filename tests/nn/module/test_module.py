@@ -259,10 +259,6 @@ class TestHooks:
         module(1)
         assert calls == ["second"]
 
-    def test_only_callables(self) -> None:
-        with pytest.raises(TypeError, match="callable.*int"):
-            nn.Identity().register_forward_hook(3)  # type: ignore[arg-type]
-
 
 class TestModes:
     def test_apply_visits_children_first_and_modes_reach_all(self) -> None:
@@ -410,8 +406,6 @@ class TestBackwardHooks:
         remove()
         both(x, 5)[1].sum().backward()
         assert len(log) == 1
-        with pytest.raises(TypeError, match="a hook must be callable, got int"):
-            both.register_full_backward_hook(3)  # type: ignore[arg-type]
 
     def test_no_input_that_requires_grad(self) -> None:
         log: list[Any] = []
@@ -543,7 +537,7 @@ class TestWeightNorm:
 
     def test_refusals(self) -> None:
         linear = nn.Linear(3, 2)
-        with pytest.raises(ValueError, match="Linear has no parameter 'w' .* it has .*'weight'"):
+        with pytest.raises(AttributeError, match="Linear has no parameter 'w'; it has .*'weight'"):
             nn.utils.weight_norm(linear, "w")
         for dim in (2, -2):
             with pytest.raises(ValueError, match=rf"dim {dim} is not one of .* shape \(2, 3\)"):
@@ -551,7 +545,7 @@ class TestWeightNorm:
         with pytest.raises(ValueError, match="^remove_weight_norm: 'weight' of Linear is not"):
             nn.utils.remove_weight_norm(linear)
         nn.utils.weight_norm(linear)
-        with pytest.raises(ValueError, match="no parameter 'weight' of its own; .*'weight_g'"):
+        with pytest.raises(AttributeError, match="no parameter 'weight'; .*'weight_g'"):
             nn.utils.weight_norm(linear)
         with pytest.raises(ValueError, match="'weight' is computed from other attributes"):
             linear.weight = nn.Parameter(minigrad.ones((2, 3)))

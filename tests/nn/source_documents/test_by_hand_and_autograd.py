@@ -280,6 +280,8 @@ class TestAQueryWithoutAKey:
         )
         np.testing.assert_array_equal(weights[:, 1], np.full((N, S), 1 / S))
         np.testing.assert_allclose(by[:, 1], V.mean(axis=1))
+        backward = by_hand.scaled_dot_product_attention_backward
+        assert not backward(draw(*by.shape), Q, K, V, weights, self.nowhere)[0][:, 1].any()
         assert not found.numpy()[:, 1].any()
         assert not ours.numpy()[:, 1].any()
         assert_close(ours.numpy()[:, [0, 2]], by[:, [0, 2]])
@@ -297,6 +299,8 @@ class TestAQueryWithoutAKey:
         leaves = [minigrad.tensor(array, requires_grad=True) for array in arrays]
         ours, found = F.additive_attention(*leaves, self.nowhere)
         assert (weights[:, 1] == 1 / S).all()
+        grad_Q, *_ = by_hand.additive_attention_backward(draw(*by.shape), *arrays, self.nowhere)
+        assert not grad_Q[:, 1].any()
         assert not found.numpy()[:, 1].any()
         assert not ours.numpy()[:, 1].any()
         assert_close(ours.numpy()[:, [0, 2]], by[:, [0, 2]])

@@ -231,6 +231,10 @@ function begin() {
   if (state.box !== null) go.box(state.box);
 }
 
+for (const { id, what } of data.born.slice(0, 1)) {
+  const words = `⬣ ${what} born in ${data.box(id).label}: go there`;
+  $("facts").after(e.button({ class: "born", "data-id": id }, words));
+}
 layOutWalk();
 search();
 listen();
