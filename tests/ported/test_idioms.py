@@ -133,7 +133,6 @@ WRONG = {
     "nn.Linear(4, out_feature=2)": "got an unexpected keyword argument 'out_feature'",
     "nn.Linear(4, 2).cuda()": "minigrad runs on the CPU only",
     "torch.zeros(2, device='cuda')": "minigrad runs on the CPU only",
-    "x.gpu()": "minigrad runs on the CPU only",
 }
 
 
