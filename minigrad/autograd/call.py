@@ -85,7 +85,7 @@ def _one_array(op: Primitive, general: Callable[..., Any]) -> Callable[..., Any]
                 if values is None:
                     return _otherwise(op, call, given, keywords)
                 x, static = values[0], tuple(values[1:])
-            else:
+            elif len(static) < most:
                 static += defaults[len(static) :]
             for value in static:
                 if isinstance(value, Variable) or value.__class__ is list:
@@ -373,13 +373,20 @@ def _convert(op: Primitive, values: list[Any], slots: tuple[int, ...]) -> None:
 
 def _promote_some(op: Primitive, values: list[Any], slots: tuple[int, ...]) -> None:
     """Bring the arguments that the op promotes to a common dtype; mostly they have one."""
+    first = None
+    for i in op.promote:
+        if values[i] is not None:
+            dtype = getattr(values[i], "dtype", None)
+            if dtype is None or dtype is not (first or dtype):
+                break
+            first = dtype
+    else:
+        if first is None or first.kind == "f":
+            return
     places = [i for i in op.promote if values[i] is not None]
     given = [values[i] for i in places]
-    dtypes = [value.dtype.char if isinstance(value, _ndarray) else "" for value in given]
-    if {*dtypes} in ({"e"}, {"f"}, {"d"}, set()):
-        return
-    wide = dtypes[0] == "d" and op.promote[0] not in slots  # the data, before the weights
-    if wide and "f" in dtypes and state.get().scope:
+    wide = first == np.float64 and op.promote[0] not in slots  # the data, before the weights
+    if wide and state.get().scope and np.float32 in [getattr(v, "dtype", None) for v in given]:
         _warn_of_float64()
     for i, value in zip(places, promote(given, op.float_inputs, op.compares), strict=True):
         values[i] = value

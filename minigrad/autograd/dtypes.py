@@ -158,8 +158,7 @@ def promote(values: Sequence[Any], floats_only: bool = False, compared: bool = F
     arrays = [value for value in values if isinstance(value, np.ndarray)]
     if len(arrays) == 1 and arrays[0].dtype.kind == "f" and bool not in map(type, values):
         return list(values)
-    scalars = [value for value in values if not isinstance(value, np.ndarray)]
-    common = _common_dtype(arrays, scalars, floats_only, compared)
+    common = _common_dtype(values, arrays, floats_only, compared)
     if common is None:
         return list(values)
     return [
@@ -171,21 +170,21 @@ def promote(values: Sequence[Any], floats_only: bool = False, compared: bool = F
 
 
 def _common_dtype(
-    arrays: list[np.ndarray], scalars: list[Any], floats_only: bool, compared: bool
+    values: Sequence[Any], arrays: list[np.ndarray], floats_only: bool, compared: bool
 ) -> np.dtype[Any] | None:
     """The dtype of `promote`; None if the operands stay what they are."""
-    every = [array.dtype for array in arrays]
-    strong = [array.dtype for array in arrays if array.ndim] or every
+    strong = [array.dtype for array in arrays if array.ndim] or [array.dtype for array in arrays]
     floats = [dtype for dtype in strong if dtype.kind == "f"]
-    floats = floats or [dtype for dtype in every if dtype.kind == "f"]
+    floats = floats or [array.dtype for array in arrays if array.dtype.kind == "f"]
     if floats:
         return floats[0] if len(floats) == 1 else np.result_type(*floats)
+    scalars = [value for value in values if not isinstance(value, np.ndarray)]
     if floats_only or float in map(type, scalars):
         return _default
-    if compared and any(dtype.kind != "b" for dtype in every):
+    if compared and any(array.dtype.kind != "b" for array in arrays):
         return None
     integers = [dtype for dtype in strong if dtype.kind != "b"]
-    return np.result_type(*(integers or every), *scalars)
+    return np.result_type(*(integers or [array.dtype for array in arrays]), *scalars)
 
 
 def _cast(array: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
