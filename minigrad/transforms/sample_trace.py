@@ -14,12 +14,12 @@ from minigrad.autograd.events import Call, only_reads, undecorated
 from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Node, Variable, clock, data_of
-from minigrad.autograd.primitives import primitive, registry
+from minigrad.autograd.primitives import Primitive, registry
 from minigrad.autograd.views import owner, read_only
 from minigrad.support import tree
 from minigrad.tracing import Step, Trace, Value
 from minigrad.tracing.lines import user_line
-from minigrad.transforms.batching import INDEXED, CannotMap, Samples, batching_rule, elementwise
+from minigrad.transforms.batching import INDEXED, RULES, CannotMap, Samples, elementwise
 
 __all__ = ["SampleTrace"]
 
@@ -177,7 +177,7 @@ class SampleTrace(Trace):
     def _rewritten(self, before: Value, value: Value) -> Value:
         """A written value with the history from before the write."""
         given = {"x": before, "value": value}
-        made = self._derived("write", rewritten.op, given, before.shape)
+        made = self._derived("write", REWRITTEN, given, before.shape)
         self.steps[-1].grad_mode = True
         return made
 
@@ -211,14 +211,14 @@ class SampleTrace(Trace):
         return value
 
 
-@primitive
-def rewritten(x: Any, value: Any) -> Any:
+def _rewritten(x: Any, value: Any) -> Any:
     """The content that an unrecorded write gave to a tensor, which keeps its history."""
     return np.array(np.broadcast_to(value, np.broadcast_shapes(x.shape, value.shape)))
 
 
-rewritten.defvjp(x=lambda g: g)
-batching_rule(rewritten)(elementwise)
+REWRITTEN = Primitive(_rewritten)
+REWRITTEN.defvjp(x=lambda g: g)
+RULES[REWRITTEN] = elementwise
 
 
 def _uncloned(index: Any) -> Any:

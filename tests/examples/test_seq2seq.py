@@ -184,7 +184,8 @@ def test_cross_attention_is_that_of_the_model(model: example.Speller) -> None:
         memory, _ = model.encode(example.tokens(["3481"]))
         x = model.positions(model.characters(example.tokens(["<three"])))
         for layer, weights in zip(model.transformer.decoder.layers, found, strict=True):
-            y = x + layer._attend(layer.norm1(x), None, None, True)
+            own = layer.norm1(x)
+            y = x + layer.self_attn(own, own, own, is_causal=True)
             _, expected = layer.multihead_attn(layer.norm2(y), memory, memory, need_weights=True)
             np.testing.assert_allclose(weights, expected.numpy()[0], atol=1e-5)
             x = layer(x, memory, tgt_is_causal=True)

@@ -55,12 +55,6 @@ def program(path: Path) -> None:
     viz.program(step).save(path)
 
 
-def profile(path: Path) -> None:
-    with debugging.Profile() as profiler:
-        minigrad.ones(3).sum()
-    profiler.save(path)
-
-
 def statistics() -> Any:
     model = nn.Linear(2, 1)
     kept = debugging.Statistics(model)
@@ -81,7 +75,7 @@ FILES: dict[str, Callable[[Path], Any]] = {
     "page.html": lambda path: viz.explore(nn.Linear(2, 1), minigrad.ones(3, 2), path=path),
     "charts.html": lambda path: viz.charts(statistics(), path=path), "x.onnx": export,
     "graph.svg": lambda path: graph().save(path), "graph.html": lambda path: graph().save(path),
-    "program.svg": program, "profile.json": profile,
+    "program.svg": program,
 }  # fmt: skip
 
 

@@ -19,8 +19,9 @@ from test_random_views import drawn, run
 import minigrad
 from minigrad import nn, no_grad, optim, viz
 from minigrad.autograd import grad
+from minigrad.autograd.node import data_of
 from minigrad.viz.record.entries import Entry
-from minigrad.viz.record.lookup import array_arguments, array_of
+from minigrad.viz.record.lookup import array_arguments
 
 
 class Watched(viz.Trace):
@@ -32,7 +33,7 @@ class Watched(viz.Trace):
 
     def ran(self, call: Any) -> None:
         before = len(self._entries)
-        arrays = {slot: array_of(given).copy() for slot, _, given in array_arguments(call)}
+        arrays = {slot: data_of(given).copy() for slot, _, given in array_arguments(call)}
         super().ran(call)
         if len(self._entries) > before and self._entries[-1].box.primitive is call.op:
             self.read_by.append((self._entries[-1], arrays))

@@ -176,9 +176,10 @@ def chart(title: str, curves: Curves, axis: Axis, unit: str = "step", named: boo
     if not named:
         title += f": {axis.write([*next(iter(curves.values())).values()][-1])}"
     drawn.append(text(2, 14, title, "title"))
-    drawn.append(text(LEFT, HEIGHT - 4, f"{unit} {first:g}", "axis"))
-    drawn.append(text(right, HEIGHT - 4, f"{last:g}" if last > first else "", "axis end"))
-    label = f"{title}: {', '.join(said)}, {unit}s {first:g} to {last:g}"
+    start, end = round(first, 2), round(last, 2)
+    drawn.append(text(LEFT, HEIGHT - 4, f"{unit} {start:g}", "axis"))
+    drawn.append(text(right, HEIGHT - 4, f"{end:g}" if end > start else "", "axis end"))
+    label = f"{title}: {', '.join(said)}, {unit}s {start:g} to {end:g}"
     return picture("minigrad-curves", label, (WIDTH, HEIGHT), "", drawn)
 
 

@@ -73,7 +73,7 @@ def _memory(profile: Profile, by: By) -> str:
     rows = rows[:, np.searchsorted(times, moments, side="right") - 1]
     changes = np.flatnonzero(np.diff(rows).any(axis=0))
     kept = np.unique([0, *changes, *(changes + 1), len(moments) - 1])
-    after = (1e3 * moments[kept]).round(2).tolist()
+    after = (1e3 * moments[kept]).round(6).tolist()  # apart, also in a short run
     lines = {
         name: dict(zip(after, row[kept].tolist(), strict=True))
         for name, row in zip(["all", *largest], rows, strict=True)
