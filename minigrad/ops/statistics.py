@@ -66,10 +66,11 @@ def nanmean(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = N
     if chosen.kind != "f":
         raise type_error(f"nanmean: dtype must be a float, got {chosen}")
     wide = np.promote_types(chosen, np.float32)
-    total = nansum(astype(x, chosen), axis, keepdims, dtype=wide)
+    if x.dtype != wide:
+        x = astype(astype(x, chosen), wide)
     with np.errstate(invalid="ignore"):
-        average = total / logical_not(isnan(x)).sum(axis, keepdims)
-    return average.astype(chosen)
+        average = nansum(x, axis, keepdims) / logical_not(isnan(x)).sum(axis, keepdims)
+    return average if wide == chosen else astype(average, chosen)
 
 
 @primitive(

@@ -60,6 +60,7 @@ class SampleTrace(Trace):
         self.samples: list[tuple[Value, Any]] = []
         self._fresh: dict[int, np.ndarray] = {}  # the first content of arrays made within, by id
         self._chosen: list[_Chosen] = []
+        self._written = False  # whether anything was
 
     def given(self, leaf: Any) -> Any:
         """A leaf of the arguments, for the first sample."""
@@ -104,7 +105,8 @@ class SampleTrace(Trace):
                 f"vmap: at {user_line()} a part is read that an index chose for each sample, and "
                 f"whose tensor was written since: read it again"
             )
-        recorded, value = self._identity.by_history(thing), super().value(thing)
+        value = super().value(thing)
+        recorded = self._identity.by_history(thing) if self._written else None
         if recorded is not None and value is not recorded.value:
             value = self._rewritten(recorded.value, value)
             self._know(thing, value)
@@ -163,7 +165,7 @@ class SampleTrace(Trace):
                 f"vmap: the function writes to a tensor from outside, at {user_line()}: "
                 f"write to a copy, x.clone(), and return it"
             )
-        before = self._identity.by_history(tensor)
+        self._written, before = True, self._identity.by_history(tensor)
         super().wrote(tensor, values)
         if before is not None and not (isinstance(values, Variable) and history(values)):
             value = self._rewritten(before.value, super().value(tensor))

@@ -186,6 +186,14 @@ class Sequential(_Sequence[Module]):
         else:
             super().__init__(modules)
 
+    def __mul__(self, times: int) -> Self:
+        return self._empty().extend([*self] * times)
+
+    __rmul__ = __mul__
+
+    def __imul__(self, times: int) -> Self:
+        return self.extend([*self] * (times - 1))
+
     def forward(self, input: Any) -> Any:
         """Call the modules in order."""
         x = input

@@ -368,3 +368,14 @@ def test_parameters_in_containers_train_within_a_model() -> None:
     assert [p.grad.tolist() for p in model.parameters()] == [[1.0, 1.0]] * 3
     doubled = {"scales.0": minigrad.ones(2) * 2}
     assert nn.utils.functional_call(model, doubled, minigrad.ones(2)).tolist() == [2.0, 2.0]
+
+
+def test_a_chain_times_a_number_repeats_its_modules() -> None:
+    chain = nn.Sequential(nn.ReLU(), nn.Tanh())
+    twice = chain * 2
+    assert [*twice] == [*chain, *chain]
+    assert [*(2 * chain)] == [*twice]
+    kept = chain
+    chain *= 3
+    assert chain is kept
+    assert len(chain) == 6
