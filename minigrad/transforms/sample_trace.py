@@ -105,8 +105,8 @@ class SampleTrace(Trace):
                 f"vmap: at {user_line()} a part is read that an index chose for each sample, and "
                 f"whose tensor was written since: read it again"
             )
-        value = super().value(thing)
         recorded = self._identity.by_history(thing) if self._written else None
+        value = super().value(thing)
         if recorded is not None and value is not recorded.value:
             value = self._rewritten(recorded.value, value)
             self._know(thing, value)
