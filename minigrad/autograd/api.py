@@ -174,8 +174,10 @@ def _roots(name: str, outputs: Any, cotangents: Any, create_graph: bool) -> list
     given = [None] * len(tensors) if cotangents is None else _several(cotangents)
     if len(given) != len(tensors):
         raise ValueError(f"{name}: {len(tensors)} outputs but {len(given)} gradients for them")
-    seeds = [_seed(name, t, g, create_graph) for t, g in zip(tensors, given, strict=True)]
-    return [(history(tensor), seed) for tensor, seed in zip(tensors, seeds, strict=True)]
+    return [
+        _root(name, f"output {i}" if len(tensors) > 1 else "the output", *root, create_graph)
+        for i, root in enumerate(zip(tensors, given, strict=True))
+    ]
 
 
 def _tensors(what: str, given: Any) -> list[Any]:
@@ -198,12 +200,14 @@ def _inputs(name: str, given: Any) -> list[Any]:
     return tensors
 
 
-def _seed(name: str, tensor: Any, gradient: Any, create_graph: bool) -> Any:
-    """The cotangent to begin with, checked against the output it belongs to."""
-    node = history(tensor) if isinstance(tensor, Variable) else None
+def _root(
+    name: str, which: str, tensor: Any, gradient: Any, create_graph: bool
+) -> tuple[Edge, Any]:
+    """An output, after all writes to it, and its cotangent, checked against it."""
+    node = history(tensor)
     if node is None:
         raise RuntimeError(
-            f"{name}: the output does not require grad: no input of it did, or it was made under "
+            f"{name}: {which} does not require grad: no input of it did, or it was made under "
             f"no_grad, by detach, or by an op without a derivative"
         )
     if gradient is None:
@@ -223,12 +227,14 @@ def _seed(name: str, tensor: Any, gradient: Any, create_graph: bool) -> Any:
         seed = detach(gradient)._data if isinstance(gradient, Variable) else np.array(gradient)
         checked(seed.dtype, name)
         if seed.shape != node.shape:
-            came, wanted = seed.shape, node.shape
-            raise ValueError(f"{name}: the gradient has shape {came}, the output {wanted}")
+            raise ValueError(
+                f"{name}: the gradient has shape {seed.shape}, {which} {tuple(node.shape)}"
+            )
         if create_graph and isinstance(gradient, Variable):
-            return gradient if seed.dtype == node.dtype else gradient.astype(node.dtype)  # type: ignore[attr-defined]
+            same = seed.dtype == node.dtype
+            return node, gradient if same else gradient.astype(node.dtype)  # type: ignore[attr-defined]
         seed = seed.astype(node.dtype, copy=False)
-    return wrap(seed) if create_graph else seed
+    return node, wrap(seed) if create_graph else seed
 
 
 def _owned(results: dict[Edge, Any], edge: Edge, create: bool) -> Any:

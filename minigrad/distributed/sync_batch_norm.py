@@ -69,7 +69,7 @@ class SyncBatchNorm(_BatchNorm):
         mean = sums[:-1] / total
         centred = input - mean.reshape(shape)
         var = all_reduce((centred * centred).sum(axes), comm=self.comm) / total
-        if self.training:
+        if self.training and self.track_running_stats:
             momentum = weight_of_batch(self.num_batches_tracked, self.momentum)
             update_running(self.running_mean, mean.detach(), momentum)
             update_running(self.running_var, var.detach() * (total / (total - 1)), momentum)

@@ -138,6 +138,10 @@ class Optimizer:
                 f"{self._name}: an iterable of tensors or of dicts expected, got a single "
                 f"{type(params).__name__}; pass a list, or model.parameters()"
             )
+        if isinstance(params, (set, frozenset)):  # its order changes from run to run
+            raise TypeError(
+                f"{self._name}: parameters in an order expected, got a set: pass a list"
+            )
         return list(params)
 
     def _check_param(self, i: int, param: Any) -> None:

@@ -193,12 +193,15 @@ class _BatchNorm(_NormBase):
     def forward(self, input: Tensor) -> Tensor:
         """Normalize: by the batch statistics in training, by the running ones in evaluation."""
         self._check_layout(input)
-        count = self.num_batches_tracked if self.training and 0 not in input.shape else None
-        momentum = weight_of_batch(count, self.momentum) if 0 not in input.shape else 0.0
-        return F.batch_norm(
-            input, self.running_mean, self.running_var, self.weight, self.bias,
-            self.training or self.running_mean is None, momentum, self.eps,
-        )  # fmt: skip
+        kept: tuple[Tensor | None, Tensor | None] = self.running_mean, self.running_var
+        count, momentum = None, 0.0
+        if self.training and not self.track_running_stats:  # also if that was set later
+            kept = None, None
+        elif 0 not in input.shape:
+            count = self.num_batches_tracked if self.training else None
+            momentum = weight_of_batch(count, self.momentum)
+        by_batch = self.training or kept[0] is None
+        return F.batch_norm(input, *kept, self.weight, self.bias, by_batch, momentum, self.eps)
 
 
 class BatchNorm1d(_BatchNorm):

@@ -473,3 +473,12 @@ def test_an_exception_in_a_hook_or_a_rule_passes_and_leaves_no_state(create_grap
     handle.remove()
     (x * x).backward()
     assert x.grad.item() == 4.0
+
+
+def test_which_output_is_wrong_and_nothing_is_written() -> None:
+    x = minigrad.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="backward: output 1 does not require grad"):
+        minigrad.autograd.backward([x.sum(), minigrad.ones(1).sum()])
+    assert x.grad is None
+    with pytest.raises(ValueError, match=r"grad: the gradient has shape \(3,\), output 1 \(2,\)"):
+        minigrad.autograd.grad([x.sum(), x * 2], x, [None, minigrad.ones(3)])

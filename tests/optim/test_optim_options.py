@@ -124,6 +124,8 @@ def test_what_is_no_list_of_parameters_is_refused_with_the_remedy() -> None:
         message = rf"^SGD: .*got a single {type(given).__name__}; pass a list, or model.parameters"
         with pytest.raises(TypeError, match=message):
             optim.SGD(given)
+    with pytest.raises(TypeError, match="SGD: parameters in an order expected, got a set"):
+        optim.SGD({leaf(), leaf()})  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="SGD: .*Sequential.*parameters"):
         optim.SGD([{"params": model}])
 

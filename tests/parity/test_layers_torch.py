@@ -16,7 +16,7 @@ from side_by_side import (
     torch,
 )
 
-from minigrad import tensor
+from minigrad import nn, tensor
 from minigrad.nn import functional as F
 
 OTHERWISE = ("RNN", "LSTM", "GRU", "Cell", "Attention", "Transformer", "Drop", "Lazy")
@@ -76,3 +76,21 @@ def test_activations_far_from_zero(name: str) -> None:
     expected.sum().backward()
     assert_close(y, expected, rtol=1e-12)
     assert_close(ours.grad, theirs.grad, rtol=1e-12)
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_running_statistics_that_are_switched_off_later(training: bool) -> None:
+    ours, theirs = nn.BatchNorm1d(2), torch.nn.BatchNorm1d(2)
+    x = np.random.default_rng(0).normal(3.0, 2.0, (8, 2)).astype(np.float32)
+    ours(tensor(x))
+    theirs(torch.tensor(x))
+    for norm in (ours, theirs):
+        norm.track_running_stats = False
+        norm.train(training)
+    x = x[::-1] ** 2
+    found, wanted = ours(tensor(x.copy())), theirs(torch.tensor(x.copy()))
+    np.testing.assert_allclose(
+        found.detach().numpy(), wanted.detach().numpy(), rtol=1e-5, atol=1e-5
+    )
+    for name, buffer in theirs.named_buffers():
+        np.testing.assert_allclose(getattr(ours, name).numpy(), buffer.numpy(), rtol=1e-5)
