@@ -21,6 +21,9 @@ DTYPES = {
 }  # fmt: skip
 """The names of dtypes in safetensors and NumPy. NumPy has no bfloat16: it is read as bits."""
 
+LARGEST_HEADER = 100_000_000
+"""Readers refuse a larger one. Older versions of the package write it all the same."""
+
 
 def write(file: IO[bytes], packed: Packed) -> None:
     """Write arrays and the structure.
@@ -35,6 +38,8 @@ def write(file: IO[bytes], packed: Packed) -> None:
         data = numpy.save(packed.arrays, {STRUCTURE: packed.structure})
     except package.SafetensorError as error:
         raise ValueError(f"{error}; .npz has no such limit") from error
+    if int.from_bytes(data[:8], "little") > LARGEST_HEADER:
+        raise ValueError("the header is too large; .npz has no such limit")
     file.write(data)
 
 

@@ -270,6 +270,29 @@ class TestExplore:
         assert repr(page) == f"Page({str(page.path)!r})"
 
 
+class Forces(nn.Module):
+    """The negative gradient of an energy, with respect to a leaf of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+
+    def forward(self, x: Tensor) -> Tensor:
+        own = x.detach().requires_grad_()
+        (g,) = minigrad.autograd.grad(self.net(own).sum(), own, create_graph=True)
+        return -g
+
+
+def test_a_leaf_that_is_made_within_stands_where_it_is_read() -> None:
+    """At the top, above what it is made from, it could not be laid out (2026-11-28)."""
+    data = explored(Forces(), minigrad.randn(2, 3))
+    nodes = {node["id"]: node for node in data["nodes"]}
+    (within,) = [n for n in nodes.values() if n["kind"] == "input" and n["label"] == "input"]
+    sources = [nodes[e["source"]]["label"] for e in data["edges"] if e["target"] == within["id"]]
+    assert sources == ["detach"]
+    assert within["group"] is not None
+
+
 def test_no_field_of_the_template_is_left_over() -> None:
     page = write_page(viz.graph(nn.ReLU(), minigrad.ones(3)), None, "a {style} title", "no start")
     assert "<h1>a {style} title</h1>" in page

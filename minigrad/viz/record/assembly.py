@@ -60,7 +60,8 @@ def assemble(
     for entry in entries:
         frame = entry.frame
         if entry.box.kind != "op":  # an input is at the top, other tensors by their readers
-            given = entry.box.kind == "input" and entry.leaf not in parameters
+            made_within = bool(entry.inputs)  # as x.detach().requires_grad_() is
+            given = entry.box.kind == "input" and not (made_within or entry.leaf in parameters)
             frame = None if given or entry not in readers else _common([*readers[entry]])
             if frame is not None and entry.box.kind != "constant":
                 frame = module_call(frame)  # a function owns no parameters: they are its arguments
