@@ -139,7 +139,7 @@ class Observer(StateChange):
         """See values that went to Python or elsewhere, by ``".item()"``, ``"bool()"`` ..."""
 
     def entered(self, module: Any) -> None:
-        """See a call of a module, whether it runs an op or not."""
+        """See a call of a module, whether it runs an op or not, or a read of a container."""
 
     def created(self, tensor: Variable) -> None:
         """See a tensor that was made of numbers or of an array, by no op."""

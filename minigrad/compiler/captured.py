@@ -47,8 +47,8 @@ def capture(step: Callable[..., Any] | None = None, *, verify: bool | int = True
     Python is read once, when the step is recorded, except what moves a version number: attributes
     of modules, containers of modules, train and eval, hooks, ``requires_grad``, parameters and
     ``.data``. When it has moved, what the step reached is compared, and the step is recorded anew
-    if it differs. A module is reached when it is called, or a module that contains it, or when it
-    is an argument.
+    if it differs. A module is reached when it is called, a container when its entries are read, and
+    what is in a module that is reached; so is a module that is an argument.
 
     The first two calls run the step, and record the forward pass, the backward passes and the
     optimizer's step. Later calls run the program without tensors, nodes and plans. Its numbers are

@@ -214,7 +214,7 @@ class StepTrace(Trace):
             )
 
     def entered(self, module: Any) -> None:
-        """Remember a module that is called."""
+        """Remember a module that is called, or a container that is read."""
         self.modules[id(module)] = module
 
     def created(self, tensor: Variable) -> None:

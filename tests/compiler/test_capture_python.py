@@ -295,3 +295,50 @@ def test_threads_that_share_a_first_call() -> None:
         list(pool.map(work, range(4)))
     assert not wrong
     assert step.program is not None
+
+
+def by_number(layers: Any, x: Any) -> Any:
+    for i in range(len(layers)):
+        x = layers[i](x)
+    return x
+
+
+def by_key(layers: Any, x: Any) -> Any:
+    for layer in layers.values():
+        x = layer(x)
+    return x
+
+
+def in_order(layers: Any, x: Any) -> Any:
+    for layer in layers:
+        x = layer(x)
+    return x
+
+
+@pytest.mark.parametrize(
+    ("make", "run"),
+    [
+        (lambda: nn.ModuleList([nn.Linear(2, 2)]), in_order),
+        (lambda: nn.ModuleList([nn.Linear(2, 2)]), by_number),
+        (lambda: nn.Sequential(nn.Linear(2, 2)), in_order),
+        (lambda: nn.ModuleDict({"a": nn.Linear(2, 2)}), by_key),
+        (lambda: nn.ParameterList([minigrad.randn(2, 2)]), lambda own, x: sum(x @ w for w in own)),
+    ],
+    ids=["iterated", "by number", "a chain", "a dict", "parameters"],
+)
+def test_a_container_whose_entries_are_read_is_reached(make: Any, run: Any) -> None:
+    """It was not, unless it was called: an entry more was silently left out until a check."""
+    layers, x = make(), minigrad.randn(3, 2)
+    step = minigrad.capture(lambda x: run(layers, x).sum(), verify=False)
+    plain = isinstance(layers, nn.ParameterList)
+    new = lambda: nn.Parameter(minigrad.randn(2, 2)) if plain else nn.Linear(2, 2)
+    for _ in range(3):
+        step(x)
+    if isinstance(layers, nn.ModuleDict):
+        layers["b"] = new()
+    else:
+        layers.append(new())
+    assert step(x).item() == pytest.approx(run(layers, x).sum().item())
+    layers["a" if isinstance(layers, nn.ModuleDict) else 0] = new()
+    for _ in range(3):
+        assert step(x).item() == pytest.approx(run(layers, x).sum().item())
