@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.dtypes import checked, get_default_dtype
-from minigrad.autograd.errors import type_error, value_error
+from minigrad.autograd.dtypes import get_default_dtype
+from minigrad.autograd.errors import value_error
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import (
     Axis,
     add_up,
     array_of,
+    constant,
     formula,
     inf_where_zero,
     kept_shape,
@@ -23,11 +24,10 @@ from minigrad.ops._numerics import (
     shape_of,
     stopped,
     undo_reduction,
+    zeroed,
 )
-from minigrad.ops.casting import as_tensor, astype, floating
+from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import getitem, index_of, integers
-from minigrad.ops.logic import isnan, logical_not
-from minigrad.ops.reductions import nansum
 from minigrad.ops.shapes import reshape
 
 __all__ = ["bincount", "histogram", "mean", "nanmean", "std", "var"]
@@ -59,18 +59,14 @@ def mean(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None
     return average.astype(x.dtype, copy=False)
 
 
-def nanmean(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None) -> Tensor:
+@primitive(numpy=np.nanmean, arrays=1, float_inputs=True, casts=True, axes=("axis",))
+def nanmean(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None) -> Any:
     """Average as `mean` does, but without NaN, which has gradient 0; NaN where all is NaN."""
-    x = floating(x)
-    chosen = x.dtype if dtype is None else checked(dtype, "nanmean")
-    if chosen.kind != "f":
-        raise type_error(f"nanmean: dtype must be a float, got {chosen}")
-    wide = np.promote_types(chosen, np.float32)
-    if x.dtype != wide:
-        x = astype(astype(x, chosen), wide)
+    gone = np.isnan(x)
+    total = add_up(np.where(gone, x.dtype.type(0), x), axis, keepdims)
     with np.errstate(invalid="ignore"):
-        average = nansum(x, axis, keepdims) / logical_not(isnan(x)).sum(axis, keepdims)
-    return average if wide == chosen else astype(average, chosen)
+        average = total / (~gone).sum(axis=axis, keepdims=keepdims)
+    return average.astype(x.dtype, copy=False)
 
 
 @primitive(
@@ -239,6 +235,13 @@ def _part(shape: tuple[int, ...], axis: Axis) -> float:
     return 1 / n if n else np.inf
 
 
+def _nanmean_x(g: Any, x: Any, axis: Axis) -> Any:
+    gone = np.isnan(constant(x))
+    n = np.sum(~gone, axis=axis, keepdims=True)
+    return zeroed(undo_reduction(g, x.shape, axis), gone) / np.maximum(n, 1)
+
+
+nanmean.defvjp(x=_nanmean_x)
 bincount.defvjp(weights=lambda g, x: np.take(g, index_of(x)))
 mean.defvjp(x=lambda g, x_shape, axis: undo_reduction(g * _part(x_shape, axis), x_shape, axis))
 var.defvjp(x=_var_x)

@@ -235,7 +235,7 @@ def _masked_fill(batch: Batch, x: Any, mask: Any, value: Any) -> Any:
 @batching_rule(
     "all", "any", "argmax", "argmin", "argsort", "count_nonzero", "cumprod", "cumsum", "diagonal",
     "flip", "log_softmax", "logcumsumexp", "logsumexp", "max", "mean", "median", "min", "moveaxis",
-    "norm", "prod", "repeat", "roll", "rot90", "running_places", "scatter_diagonal",
+    "nanmean", "norm", "prod", "repeat", "roll", "rot90", "running_places", "scatter_diagonal",
     "softmax", "sort", "std", "sum", "sum_parts", "swapaxes", "topk", "var",
 )  # fmt: skip
 def along_axes(batch: Batch, x: Samples, *static: Any) -> Any:
