@@ -130,19 +130,30 @@ def one_by_one(batch: Batch, *values: Any) -> Any:
                 f"result: write a loop over the samples, minigrad.stack([f(x) for x in xs])"
             )
         )
-    rows = []
-    for i in range(batch.size):
+
+    def run(i: int) -> Sequence[Any]:
         with _Results() as results:
             one = [of_sample(value, i) for value in values]
             batch.run(*one[: op.arrays], *map(static, one[op.arrays :]))
-        rows.append(results.found)
-        for first, found in zip(batch.outputs, results.found, strict=True):
+        return results.found
+
+    return looped(op.name, batch.outputs, batch.size, run)
+
+
+def looped(
+    name: str, outputs: Sequence[Value | None], size: int, run: Callable[[int], Sequence[Any]]
+) -> list[Any]:
+    """The results of an op that runs for one sample after the other, each with their axis first."""
+    rows = []
+    for i in range(size):
+        rows.append(run(i))
+        for first, found in zip(outputs, rows[-1], strict=True):
             if first is not None and first.shape != np.shape(found):
                 raise CannotMap(
-                    f"vmap: {op.name}: the shape of its result depends on the values: "
+                    f"vmap: {name}: the shape of its result depends on the values: "
                     f"{first.shape} for the first sample, {np.shape(found)} for sample {i}"
                 )
-    columns = zip(batch.outputs, *rows, strict=True)
+    columns = zip(outputs, *rows, strict=True)
     return [None if value is None else ops.stack(column) for value, *column in columns]
 
 

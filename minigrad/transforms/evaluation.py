@@ -84,7 +84,7 @@ class Evaluation:
 
     def _outside(self, leaf: Any) -> Any:
         """A result without its history, if that lies within this call."""
-        return leaf if not _has_history([leaf]) or self._reach_beyond([leaf]) else wrap(leaf._data)
+        return leaf if not has_history([leaf]) or self._reach_beyond([leaf]) else wrap(leaf._data)
 
     def table(self, outputs: Sequence[Any] | None = None) -> Table:
         """The gradients of some outputs, or of all."""
@@ -104,7 +104,7 @@ class Evaluation:
 
     def records(self, given: Iterable[Any]) -> bool:
         """Whether derivatives in these directions are recorded."""
-        return is_grad_enabled() and (self.recorded or _has_history(given))
+        return is_grad_enabled() and (self.recorded or has_history(given))
 
     def gradient(self, create: bool) -> list[Any]:
         """The gradient of a function that returns one number: a tensor for each variable."""
@@ -173,7 +173,7 @@ def _shown(value: Any) -> str:
     return f"{type(value).__name__}{shape}"
 
 
-def _has_history(values: Iterable[Any]) -> bool:
+def has_history(values: Iterable[Any]) -> bool:
     """Whether one of the values is a tensor with a history."""
     return any(isinstance(value, Variable) and history(value) is not None for value in values)
 
@@ -205,7 +205,7 @@ def check_dependence(
     known = [gradient for gradient in gradients if gradient is not None]
     if not known:
         raise RuntimeError(f"{name}: {output} does not depend on {by}, which strict=True refuses")
-    if constant and not _has_history(known):
+    if constant and not has_history(known):
         raise RuntimeError(
             f"{name}: the derivative of {output} by {by} is constant, which strict=True refuses "
             f"with create_graph=True"

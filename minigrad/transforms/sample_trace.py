@@ -80,18 +80,15 @@ class SampleTrace(Trace):
         super().ran(call)
         op, given = call.op, self.steps[-1].arguments
         self._put_back(call, given)
-        if op is registry["getitem"] and not self.varying.isdisjoint(
-            tree.leaves(given["index"], Value)
-        ):
-            self._choose(call, given["index"])
         for name in op.params[1 if op.variadic else op.arrays :]:
-            thing = given.get(name)
-            if op in INDEXED or not isinstance(thing, (Value, tuple, list, slice)):
+            if self.varying.isdisjoint(tree.leaves(given.get(name), Value)):
                 continue
-            if not self.varying.isdisjoint(tree.leaves(thing, Value)):
+            if op not in INDEXED:
                 raise CannotMap(
                     f"vmap: {op.name}: {name} must be the same for all samples, at {user_line()}"
                 )
+            if op is registry["getitem"]:
+                self._choose(call, given[name])
 
     def created(self, tensor: Variable) -> None:
         """Keep what a tensor holds that was made in the function: it may be written to."""
@@ -165,7 +162,8 @@ class SampleTrace(Trace):
                 f"vmap: the function writes to a tensor from outside, at {user_line()}: "
                 f"write to a copy, x.clone(), and return it"
             )
-        self._written, before = True, self._identity.by_history(tensor)
+        self._written = True
+        before = self._identity.by_history(tensor)
         super().wrote(tensor, values)
         if before is not None and not (isinstance(values, Variable) and history(values)):
             value = self._rewritten(before.value, super().value(tensor))

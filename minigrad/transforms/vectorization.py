@@ -34,12 +34,14 @@ from minigrad.transforms.batching import (
     CannotMap,
     Samples,
     broadcast,
+    looped,
     of_sample,
     one_by_one,
     static,
     whole,
 )
 from minigrad.transforms.custom_function import Application
+from minigrad.transforms.evaluation import has_history
 from minigrad.transforms.sample_trace import SampleTrace
 from minigrad.transforms.structure import flatten, rebuilt, spread
 
@@ -289,7 +291,7 @@ class _MappedCall(SampleTrace):
             given = [wrap(value) if isinstance(value, np.ndarray) else value for value in given]
             composed = functools.partial(op.call_with, op.decomposition)
             return vmap(lambda *one: composed(one), axes, 0, self._randomness)(*given)
-        self._enter(FunctionCall(LOOP, next(clock), state.get().frame), state.get().recording)
+        self._enter_loop()
         return one_by_one(batch, *values)
 
     def _enter(self, frame: Frame | None, recording: bool) -> None:
@@ -297,6 +299,11 @@ class _MappedCall(SampleTrace):
         now, recording = state.get(), recording and self._recording
         if now.frame is not frame or now.recording is not recording:
             state.set(now._replace(frame=frame, recording=recording))
+
+    def _enter_loop(self) -> None:
+        """Go on in a loop over the samples, which a profile names."""
+        now = state.get()
+        state.set(now._replace(frame=FunctionCall(LOOP, next(clock), now.frame)))
 
     def _copy(self, values: Any, out: Value) -> Any:
         if not isinstance(values, Samples):
@@ -332,11 +339,12 @@ class _MappedCall(SampleTrace):
 
     def _whole(self, step: Step) -> None:
         """A step that is composed of others, or the rules of a node: they have made its results."""
+        self._enter(step.frame, step.grad_mode)
         call = step.arguments.get("call")
-        if isinstance(call, Application):
+        if isinstance(call, Application) and state.get().recording:
             every = [x for x in step.arguments.values() if x is not call]
             given = tree.mapped(self._found, every, Value)
-            if self._is_differentiated(step, given):
+            if has_history(x.tensor if isinstance(x, Samples) else x for x in given):
                 self._store(step, self._applied(step, call, given))
                 return
         for value in step.outputs:
@@ -356,24 +364,18 @@ class _MappedCall(SampleTrace):
         if step.phase == "forward":
             self._store(step, [value and self.every.get(value) for value in step.outputs])
 
-    def _is_differentiated(self, step: Step, given: list[Any]) -> bool:
-        """Whether the caller may ask for the derivative of a step."""
-        tensors = [x.tensor if isinstance(x, Samples) else x for x in given]
-        self._enter(step.frame, step.grad_mode)
-        return state.get().recording and any(
-            isinstance(x, Variable) and history(x) is not None for x in tensors
-        )
-
     def _applied(self, step: Step, call: Application, given: list[Any]) -> list[Samples]:
         """The results of a `Function`, whose rule is its own: called for each sample."""
-        self._enter(FunctionCall(LOOP, next(clock), state.get().frame), step.grad_mode)
-        rows = []
-        for i in range(self._size):
+
+        def applied(i: int) -> tuple[Any, ...]:
             args = dict(enumerate(call.args))
             args |= zip(call.places, [of_sample(x, i) for x in given], strict=True)
             found = call.function.apply(*args.values())
-            rows.append(found if isinstance(found, tuple) else (found,))
-        return [Samples(ops.stack(column)) for column in zip(*rows, strict=True)]
+            return found if isinstance(found, tuple) else (found,)
+
+        self._enter_loop()
+        *outputs, _context = step.outputs
+        return [*map(Samples, looped(step.what, outputs, self._size, applied))]
 
     def _effect(self, step: Step) -> None:
         """A random number, or something that a mapped function may not do."""

@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import Any, Self, TypeVar, cast, overload
 
 from minigrad.autograd.events import tell
-from minigrad.autograd.mode import state, version
+from minigrad.autograd.mode import version
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
 from minigrad.nn.module.registry import Kind
@@ -43,13 +43,8 @@ class _Entries(Module):
         entry = self._registered.get(name) == self._kind
         super().__setattr__(name, self._checked(name, value) if entry else value)
 
-    def _read(self) -> None:
-        """Tell observers that entries are read, as a call of a module is."""
-        if state.get().observers:
-            tell("entered", self)
-
     def __len__(self) -> int:
-        self._read()
+        tell("entered", self)
         return [*self._registered.values()].count(self._kind)
 
 
@@ -109,7 +104,7 @@ class _Sequence(_Entries, MutableSequence[T]):
         self._become(self._named())
 
     def __iter__(self) -> Iterator[T]:
-        self._read()
+        tell("entered", self)
         own, wanted = self.__dict__, self._kind
         return iter([own[name] for name, kind in self._registered.items() if kind == wanted])
 
@@ -121,7 +116,7 @@ class _Sequence(_Entries, MutableSequence[T]):
     @overload
     def __getitem__(self, index: slice) -> Self: ...
     def __getitem__(self, index: int | slice) -> T | Self:
-        self._read()
+        tell("entered", self)
         if isinstance(index, slice):
             part = self._empty()
             part._become(self._named()[index])
@@ -263,7 +258,7 @@ class _Mapping(_Entries, MutableMapping[str, T]):
         self.update(modules or ())
 
     def __getitem__(self, key: str) -> T:
-        self._read()
+        tell("entered", self)
         if self._registered.get(key) != self._kind:
             raise KeyError(f"{type(self).__name__}: no {self._kind} {key!r}; it has {list(self)}")
         return cast("T", self.__dict__[key])
@@ -278,7 +273,7 @@ class _Mapping(_Entries, MutableMapping[str, T]):
         delattr(self, key)
 
     def __iter__(self) -> Iterator[str]:
-        self._read()
+        tell("entered", self)
         return iter(self._names())
 
 

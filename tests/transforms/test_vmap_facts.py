@@ -173,6 +173,18 @@ def hooked_checkpoint(x: Tensor) -> Tensor:
     return (y * x).sum()
 
 
+def hooked_checkpoint_with_an_island(x: Tensor) -> Tensor:
+    def part(z: Tensor) -> tuple[Tensor, Tensor]:
+        square = z * z
+        with no_grad():
+            return square, z * 2.0  # the last step of the part is not recorded
+
+    y, constant = checkpoint(part, x)
+    if y.requires_grad:
+        y.register_hook(lambda g: g.sign())
+    return (y * x).sum() + constant.sum()
+
+
 def frozen_for_a_while(x: Tensor) -> Tensor:
     (w := nn.Parameter(x.detach().clone())).requires_grad_(False)
     y = (w * x).sum()
@@ -191,7 +203,8 @@ def pre_hooked(x: Tensor) -> Tensor:
 FUNCTIONS: list[Callable[[Tensor], Any]] = [
     island, island_within, hooked, hooked_argument, hook_removed, hooked_written, made_leaf,
     leaf_with_two_passes, first_order, second_order, by_data, written_unrecorded, a_part_by_data,
-    parameter_of_a_sample, stopped_at_a_checkpoint, hooked_checkpoint, frozen_for_a_while,
+    parameter_of_a_sample, stopped_at_a_checkpoint, hooked_checkpoint,
+    hooked_checkpoint_with_an_island, frozen_for_a_while,
     lambda x: (StraightThrough.apply(x) * x).sum(),
     lambda x: (Reversal.apply(x, 2.0) ** 2).sum(),
     lambda x: (Reversal.apply(StraightThrough.apply(x * 3.0), 2.0) * x).sum(),
