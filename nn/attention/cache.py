@@ -141,6 +141,8 @@ class KVCache(Cache):
         self._map(lambda x: x[:, :, :max_length])
 
     def batch_select_indices(self, indices: Any) -> None:
+        name = f"{type(self).__name__}.batch_select_indices"
+        refuse_shapes(np.ndim(indices) != 1, name, "ints of shape (n,)", indices)
         self._map(lambda x: ops.take(x, indices, 0))
 
     def batch_repeat_interleave(self, repeats: int) -> None:

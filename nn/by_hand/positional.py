@@ -101,7 +101,7 @@ def create_causal_mask(seq_length: int) -> np.ndarray:
                [ True,  True,  True, False],
                [ True,  True,  True,  True]])
     """
-    return np.tri(seq_length, dtype=bool)
+    return np.tril(np.ones((seq_length, seq_length), bool))
 
 
 def create_padding_mask(lengths: np.ndarray, max_length: int) -> np.ndarray:

@@ -62,7 +62,8 @@ def layer_norm_backward(
 
     The two means remove the parts of g to which normalization is invariant: shifting and scaling x.
 
-    The arguments are those of `layer_norm`, with `grad_output`, shape (..., d_model).
+    The arguments are those of `layer_norm` without `beta`, after `grad_output`, shape
+    (..., d_model).
 
     Returns:
         grad_x, shape (..., d_model), and grad_gamma and grad_beta, shape (d_model,), which are
@@ -133,7 +134,8 @@ def feed_forward_backward(
     A bias is added at every position, so its gradient is the sum over all positions. At sums = 0
     the derivative of ReLU is taken as 0.
 
-    The arguments are those of `feed_forward`, with `grad_output`, shape (batch, seq, d_model).
+    The arguments are those of `feed_forward` without `b2`, after `grad_output`, shape
+    (batch, seq, d_model).
 
     Returns:
         grad_x, shape (batch, seq, d_model), and grads, a dict with the gradients for W1, b1, W2,

@@ -140,8 +140,11 @@ def convolution_window(
     if padding not in ("same", "valid"):
         raise value_error(f'{owner}: padding must be a number, "same" or "valid", got {padding!r}')
     window = window_of(owner, axes, kernel_size, stride, 0, dilation)
-    if padding == "valid":
-        return window
+    return window if padding == "valid" else same_size(owner, window)
+
+
+def same_size(owner: str, window: Window) -> Window:
+    """The window with the padding that keeps the sizes."""
     if any(step != 1 for step in window.stride):
         raise value_error(f'{owner}: padding="same" needs a stride of 1, got {window.stride}')
     more = [span - 1 for span in window.spans]

@@ -444,8 +444,7 @@ def reduced(
     name: str, losses: Tensor, reduction: Reduction, size_average: Any = None, reduce: Any = None
 ) -> Tensor:
     """Return the mean or the sum of the losses, or all of them."""
-    if size_average is not None or reduce is not None:
-        reduction = reduction_of(name, size_average, reduce, reduction)
+    reduction = reduction_of(name, size_average, reduce, reduction)
     if reduction == "mean":
         return losses.mean()
     if reduction == "sum":

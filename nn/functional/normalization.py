@@ -215,6 +215,8 @@ def instance_norm(
     check_probability(owner, "momentum", momentum)
     check_number(owner, "eps", eps, 0.0)
     if not use_input_stats:
+        if running_mean is None or running_var is None:
+            raise value_error(f"{owner}: use_input_stats=False needs running_mean and running_var")
         return batch_norm(input, running_mean, running_var, weight, bias, False, eps=eps)
     within = math.prod(input.shape[2:])
     wanted = "an input of shape (N, C, L, ...) with several values per channel"

@@ -269,16 +269,16 @@ def _fitted(window: Window, sizes: Sequence[int], ceil_mode: bool) -> Window:
     """The window; for `ceil_mode` with more padding at the end, for last partial windows."""
     if not ceil_mode:
         return window
-    pairs = list(window.padding)
-    for axis, (size, span, stride) in enumerate(
-        zip(sizes, window.spans, window.stride, strict=True)
+    pairs = []
+    for size, span, stride, (width, _) in zip(
+        sizes, window.spans, window.stride, window.padding, strict=True
     ):
-        width, _ = pairs[axis]
-        rest = size + 2 * width - span  # what lies behind the first window
+        rest, more = size + 2 * width - span, 0  # what lies behind the first window
         if rest >= 0:
             others = -(-rest // stride)
             others -= others * stride >= size + width  # none starts in the padding at the end
-            pairs[axis] = (width, width + max(0, others * stride - rest))
+            more = max(0, others * stride - rest)
+        pairs.append((width, width + more))
     return window._replace(padding=tuple(pairs))
 
 
@@ -301,7 +301,7 @@ def _norms(
     check_number(owner, "norm_type", norm_type, above=0.0)
     powers = floating(input) ** norm_type
     window = _window(owner, axes, kernel_size, stride, 0)
-    means, count = _average(owner, powers, window, ceil_mode, True), math.prod(window[0])
+    means, count = _average(owner, powers, window, ceil_mode, True), math.prod(window.kernel)
     return (ops.sign(means) * ops.relu(ops.abs(means)) * count) ** (1.0 / norm_type)
 
 

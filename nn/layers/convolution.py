@@ -15,6 +15,7 @@ from minigrad.nn.functional.convolution import (
     PaddingMode,
     convolution_window,
     convolved,
+    same_size,
 )
 from minigrad.nn.functional.windows import Sizes, size_of_input, window_of
 from minigrad.nn.layers.function_layer import unusual
@@ -65,11 +66,12 @@ class _ConvNd(Module):
 
     def _window(self) -> Window:
         """The window; its attributes may be set later."""
-        if isinstance(self.padding, str):
-            owner, sizes = type(self).__name__, (self.axes, self.kernel_size, self.stride)
-            return convolution_window(owner, *sizes, self.padding, self.dilation)
-        pairs = tuple((width, width) for width in self.padding)
-        return Window(self.kernel_size, self.stride, pairs, self.dilation)
+        owner, sizes = type(self).__name__, (self.kernel_size, self.stride)
+        if int in map(type, (*sizes, self.padding, self.dilation)):  # as no constructor leaves them
+            return convolution_window(owner, self.axes, *sizes, self.padding, self.dilation)
+        widths = (0,) * self.axes if isinstance(self.padding, str) else self.padding
+        window = Window(*sizes, tuple((width, width) for width in widths), self.dilation)
+        return same_size(owner, window) if self.padding == "same" else window
 
     def reset_parameters(self) -> None:
         """Initialize weight and bias again."""
@@ -80,9 +82,10 @@ class _ConvNd(Module):
 
     def extra_repr(self) -> str:
         sizes = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}"
-        options = unusual(
-            self, padding=0, dilation=1, output_padding=0, groups=1, bias=True, padding_mode="zeros"
-        )
+        options = unusual(self, padding=0, dilation=1, output_padding=0, groups=1)
+        if self.bias is None:
+            options.append("bias=False")
+        options += unusual(self, padding_mode="zeros")
         return ", ".join([sizes, f"stride={self.stride}", *options])
 
 
@@ -105,7 +108,8 @@ class _Convolution(_ConvNd):
 
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         """The convolution of the layer, with another weight: subclasses of PyTorch's call it."""
-        owner, window = type(self).__name__, self._window()
+        owner = type(self).__name__
+        window = self._window()._replace(kernel=tuple(weight.shape[2:]))
         return convolved(owner, input, weight, bias, window, self.groups, self.padding_mode)
 
 

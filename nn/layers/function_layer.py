@@ -17,8 +17,6 @@ def unusual(layer: Module, **usual: Any) -> list[str]:
     shown = []
     for name, expected in usual.items():
         value = getattr(layer, name, expected)
-        if name == "bias":  # whether there is one
-            value = value is not None and value is not False
         if value != expected and not (isinstance(value, tuple) and set(value) == {expected}):
             shown.append(f"{name}={value}")
     return shown

@@ -379,7 +379,7 @@ def replace_all_batch_norm_modules_(root: Module) -> Module:
         []
     """
     for module in root.modules():
-        if isinstance(module, (BatchNorm1d, BatchNorm2d)):
+        if isinstance(module, _BatchNorm):
             module.running_mean = module.running_var = module.num_batches_tracked = None
             module.track_running_stats = False
     return root

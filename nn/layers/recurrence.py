@@ -184,11 +184,12 @@ class RNNBase(_Recurrence, Generic[H]):
             input: Shape (L, N, I), with `batch_first` (N, L, I); or (L, I); or a
                 `utils.rnn.PackedSequence`: then so are the outputs.
             hx: The hidden states before the first step, of shape (D · layers, N, H) with D
-                directions, without N if the input has none; zeros by default.
+                directions, without N if the input has none; zeros by default. For `LSTM` a pair
+                of the hidden and the cell states.
 
         Returns:
             The outputs of the last layer, of shape (L, N, D · H), with `batch_first`
-            (N, L, D · H), and the hidden states after the last step, of the shape of `hx`.
+            (N, L, D · H), and the states after the last step, as `hx`.
         """
         output, states = self._read(input, self._given(hx))
         return output, self._returned(states)
@@ -388,7 +389,10 @@ class RNNCellBase(_Recurrence, Generic[H]):
         self.to(dtype=dtype, device=device)
 
     def forward(self, input: Tensor, hx: H | None = None) -> H:
-        """Compute the state after a step, from an input (N, I) or (I,) and the state before."""
+        """Compute the state after a step, from an input (N, I) or (I,) and the state before.
+
+        The state of `LSTMCell` is a pair of the hidden and the cell state.
+        """
         state: H = self._returned(self._step(input, self._given(hx)))
         return state
 

@@ -17,6 +17,7 @@ from minigrad.autograd.mode import version
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
 from minigrad.nn.module.registry import Kind
+from minigrad.support.checks import check_size
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
@@ -191,11 +192,13 @@ class Sequential(_Sequence[Module]):
             super().__init__(modules)
 
     def __mul__(self, times: int) -> Self:
+        check_size(type(self).__name__, "times", times)
         return self._empty().extend([*self] * times)
 
     __rmul__ = __mul__
 
     def __imul__(self, times: int) -> Self:
+        check_size(type(self).__name__, "times", times)
         return self.extend([*self] * (times - 1))
 
     def forward(self, input: Any) -> Any:

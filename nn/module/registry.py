@@ -208,12 +208,11 @@ class Registry:
         `prefix` is the path of this module itself. Without `remove_duplicate`, all paths of those
         shared come.
         """
-        found = walk(cast("Module", self), prefix)
-        return _once(found) if remove_duplicate else found
+        return walk(cast("Module", self), prefix, set() if remove_duplicate else None)
 
     def modules(self) -> Iterator[Module]:
         """Iterate over this module and all below it, each once."""
-        return (module for _, module in self.named_modules())
+        return iter([module for _, module in self.named_modules()])  # all: they may be changed
 
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
@@ -387,11 +386,20 @@ def join(prefix: str, name: str) -> str:
     return f"{prefix}.{name}" if prefix and name else prefix or name
 
 
-def walk(module: Module, prefix: str = "") -> Iterator[tuple[str, Module]]:
-    """Iterate over (path, module), parents first; a shared module once for each path."""
+def walk(
+    module: Module, prefix: str = "", seen: set[int] | None = None
+) -> Iterator[tuple[str, Module]]:
+    """Iterate over (path, module), parents first; a shared module once for each path.
+
+    With `seen`, the ids of those that came already, each module comes once.
+    """
+    if seen is not None:
+        if id(module) in seen:
+            return
+        seen.add(id(module))
     yield prefix, module
     for name, child in module.named_children():
-        yield from walk(child, join(prefix, name))
+        yield from walk(child, join(prefix, name), seen)
 
 
 def replaced(model: Module, parts: Mapping[int, Module]) -> Module:

@@ -127,7 +127,8 @@ class TransformerEncoderLayer(Layer):
         x = self.norm1(src) if self.norm_first else src
         attended = self.self_attn(
             x, x, x, src_key_padding_mask, src_mask, is_causal,
-            kv_cache, use_cache, cache_position, cache_layer_idx, need_weights=need_weights,
+            kv_cache, use_cache, cache_position, cache_layer_idx,
+            **given_options(need_weights=need_weights),
         )  # fmt: skip
         attended, weights = attended if need_weights else (attended, None)
         x = src + self.dropout1(attended)
@@ -183,7 +184,7 @@ class TransformerDecoderLayer(Layer):
         across: Any = None
         if isinstance(kv_cache, EncoderDecoderCache):
             own, across = kv_cache.self_attention_cache, kv_cache.cross_attention_cache
-        start, cross = 0, None
+        start, cross, filled = 0, None, False
         if own is not None:
             length = tgt.shape[1]
             slot = own.slots.find(own, self.self_attn, cache_layer_idx, length, use_cache)
@@ -191,7 +192,8 @@ class TransformerDecoderLayer(Layer):
         if across is not None:  # an error leaves both caches unchanged
             length = memory.shape[1]
             cross = across.slots.find(across, self.multihead_attn, cache_layer_idx, length, False)
-            if across.get_seq_length(cross):
+            filled = across.get_seq_length(cross) > 0
+            if filled:
                 across.slots.check_memory(cross, memory)
 
         def attend(x: Tensor) -> Tensor:
@@ -203,12 +205,14 @@ class TransformerDecoderLayer(Layer):
 
         def attend_memory(x: Tensor) -> Tensor:
             """Cross-attention of positions from `start` on; a cache keeps the projected memory."""
-            filled = across is not None and across.get_seq_length(cross) > 0
             stores = across is not None and use_cache
             given = memory[:, :0] if filled else memory
+            cached = given_options(
+                kv_cache=across, use_cache=stores and not filled, cache_layer_idx=cross
+            )
             attended = self.multihead_attn(
                 x, given, given, mem_key_padding_mask, mem_mask, mem_is_causal,
-                across, stores and not filled, None, cross, query_offset=start,
+                query_offset=start, **cached,
             )  # fmt: skip
             if stores:
                 across.slots.check_memory(cross, memory)
@@ -253,3 +257,8 @@ class SwiGLU(Module):
     def forward(self, input: Tensor) -> Tensor:
         """Transform each position of a tensor of shape (..., d_model) separately."""
         return self.down_proj(F.silu(self.gate_proj(input)) * self.up_proj(input))
+
+
+def given_options(**options: Any) -> dict[str, Any]:
+    """The options that are not None or False: a layer without the others can be called too."""
+    return {name: x for name, x in options.items() if x is not None and x is not False}

@@ -14,7 +14,11 @@ from minigrad.nn.functional.masks import MaskLike
 from minigrad.nn.layers.normalization import LayerNorm
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.containers import ModuleList
-from minigrad.nn.transformers.layers import TransformerDecoderLayer, TransformerEncoderLayer
+from minigrad.nn.transformers.layers import (
+    TransformerDecoderLayer,
+    TransformerEncoderLayer,
+    given_options,
+)
 from minigrad.support.checks import check_size
 from minigrad.tensors.creation import ones
 from minigrad.tensors.tensor import Tensor
@@ -40,15 +44,10 @@ class _Stack(Module):
 
     def _calls(self, start: int | None, **options: Any) -> Iterator[tuple[Module, dict[str, Any]]]:
         """Each layer with the options of its call, among them its slot of a cache."""
-        given = _given(**options)
+        given = given_options(**options)
         for i, layer in enumerate(self.layers):
             own = {} if start is None or "kv_cache" not in given else {"cache_layer_idx": start + i}
             yield layer, given | own
-
-
-def _given(**options: Any) -> dict[str, Any]:
-    """The options that are not None or False: a layer without the others can be called too."""
-    return {name: x for name, x in options.items() if x is not None and x is not False}
 
 
 class TransformerEncoder(_Stack):
@@ -224,7 +223,7 @@ class Transformer(Module):
         memory = self.encoder(
             src, src_mask=src_mask, src_key_padding_mask=src_key_padding_mask,
             is_causal=src_is_causal,
-            **_given(
+            **given_options(
                 kv_cache=encoder_kv_cache, use_cache=use_encoder_cache,
                 cache_position=encoder_cache_position,
                 cache_start_layer_idx=encoder_cache_start_layer_idx,
@@ -234,7 +233,7 @@ class Transformer(Module):
             tgt, memory, tgt_mask=tgt_mask, mem_mask=mem_mask,
             tgt_key_padding_mask=tgt_key_padding_mask, mem_key_padding_mask=mem_key_padding_mask,
             tgt_is_causal=tgt_is_causal, mem_is_causal=mem_is_causal,
-            **_given(
+            **given_options(
                 kv_cache=kv_cache, use_cache=use_cache, cache_position=cache_position,
                 cache_start_layer_idx=cache_start_layer_idx,
             ),

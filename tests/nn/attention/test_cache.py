@@ -287,6 +287,9 @@ class TestTheCacheItself:
             cache.batch_repeat_interleave(0)
         with pytest.raises(TypeError, match="indices must be integers"):
             cache.batch_select_indices([0.5])
+        for shaped in (1, [[0, 1]]):
+            with pytest.raises(ValueError, match=r"batch_select_indices: ints of shape \(n,\)"):
+                cache.batch_select_indices(shaped)
         assert cache.get_seq_length(0) == 4
 
 

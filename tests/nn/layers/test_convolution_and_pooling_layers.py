@@ -164,3 +164,9 @@ def test_options_that_are_set_later_are_heeded() -> None:
     expected = F.conv2d(x, layer.weight, layer.bias, 2, 2, 2)
     np.testing.assert_array_equal(layer(x).numpy(), expected.numpy())
     assert nn.AvgPool1d(2, ())(x[0]).shape == (1, 5, 2)
+    for padding, width in ((2, 2), ("same", 1), ("valid", 0)):
+        layer.stride, layer.padding, layer.dilation = 1, padding, 1
+        expected = F.conv2d(x, layer.weight, layer.bias, 1, width)
+        np.testing.assert_array_equal(layer(x).numpy(), expected.numpy())
+    layer.weight = nn.Parameter(minigrad.randn(1, 1, 5, 5))  # its kernel counts, as in PyTorch
+    assert layer(x).shape == (1, 1, 1, 1)

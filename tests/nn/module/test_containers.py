@@ -379,3 +379,6 @@ def test_a_chain_times_a_number_repeats_its_modules() -> None:
     chain *= 3
     assert chain is kept
     assert len(chain) == 6
+    for times in (0, -1):
+        with pytest.raises(ValueError, match="Sequential: times must be at least 1"):
+            chain * times

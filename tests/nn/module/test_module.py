@@ -572,3 +572,20 @@ def test_parameters_as_a_vector_and_back() -> None:
     nn.utils.vector_to_parameters(minigrad.ones(8), linear.parameters())
     with pytest.raises(RuntimeError, match="in place"):
         y.sum().backward()
+
+
+def test_modules_may_be_added_while_they_are_listed() -> None:
+    chain = nn.Sequential(nn.Linear(1, 1), nn.Linear(1, 1))
+    for module in chain.modules():
+        if isinstance(module, nn.Linear):
+            module.more = nn.Linear(1, 1)
+    assert sum(isinstance(module, nn.Linear) for module in chain.modules()) == 4
+
+
+def test_a_shared_module_is_walked_once() -> None:
+    """Each path of a part that is shared at 40 levels would be 2 ** 40 steps."""
+    part: nn.Module = nn.Linear(1, 1)
+    for _ in range(40):
+        part = nn.ModuleList([part, part])
+    assert len([*part.modules()]) == 41
+    assert len([*part.named_modules()]) == 41
