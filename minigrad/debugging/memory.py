@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.mutation import history
-from minigrad.autograd.node import Leaf, Node, nodes_behind
+from minigrad.autograd.node import Leaf, Node, Variable, nodes_behind
 from minigrad.autograd.primitives import Primitive
 from minigrad.autograd.views import owner
 from minigrad.support.tree import leaves
@@ -75,6 +75,9 @@ def graph_memory(*outputs: Any) -> GraphMemory:
         >>> graph_memory(loss).nbytes
         0
     """
+    for output in outputs:
+        if not isinstance(output, Variable):
+            raise TypeError(f"graph_memory: tensors expected, got {type(output).__name__}")
     behind = [*nodes_behind(*map(history, outputs))]
     leaves = [node.tensor for node in behind if isinstance(node, Leaf)]
     of_leaves = {id(owner(tensor._data)) for tensor in leaves if tensor is not None}

@@ -32,6 +32,7 @@ from minigrad.distributed.communicators import Call, Communicator, world
 from minigrad.ops._numerics import array_of
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.joining import along
+from minigrad.support.checks import check_choice
 from minigrad.tensors.inplace import assign
 
 __all__ = ["all_gather", "all_reduce", "all_to_all", "broadcast", "ppermute", "reduce_scatter"]
@@ -62,8 +63,7 @@ def all_reduce(x: Any, op: str = "sum", *, comm: Communicator | None = None) -> 
         >>> distributed.all_reduce(ones(2)).tolist()  # on one rank; on two: [2.0, 2.0]
         [1.0, 1.0]
     """
-    if op not in ("sum", "mean", "max"):
-        raise ValueError(f"all_reduce: op must be 'sum', 'mean' or 'max', got {op!r}")
+    check_choice("all_reduce", "op", op, ("sum", "mean", "max"))
     collective = _all_reduce_max if op == "max" else _all_reduce
     x = as_tensor(x)
     if op == "mean" and x.dtype.kind != "f":

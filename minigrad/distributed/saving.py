@@ -32,7 +32,9 @@ Pieces = dict[str, list[int]]
 """By the name of an array: the axis that is divided, the part from start to end, the whole size."""
 
 INDEX = "index.npz"
-OF_A_SAVE = re.compile(r"\.?([0-9a-f]{12})\.rank\d+\.npz(\..*)?|\.index\.npz\..*\.unfinished")
+OF_A_SAVE = re.compile(
+    r"\.?([0-9a-f]{12})\.rank\d+\.npz(\.[0-9a-f]{12}\.unfinished)?|\.index\.npz\..*\.unfinished"
+)
 
 
 def save_training(folder: Any, /, *, comm: Communicator | None = None, **parts: Any) -> None:

@@ -51,9 +51,9 @@ class Examples:
         for (first, *rest), value in paths(self._given):
             keywords = signature.parameters[first].kind is inspect.Parameter.VAR_KEYWORD
             name = "_".join(map(str, rest if keywords else (first, *rest)))
-            if name in found:
-                raise ValueError(f"onnx.export: two inputs are called {name}; see input_names")
             if isinstance(value, INPUTS):
+                if name in found:
+                    raise ValueError(f"onnx.export: two inputs are called {name}; see input_names")
                 found[name] = np.array(value)
             elif not isinstance(value, PLAIN):
                 raise TypeError(

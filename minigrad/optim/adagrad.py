@@ -27,6 +27,7 @@ class Adagrad(Optimizer):
     """
 
     _required = ("step", "sum")
+    _elementwise = True
     _at_least_0 = ("lr", "lr_decay", "weight_decay", "initial_accumulator_value", "eps")
 
     def __init__(
@@ -83,6 +84,7 @@ class RMSprop(Optimizer):
 
     _required = ("step", "square_avg")
     _optional = ("momentum_buffer", "grad_avg")
+    _elementwise = True
     _at_least_0 = ("lr", "eps", "weight_decay", "momentum")
     _below_1 = ("alpha",)
 
@@ -140,6 +142,7 @@ class Adadelta(Optimizer):
     """
 
     _required = ("step", "square_avg", "acc_delta")
+    _elementwise = True
     _at_least_0 = ("lr", "eps", "weight_decay")
     _below_1 = ("rho",)
 
@@ -192,6 +195,7 @@ class Rprop(Optimizer):
     """
 
     _required = ("step", "prev", "step_size")
+    _elementwise = True
     _at_least_0 = ("lr",)
 
     def __init__(

@@ -17,6 +17,7 @@ class _Moments(Optimizer):
     """What Adam and its variants share: running means of the gradient and of its square."""
 
     _required: tuple[str, ...] = ("step", "exp_avg", "exp_avg_sq")
+    _elementwise = True
     _at_least_0: tuple[str, ...] = ("lr", "eps", "weight_decay")
 
     def _moments(
@@ -181,6 +182,7 @@ class Adamax(Optimizer):
     """
 
     _required = ("step", "exp_avg", "exp_inf")
+    _elementwise = True
     _at_least_0 = ("lr", "eps", "weight_decay")
 
     def __init__(

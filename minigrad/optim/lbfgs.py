@@ -55,7 +55,7 @@ class LBFGS(Optimizer):
         [1.0, 1.0]
     """
 
-    _elementwise = False
+    _whole_only = True
     _at_least_0 = ("lr", "tolerance_grad", "tolerance_change")
 
     def __init__(

@@ -71,9 +71,10 @@ class Optimizer:
     """The options that are numbers of at least 0."""
     _below_1: tuple[str, ...] = ()
     """The options that are numbers from 0 up to, but not including, 1."""
-    _elementwise = True
-    """Whether each element is updated by itself: so `_update` is called with blocks, and each rank
-    may have a part of a parameter."""
+    _whole_only = False
+    """Whether it cannot train parameters of which each rank has a part."""
+    _elementwise = False
+    """Whether `_update` updates each element by itself; then it is called with blocks."""
 
     def __init__(self, params: Params, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
@@ -158,7 +159,7 @@ class Optimizer:
             raise ValueError(
                 f"{self._name}: parameter {i} has dtype {param._data.dtype}, not a float"
             )
-        if not self._elementwise and getattr(param, "divided_among", None) is not None:
+        if self._whole_only and getattr(param, "divided_among", None) is not None:
             raise ValueError(
                 f"{self._name}: parameter {i} of shape {param._data.shape} is divided among ranks, "
                 f"and a step of {self._name} needs it whole; use an elementwise optimizer, such as "

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any, Literal, Never
+from typing import Any, Literal, Never, get_args
 
 import numpy as np
 
@@ -10,7 +10,6 @@ from minigrad.optim.optimizer import Optimizer, Params, State, average, options_
 from minigrad.support.checks import check_choice, check_number, check_size
 
 AdjustLR = Literal["original", "match_rms_adamw"]
-_ADJUSTMENTS = (None, "original", "match_rms_adamw")
 
 
 class SGD(Optimizer):
@@ -50,6 +49,7 @@ class SGD(Optimizer):
     """
 
     _optional = ("momentum_buffer",)
+    _elementwise = True
     _at_least_0 = ("lr", "momentum", "weight_decay", "dampening")
 
     def __init__(
@@ -117,6 +117,7 @@ class ASGD(Optimizer):
 
     _required = ("step", "eta", "mu", "ax")
     _numbers: Mapping[str, type] = {"step": int, "eta": float, "mu": float}
+    _elementwise = True
     _at_least_0 = ("lr", "lambd", "alpha", "t0", "weight_decay")
 
     def __init__(
@@ -183,7 +184,7 @@ class Muon(Optimizer):
         True
     """
 
-    _elementwise = False
+    _whole_only = True
     _required = ("momentum_buffer",)
     _at_least_0 = ("lr", "weight_decay", "momentum", "eps")
 
@@ -208,7 +209,7 @@ class Muon(Optimizer):
         self._check_several("ns_coefficients", options["ns_coefficients"], 3, -math.inf)
         steps = check_size("Muon", "ns_steps", options["ns_steps"], 0)
         check_number("Muon", "ns_steps", steps, below=100)
-        check_choice("Muon", "adjust_lr_fn", options["adjust_lr_fn"], _ADJUSTMENTS)
+        check_choice("Muon", "adjust_lr_fn", options["adjust_lr_fn"], (None, *get_args(AdjustLR)))
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         lr, kept = float(group["lr"]), float(group["momentum"])

@@ -142,8 +142,8 @@ def read_config(
     given = read_json(path)
     if not isinstance(given, dict):
         raise ValueError(f"{path}: an object with fields expected, got {type(given).__name__}")
-    kinds = fixed.get("model_type", (None,))
-    if (found := given.get("model_type", kinds[0])) not in kinds:
+    kinds = fixed.get("model_type", ())  # of another model, the other fields say nothing
+    if kinds and (found := given.get("model_type", kinds[0])) not in kinds:
         raise ValueError(
             f"{path}: model_type: {shortened(found)} is not supported, only {kinds[0]!r}"
         )

@@ -14,7 +14,7 @@ from minigrad.nn import Module
 from minigrad.nn.functional import MaskLike
 from minigrad.nn.utils import evaluating
 from minigrad.pretrained.bert import Bert
-from minigrad.support.checks import check_size
+from minigrad.support.checks import check_choice, check_size
 from minigrad.tensors.tensor import Tensor
 
 POOLINGS = ("cls", "max", "mean")
@@ -139,11 +139,7 @@ class SentenceEncoder(Module):
             raise ValueError(
                 f"SentenceEncoder: max_length {longest} given, there are {positions} positions"
             )
-        if similarity_name not in SIMILARITIES:
-            raise ValueError(
-                f"SentenceEncoder: similarity_name must be one of {SIMILARITIES}, got "
-                f"{similarity_name!r}"
-            )
+        check_choice("SentenceEncoder", "similarity_name", similarity_name, SIMILARITIES)
         self.bert = bert
         self.pooling = pooling
         self.lower_case = lower_case

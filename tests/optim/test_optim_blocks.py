@@ -212,8 +212,6 @@ def test_a_rule_of_ones_own_sees_whole_parameters() -> None:
     """Which needs the norm of the whole."""
 
     class Normed(optim.Optimizer):
-        _elementwise = False
-
         def _update(self, data: np.ndarray, grad: np.ndarray, state: Any, group: Any) -> None:
             data -= group["lr"] * grad / np.linalg.norm(grad)
 

@@ -152,7 +152,7 @@ def read(file: IO[bytes]) -> Any:
     start = file.read(4)
     file.seek(0)
     if start != b"PK\3\4":
-        return _read_old(file.read(), size)
+        return _read_old(file.read())
     with opened(file, "a pt file", "load it with PyTorch and save a state_dict()") as archive:
         return _read_archive(archive, size)
 
@@ -294,12 +294,12 @@ def _read_archive(archive: zipfile.ZipFile, size: int) -> Any:
     return value
 
 
-def _read_old(data: bytes, size: int) -> Any:
+def _read_old(data: bytes) -> Any:
     """A file of PyTorch before 1.6; its bytes are little-endian on every machine."""
     if data[:1] != b"\x80":
         raise LoadError("not a pt file: neither a zip archive nor a pickle")
     content = io.BytesIO(data)
-    reader = Reader(content, size)
+    reader = Reader(content, len(data))
     if reader.load() != MAGIC or reader.load() != OLD_VERSION:
         raise LoadError("a pickle, but not of torch.save")
     reader.load()  # the sizes of C's types
