@@ -145,6 +145,12 @@ class TestFinding:
             _ = other @ minigrad.softmax(logits, axis=-1)
         assert traced.graph().heatmaps == ()
 
+    def test_tensordot_multiplies_by_values(self) -> None:
+        q, k, v = qkv(3, 4)
+        with viz.trace() as traced:
+            minigrad.tensordot(minigrad.softmax(q @ k.mT, dim=-1), v, 1).sum().backward()
+        assert only(traced.graph()).values().shape == (1, 3, 3)
+
     def test_json_both_ways(self) -> None:
         graph, _ = fused(*qkv(1, 2, 3, 4), causal=True)
         assert Graph.from_json(graph.to_json()).heatmaps == graph.heatmaps != ()

@@ -147,6 +147,8 @@ def attention(
     paths = [path for path, *_ in maps]
     by_path = tokens if isinstance(tokens, Mapping) else {"*": tokens}
     labels = _of_layers("tokens", by_path, paths)
+    if layers is not None and not layers:
+        raise ValueError("attention: layers is empty; None means all")
     kept = paths if layers is None else _of_layers("layers", dict.fromkeys(layers), paths)
     shown = [
         AttentionMap(path, weights, masked, *_labels(labels.get(path), path, weights.shape))

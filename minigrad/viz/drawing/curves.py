@@ -191,13 +191,15 @@ def _ticks(axis: Axis, right: float) -> Iterator[str]:
 
 
 def _broken(curve: Mapping[Any, float], x: Callable[[float], float]) -> list[str]:
-    """Marks where a line has gaps."""
+    """Marks where a line has gaps, and what they mean."""
     marks = [
         text(x(step) - 4, TOP + 4, "✕", "bad")
         for step, value in curve.items()
         if not math.isfinite(value)
     ]
-    return [*marks, *[text(LEFT + 58, HEIGHT - 4, "✕ NaN, inf", "bad")] * bool(marks)]
+    if marks:
+        marks.append(text(LEFT + 58, HEIGHT - 4, "✕ NaN, inf", "bad"))
+    return marks
 
 
 def _line(curve: Mapping[Any, float], x: Callable[[float], float], axis: Axis) -> tuple[str, float]:

@@ -1,6 +1,6 @@
 """A captured step as SVG text: what passes did with its instructions, and its arrays over time.
 
-First as data, `Row` and `Buffer`: what became of each instruction, and how long arrays live.
+Below the drawing, the same as data: a `Row` for each instruction, a `Buffer` for each array.
 """
 
 from __future__ import annotations

@@ -120,7 +120,7 @@ ROOT = (
     '<mrow class="root"><mspace height="0.8em" depth="0.15em"/>'
     '<mo class="sign" lspace="0" rspace="0">√</mo>'
 )
-"""The start of a square root. It replaces ``<msqrt>``: static/mathml.css draws it in any font."""
+"""The start of a square root. It replaces ``<msqrt>``; page/static/mathml.css draws it."""
 
 MATHML_SIGNS = {"": "<mo>\u2062</mo>", " ": '<mo lspace="0.1em" rspace="0.1em">\u2062</mo>'}
 LARGE = {"Σ": "∑", "Π": "∏"}

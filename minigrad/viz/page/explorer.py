@@ -16,7 +16,7 @@ import numpy as np
 
 from minigrad.autograd.api import grad
 from minigrad.autograd.mutation import history
-from minigrad.autograd.node import Leaf
+from minigrad.autograd.node import Leaf, nodes_behind
 from minigrad.support.files import write
 from minigrad.tensors.creation import tensor
 from minigrad.tensors.tensor import Tensor
@@ -25,7 +25,6 @@ from minigrad.viz.page.html import write_page
 from minigrad.viz.page.walk import Stop
 from minigrad.viz.page.walks import PREPARED
 from minigrad.viz.record.build import graph, name_of, state_kept, tensors_in, why_not, with_inputs
-from minigrad.viz.record.entries import read
 from minigrad.viz.record.graph import Graph
 from minigrad.viz.record.model import Diagram
 from minigrad.viz.record.model import Node as MadeNode
@@ -189,7 +188,9 @@ def _computed(
     target: Any, inputs: tuple[Any, ...], named: dict[str, Any], traced: Trace
 ) -> tuple[Graph, str]:
     """The graph of tensors that are there already, and a backward pass through it."""
-    graph(target, *inputs, **named)  # refuses anything but a tensor or leaf
+    if inputs:
+        raise TypeError("explore: tensors are not run on inputs; to name leaves write w=w")
+    graph(target, **named)  # refuses anything but a tensor or leaf
     for name, value in named.items():
         traced.name(value, name)
     with traced:
@@ -205,7 +206,7 @@ def _finish(
         given = None
         if end._data.size != 1:
             given, start = _weights(end), f"{start}, {WEIGHTED}"
-        leaves = [node.tensor for node in read([history(end)]) if isinstance(node, Leaf)]
+        leaves = [node.tensor for node in nodes_behind(history(end)) if isinstance(node, Leaf)]
         grad(end, [leaf for leaf in leaves if leaf is not None], given, retain_graph=retain)
     drawing = traced.graph(*(tensor for _, tensor in results))
     here, names = user_line(), iter(name for name, _ in results)

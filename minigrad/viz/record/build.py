@@ -10,7 +10,7 @@ import numpy as np
 from minigrad import random
 from minigrad.autograd.grad_mode import enable_grad
 from minigrad.autograd.mutation import history
-from minigrad.autograd.node import Leaf
+from minigrad.autograd.node import Leaf, data_of
 from minigrad.nn import Cache, Module
 from minigrad.nn.attention.cache import KVCache
 from minigrad.support.signatures import signature_of
@@ -78,7 +78,7 @@ def graph(target: Any, *inputs: Any, **named: Any) -> Graph:
     if all(tensor.is_leaf for _, tensor in tensors):
         raise RuntimeError(f"graph: {subject} {why_not(tensors[0][1])}")
     recorded = [(name, edge) for name, tensor in tensors if (edge := history(tensor)) is not None]
-    arrays = [(value._data if isinstance(value, Tensor) else value, name) for value, name in given]
+    arrays = [(data_of(value), name) for value, name in given]
     integers = [(array, name) for array, name in arrays if array.dtype.kind != "f"]
     entries = read((source for _, source in recorded), integers=integers)
     outputs = [(name, entries[source]) for name, source in recorded]

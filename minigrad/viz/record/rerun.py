@@ -13,7 +13,7 @@ from minigrad.autograd.engine import Update, unbroadcast
 from minigrad.autograd.events import Call, Observer
 from minigrad.autograd.mode import State, state
 from minigrad.autograd.mutation import history
-from minigrad.autograd.node import Edge, Node, Variable, data_of
+from minigrad.autograd.node import Edge, Node, data_of
 from minigrad.autograd.primitives import Primitive
 from minigrad.debugging.memory import arrays
 from minigrad.support.tree import mapped
@@ -241,8 +241,7 @@ def _writes(values: Mapping[str, Any]) -> bool:
 
 def _copied(value: Any) -> Any:
     """A copy of an array, floats as float64, also for a tensor; another value as it is."""
-    if isinstance(value, Variable):
-        value = value._data
+    value = data_of(value)
     if not isinstance(value, np.ndarray | np.generic):
         return value
     return np.array(value, np.float64 if value.dtype.kind == "f" else None)
