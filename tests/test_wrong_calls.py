@@ -29,6 +29,8 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     "a folder": (lambda: minigrad.load(Path.cwd()), "no file, but a folder or a device; name a"),
     "requires_grad": (lambda: setattr(minigrad.ones(2), "requires_grad", "no"),
                       "Tensor: requires_grad must be True or False, got 'no'"),
+    "requires_grad of a tensor": (lambda: minigrad.Tensor([1.0], requires_grad="no"),
+                                  "Tensor: requires_grad must be True or False, got 'no'"),
     "train": (lambda: nn.ReLU().train("x"), "train: mode must be True or False, got 'x'"),
     "not a float": (lambda: ~X, "invert: ufunc 'invert' not supported for the input types"),
     "a list of layers": (lambda: nn.Sequential([nn.ReLU()]), "got list; pass its modules one by"),

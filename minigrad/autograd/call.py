@@ -291,7 +291,7 @@ def leaf_of(array: Any, requires_grad: bool) -> Any:
     tensor: Any = _new(Variable.result_class)
     tensor._data = np.asarray(array)
     if requires_grad:
-        tensor.requires_grad = True
+        tensor.requires_grad = requires_grad
     if state.get().observers:
         tell("created", tensor)
     return tensor

@@ -72,7 +72,7 @@ class StepTrace(Trace):
         given: What effects were called with: values for local tensors, others themselves.
         streams: The stream from which an effect draws, when it repeats draws.
         errors: How NumPy reported floating-point errors at a step.
-        composed: The steps that are replaced by their parts.
+        composed: The steps that are replaced by their parts, rules of nodes too.
         options: The options of optimizers with which Python computed, and their values.
         gradients: The tensors whose ``.grad`` is read.
     """
@@ -88,7 +88,6 @@ class StepTrace(Trace):
         self.given: dict[Step, tuple[Any, Any]] = {}
         self.streams: dict[Step, Value] = {}
         self.errors: dict[Step, Any] = {}
-        self.composed: set[Step] = set()
         self.gradients: list[Any] = []
         self.options: list[tuple[Any, str, Any]] = []
         self._long_lived: dict[int, Any] = {}  # tensors from outside that were read, by id
@@ -110,7 +109,6 @@ class StepTrace(Trace):
             return
         self._enter(call.scope)
         op = call.op
-        composed = any(id(whole) in self._parts for whole in (*call.residuals, *call.values))
         super().ran(call)
         step = self.steps[-1]
         if _counts(op, step.arguments):
@@ -118,9 +116,8 @@ class StepTrace(Trace):
                 f"the shape of what {op.name} returns depends on the values of a tensor, and a "
                 f"program has fixed shapes: multiply by a mask, or use where"
             )
-        if composed:
-            self.composed.add(step)
-        elif any(not isinstance(each, np.ndarray) for each in call.residuals if each is not None):
+        others = [x for x in call.residuals if x is not None and not isinstance(x, np.ndarray)]
+        if others and step not in self.composed:
             self.memories.share(
                 *leaves((step.arguments, step.outputs), Value)
             )  # it may hold any of them

@@ -85,7 +85,7 @@ def convolution(x: Any, weight: Any, bias: Any, window: Window, groups: int) -> 
     return out
 
 
-def _cannot_transpose(y: Any, weight: Any, groups: int) -> str | None:
+def _cannot_transpose(y: Any, weight: Any, window: Window, groups: int) -> str | None:
     shown = f"input {y.shape}, weight {weight.shape}"
     if weight.ndim < 3 or y.ndim != weight.ndim:
         return f"{shown}: shapes (N, O, ...) and (O, C/groups, ...) expected, with as many axes"
@@ -96,6 +96,8 @@ def _cannot_transpose(y: Any, weight: Any, groups: int) -> str | None:
         )
     if groups < 1 or weight.shape[0] % groups:
         return f"{shown}: {weight.shape[0]} channels cannot be split into {groups} groups"
+    if weight.shape[2:] != window.kernel:
+        return f"{shown}: the window has a kernel of {window.kernel}"
     return None
 
 
@@ -107,7 +109,7 @@ def convolution_transpose(y: Any, weight: Any, size: Sizes, window: Window, grou
 
     From (N, O, *P) to (N, C, *S), where S is `size`. The padding is cut off at the edges.
     """
-    if reason := _cannot_transpose(y, weight, groups):
+    if reason := _cannot_transpose(y, weight, window, groups):
         raise ArgumentError(reason)
     windows = WindowMatrix(window, size, weight.shape, groups)
     matrix = _by_group(weight, groups).swapaxes(-1, -2)  # (G, C/G·K, O/G)

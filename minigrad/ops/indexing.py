@@ -196,16 +196,13 @@ def setitem(x: Any, index: Any, value: Any) -> Tensor:
     return write(x, normalized(index), value, in_place=False)
 
 
-def _dtype_of(x: Any) -> Any:
-    return data_of(x).dtype
-
-
 def write(x: Any, index: Any, value: Any, in_place: bool) -> Any:
     """As `setitem`, by an index of `normalized`; into the memory of `x`, if that is safe."""
+    dtype = data_of(x).dtype
     if isinstance(value, Variable):
-        value = value.astype(_dtype_of(x))  # type: ignore[attr-defined]
+        value = value.astype(dtype)  # type: ignore[attr-defined]
     else:
-        value = wrap(to_array(value, _dtype_of(x), name="setitem"))
+        value = wrap(to_array(value, dtype, name="setitem"))
     return _setitem(x, value, index, in_place)
 
 

@@ -243,9 +243,14 @@ def tensordot(
     columns = [axis for axis in range(len(right)) if axis not in of_b]
     shape = *(left[axis] for axis in rows), *(right[axis] for axis in columns)
     size = math.prod(left[axis] for axis in of_a)
-    a = reshape(transpose(a, (*rows, *of_a)), (math.prod(shape[: len(rows)]), size))
-    b = reshape(transpose(b, (*of_b, *columns)), (size, math.prod(shape[len(rows) :])))
+    a = reshape(_in_order(a, (*rows, *of_a)), (math.prod(shape[: len(rows)]), size))
+    b = reshape(_in_order(b, (*of_b, *columns)), (size, math.prod(shape[len(rows) :])))
     return reshape(matmul(a, b), shape)
+
+
+def _in_order(x: Any, axes: tuple[int, ...]) -> Any:
+    """The transpose; of axes in order it is `x` itself."""
+    return x if axes == tuple(range(len(axes))) else transpose(x, axes)
 
 
 def outer(a: Any, b: Any) -> Tensor:

@@ -9,6 +9,7 @@ import numpy as np
 
 from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.errors import value_error
+from minigrad.autograd.mode import located
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import (
@@ -173,7 +174,12 @@ def histogram(
         ([2, 1, 1], [1.0, 2.0, 3.0, 4.0])
     """
     values = np.asarray(array_of(x)).ravel()
-    edges = np.histogram_bin_edges(values, array_of(bins), range)
+    try:
+        edges = np.histogram_bin_edges(values, array_of(bins), range)
+    except (TypeError, ValueError) as error:
+        raise type(error)(
+            located(f"histogram: {error}; got bins {bins!r}, range {range}")
+        ) from None
     n = len(edges) - 1
     if not (edges[:-1] <= edges[1:]).all():  # NaN, which NumPy lets pass
         raise value_error(f"histogram: edges must ascend, got {edges.tolist()}")
@@ -235,6 +241,12 @@ def _part(shape: tuple[int, ...], axis: Axis) -> float:
     return 1 / n if n else np.inf
 
 
+@formula(
+    """
+    n = np.sum(~np.isnan(x), axis, keepdims=True)  # how many elements are not NaN
+    where(isnan(x), 0, spread(g, x.shape, axis) / n)
+    """
+)
 def _nanmean_x(g: Any, x: Any, axis: Axis) -> Any:
     gone = np.isnan(constant(x))
     n = np.sum(~gone, axis=axis, keepdims=True)

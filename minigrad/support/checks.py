@@ -89,8 +89,8 @@ def check_function(owner: str, value: Any) -> None:
     """Raise a TypeError unless it is a function, of which a transform makes another one."""
     if not callable(value):
         raise TypeError(
-            f"{owner}: a function expected, got {type(value).__name__}: write {owner}(f)(x); "
-            f"tensors that were computed already are differentiated by autograd.grad"
+            f"{owner}: a function expected, got {type(value).__name__}; tensors that were computed "
+            f"already are differentiated by autograd.grad"
         )
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-import math
 import reprlib
+import sys
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
@@ -97,17 +97,19 @@ def created(function: Callable[P, R]) -> Callable[P, R]:
     if "device" not in parameters:
         return named(function)
     by_sizes = next(iter(parameters.values())).kind is inspect.Parameter.VAR_POSITIONAL
-    place = math.inf if by_sizes else [*parameters].index("device")
+    place = sys.maxsize if by_sizes else [*parameters].index("device")
+    plain = named(function)
 
     @named
     @functools.wraps(function)
     def checked_call(*args: Any, **options: Any) -> Any:
-        if options or len(args) > place:
-            on_cpu(args[int(place)] if len(args) > place else options.get("device"))
+        on_cpu(*args[place : place + 1] or [options.get("device")])
         return function(*args, **options)
 
     @functools.wraps(function)
     def call(*args: P.args, **options: P.kwargs) -> R:
+        if not options and len(args) <= place:
+            return plain(*args)  # type: ignore[call-arg]
         given: Any = {name: v for name, v in options.items() if name not in _WITHOUT_EFFECT}
         size = [given.pop("size")] if by_sizes and "size" in given else []
         return checked_call(*args, *size, **given)

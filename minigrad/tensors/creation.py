@@ -257,7 +257,8 @@ def arange(
         raise TypeError("arange: the end is missing")
     bounds: Any = (0, start, step) if end is None else (start or 0, end, step)
     whole = all(isinstance(bound, int) for bound in bounds)
-    if whole and max(map(abs, bounds)) >= 2**63:  # NumPy would make floats of them
+    # NumPy would make floats of larger ones.
+    if whole and not all(-(2**63) <= bound < 2**63 for bound in bounds):
         raise OverflowError(f"arange: integers of 64 bits expected, got {bounds}")
     if dtype is not None and not whole and checked(dtype, "arange").kind in "iu":
         bounds = tuple(map(int, bounds))  # as in PyTorch

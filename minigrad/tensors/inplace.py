@@ -22,7 +22,16 @@ from minigrad.autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
 from minigrad.autograd.hooks import retain
 from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history, mark_written, rewrote
-from minigrad.autograd.node import Edge, Leaf, Node, Variable, clock, data_of, node_of
+from minigrad.autograd.node import (
+    Edge,
+    Leaf,
+    Node,
+    Variable,
+    clock,
+    data_of,
+    node_of,
+    nodes_behind,
+)
 from minigrad.autograd.typing import P, Tensor
 from minigrad.autograd.views import Place, owner
 from minigrad.ops.indexing import getitem, normalized, write
@@ -253,15 +262,11 @@ def _offsets(array: np.ndarray, memory: np.ndarray) -> np.ndarray:
 
 def _keep_old_values(node: Any, since: int, memory: np.ndarray) -> None:
     """Copy saved arrays in memory that is about to be overwritten: rules need the old values."""
-    stack, seen = [node_of(node)], set()
-    while stack:
-        node = stack.pop()
-        if isinstance(node, Node) and node.stamp > since and node not in seen:
-            seen.add(node)
-            stack += node.parents
-            node.saved = tuple(
+    for each in nodes_behind(node, since=since):
+        if isinstance(each, Node) and each.stamp > since:
+            each.saved = tuple(
                 array.copy() if isinstance(array, np.ndarray) and owner(array) is memory else array
-                for array in node.saved
+                for array in each.saved
             )
 
 
@@ -329,12 +334,12 @@ class Fills(Variable):
 
     def bernoulli_(self, p: Any = 0.5, *, generator: Any = None) -> Self:
         """Write 1 with a probability, else 0."""
-        return self._drawn(lambda g, shape: g.random(shape) < getattr(p, "_data", p), generator)
+        return self._drawn(lambda g, shape: g.random(shape) < data_of(p), generator)
 
     def _drawn(self, draw: Callable[..., Any], generator: Any) -> Self:
         with random.drawing_from(generator):
             values = draw(random.generator(), self._data.shape)
-        return self._filled(getattr(values, "_data", values))
+        return self._filled(data_of(values))
 
     def _filled(self, values: Any) -> Self:
         assign(self, np.asarray(values).astype(self._data.dtype, copy=False), "a random fill")

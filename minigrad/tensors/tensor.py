@@ -114,7 +114,7 @@ class Tensor(Methods, Fills, Variable):
         if state.get().observers:
             tell("created", self)
         if requires_grad:
-            self.requires_grad = True
+            self.requires_grad = requires_grad
 
     # Array attributes -----------------------------------------------------------------------------
 
@@ -506,7 +506,7 @@ class Tensor(Methods, Fills, Variable):
             numpy_functions.refuse_loss()
         tell("left", self, "np.asarray()")
         array = np.array(self._data, dtype, copy=copy)
-        return lend(array) if array is self._data else array
+        return lend(array) if np.may_share_memory(array, self._data) else array
 
     __array_ufunc__ = numpy_functions.array_ufunc
     __array_function__ = numpy_functions.array_function

@@ -34,6 +34,7 @@ class Trace(Observer):
             before what runs in it.
         values: The values, by number.
         outside: Those that were there before a step read them.
+        composed: The ops that are composed of others.
         origins: For an output of a step that is composed of others the value that it passes on.
 
     Example:
@@ -51,6 +52,7 @@ class Trace(Observer):
         self.steps: list[Step] = []
         self.values: list[Value] = []
         self.outside: list[Value] = []
+        self.composed: set[Step] = set()
         self.origins: dict[Value, Value] = {}
         self._identity = Identity()
         self._keep, self._lines = keep, lines
@@ -67,6 +69,8 @@ class Trace(Observer):
         composed = any(id(whole) in self._parts for whole in wholes)
         known = [self._current(output._data) if composed else None for output in call.outputs]
         step = self._step("forward", call.op.name, self.arguments(call), op=call.op, node=call.node)
+        if composed:
+            self.composed.add(step)
         step.outputs += [self._made(step, output) for output in call.outputs]
         self._pass_on(step, known)
         for residual in call.residuals:

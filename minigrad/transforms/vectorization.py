@@ -212,11 +212,7 @@ class _MappedCall(SampleTrace):
 
     def of_all(self, result: Any, values: list[Any], out_dims: Any) -> tuple[Any, list[Any]]:
         """Run the steps for all samples: the result of one sample, and the values in its place."""
-        composed = {step.inside for step in self.steps}
-        self._wholes = {
-            step for step in self.steps
-            if step.phase == "backward" or (step.phase == "forward" and step in composed)
-        }  # fmt: skip
+        self._wholes = self.composed | {step for step in self.steps if step.phase == "backward"}
         for value, sample in self.samples:
             hooks = sample._node.hooks if isinstance(sample._node, Leaf) else {}
             if hooks:

@@ -344,6 +344,12 @@ def test_unflatten_has_no_axis_beyond_the_last(dim: int) -> None:
         minigrad.unflatten(t(2, 3), dim, (1, -1))
 
 
+def test_unflatten_of_an_empty_tensor_has_the_size_of_the_axis() -> None:
+    with pytest.raises(ValueError, match="^unflatten: an axis 1 of size 9 expected"):
+        minigrad.unflatten(t(0, 4), 1, (3, 3))
+    assert minigrad.unflatten(t(0, 4), 1, (2, 2)).shape == (0, 2, 2)
+
+
 @pytest.mark.parametrize("name", [
     "concatenate", "stack", "hstack", "vstack", "dstack", "column_stack",
 ])  # fmt: skip

@@ -41,7 +41,8 @@ def matrix_power(A: Any, n: int) -> Tensor:
     """
     if reason := no_square(A):
         raise ValueError(f"matrix_power: {reason}")
-    if operator.index(n) == 0:
+    n = operator.index(n)  # not NumPy's: abs(np.int8(-128)) is negative
+    if n == 0:
         return where(False, A, np.eye(shape_of(A)[-1], dtype=bool))
     square = inv(A) if n < 0 else A
     result: Any = None

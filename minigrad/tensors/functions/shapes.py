@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 from collections.abc import Sequence
 from itertools import accumulate
 from itertools import combinations as choices
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from minigrad import ops
+from minigrad.autograd.errors import refuse_shapes
 from minigrad.autograd.mode import located
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
@@ -124,6 +126,8 @@ def unflatten(input: Any, dim: int, sizes: Sequence[int]) -> Tensor:
         (2, 3, 4)
     """
     dim = normalize_axis_index(dim, input.ndim, located("unflatten"))
+    wrong = -1 not in sizes and math.prod(sizes) != input.shape[dim]
+    refuse_shapes(wrong, "unflatten", f"an axis {dim} of size {math.prod(sizes)}", input)
     return ops.reshape(input, (*input.shape[:dim], *sizes, *input.shape[dim + 1 :]))
 
 
