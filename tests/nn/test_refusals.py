@@ -41,7 +41,7 @@ REFUSALS: dict[str, str] = {
     "nn.Linear(3, True)": "Linear: out_features ... int ... True",
     "F.bilinear(X, X, X)": "bilinear: ... got (2, 3) and (2, 3) and (2, 3)",
     "nn.SwiGLU(12, 0)": "SwiGLU: d_ff",
-    "nn.Unflatten(1, (2, 3))(ones(2, 5))": "(2,2,3); got float32 (2, 5) [in Unflatten]",
+    "nn.Unflatten(1, (2, 3))(ones(2, 5))": "axis 1 of size 6 expected, got (2, 5) [in Unflatten]",
     "nn.Unflatten(1, (-1, -1))(ones(2, 6))": "only specify one unknown",
     "nn.Unflatten(1, (4, -1))(ones(2, 6))": "got float32 (2, 6)",
     "nn.Unflatten(1, (0, -1))(ones(2, 6))": "got float32 (2, 6)",
