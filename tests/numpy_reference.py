@@ -362,9 +362,6 @@ def attention(
     return weights @ value
 
 
-ring_attention = attention  # on one rank
-
-
 def windows(x: Any, window: Any, fill: float) -> Any:
     """Every window of an input, one at a time, with its place in the output."""
     kernel, stride, padding, dilation = window

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad.autograd.views import owner
 from minigrad.tracing import Value
 from minigrad.tracing.identity import Identity
 
@@ -20,13 +19,11 @@ class Layout(NamedTuple):
         memory: The number of its memory.
         fresh: Whether it has the memory to itself, which was made with it.
         strides: Its strides.
-        held: The bytes of the memory.
     """
 
     memory: int
     fresh: bool
     strides: tuple[int, ...]
-    held: int
 
 
 class Memories:
@@ -52,7 +49,7 @@ class Memories:
         """Note the layout of a new value."""
         memory = self._identity.memory(array)
         fresh = array.base is None and not memory.values and not memory.writes
-        self.layouts[value] = Layout(memory.number, fresh, array.strides, owner(array).nbytes)
+        self.layouts[value] = Layout(memory.number, fresh, array.strides)
 
     def number(self, thing: Any) -> int:
         """The number of the memory of a tensor or an array."""

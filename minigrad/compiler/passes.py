@@ -56,8 +56,6 @@ def drop_unused(program: Program) -> None:
                 instruction.function = Pull(instruction.function.pulled, wanted)
             used.update(instruction.reads)
             kept.append(instruction)
-        else:
-            program.marks[instruction.place] = "dropped", ""
     dropped = len(program.instructions) - len(kept)
     program.instructions = kept[::-1]
     if dropped:
@@ -91,7 +89,6 @@ def share_equal(program: Program) -> None:
             kept.append(instruction)
             continue
         shared += 1
-        program.marks[instruction.place] = "shared", str(first.outputs[0])
         for old, value in zip(instruction.outputs, first.outputs, strict=True):
             if old is not None and value is not None:
                 new[old] = value
@@ -155,7 +152,6 @@ def own_gradients(program: Program) -> None:
     for instruction, free in _with_free_values(program):
         if instruction.function is add_to_grad and not any(v in free for v in instruction.reads):
             instruction.function = add_copy_to_grad
-            program.marks[instruction.place] = "copied", ""
 
 
 def reuse_memory(program: Program) -> None:
@@ -169,7 +165,6 @@ def reuse_memory(program: Program) -> None:
         for value in instruction.args:
             if isinstance(value, Value) and value in free and _kind(value) == _kind(out):
                 instruction.function, instruction.into = ufunc, value
-                program.marks[instruction.place] = "into", str(value)
                 reused += 1
                 break
     if reused:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -50,7 +49,6 @@ class Value:
         memory: Equal for values that may share memory. None: nothing is known of it.
         fresh: Whether an instruction made its memory, and nothing outside of the program sees it.
         strides: The layout of the array; None if it is not known.
-        held: The bytes of that memory; 0 for those of the array itself.
     """
 
     number: int
@@ -59,14 +57,6 @@ class Value:
     memory: int | None = None
     fresh: bool = False
     strides: tuple[int, ...] | None = None
-    held: int = 0
-
-    @property
-    def bytes(self) -> int:
-        """The size of its array in bytes, 0 if unknown."""
-        if self.shape is None or self.dtype is None:
-            return 0
-        return math.prod(self.shape) * self.dtype.itemsize
 
     def __str__(self) -> str:
         return f"%{self.number}"
@@ -92,7 +82,6 @@ class Instruction:
         where: The module as errors name it: by its class outside of another module.
         op: The op whose forward function it calls, if it does.
         errors: How NumPy reports floating-point errors in it; None for the default.
-        place: How many instructions were recorded before it.
     """
 
     name: str
@@ -109,7 +98,6 @@ class Instruction:
     where: str = ""
     op: Any = None
     errors: dict[str, Any] | None = None
-    place: int = 0
 
     @property
     def reads(self) -> list[Value]:
@@ -158,7 +146,6 @@ class Program:
         instructions: What runs.
         result: What the step returns, with values in the place of tensors.
         notes: What the passes did, a line each.
-        marks: What they did with single instructions, by place: a word, and what it is about.
 
     Example:
         >>> import minigrad
@@ -176,14 +163,11 @@ class Program:
     instructions: list[Instruction]
     result: Any
     notes: list[str] = field(default_factory=list)
-    marks: dict[int, tuple[str, str]] = field(default_factory=dict)
 
     def copied(self) -> Program:
         """The same program with instructions of its own, which no pass has changed."""
         instructions = [replace(instruction) for instruction in self.instructions]
-        return replace(
-            self, instructions=instructions, notes=list(self.notes), marks=dict(self.marks)
-        )
+        return replace(self, instructions=instructions, notes=list(self.notes))
 
     def __str__(self) -> str:
         names = self.names()

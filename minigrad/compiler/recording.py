@@ -161,13 +161,13 @@ class _Writer:
         if layout is not None:
             value.shape, value.dtype = traced.shape, traced.dtype
             value.memory = self._memories.one(layout.memory)
-            value.strides, value.held = layout.strides, layout.held
+            value.strides = layout.strides
             value.fresh = layout.fresh and value.memory not in self._seen
         elif traced.dtype is not None:  # a number of NumPy, or a part that the trace has read
             value.shape, value.dtype = traced.shape, traced.dtype
             sources = [self._value(each) for each in traced.step.reads[:1]] if traced.step else []
             if sources and isinstance(sources[0], Value):
-                value.memory, value.held = sources[0].memory, sources[0].held  # it may be a view
+                value.memory = sources[0].memory  # it may be a view
         self._values[traced] = value
         return value
 
@@ -199,7 +199,6 @@ class _Writer:
                 where=(scope.path or scope.kind) if scope else "",
                 op=step.op if step and function is not constant else None,
                 errors=None if errors == self._outer else errors,
-                place=len(self._instructions),
             )
         )  # fmt: skip
 
@@ -232,7 +231,7 @@ def _keep_old_values(program: Program) -> None:
                     copy.strides = old.strides
                     instruction = Instruction(
                         "copy", "forward", functions.copied, (old,), {}, (copy,),
-                        line=each.line, place=each.place,
+                        line=each.line,
                     )  # fmt: skip
                     found.insert(-1, instruction)
                     for other in program.instructions[number + 1 :]:

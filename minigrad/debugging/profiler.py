@@ -1,4 +1,4 @@
-"""The costs of a step: time, floating-point operations and memory, op by op.
+"""The costs of a step: time and memory, op by op.
 
 One observer records each op and each backward step. All tables and the curve of the memory are made
 from its events, and from the births and deaths of their arrays.
@@ -16,9 +16,8 @@ from minigrad.autograd.mode import state
 from minigrad.autograd.node import Leaf, Node, Variable, data_of
 from minigrad.autograd.scope import LOOP, FunctionCall
 from minigrad.autograd.views import owner
-from minigrad.debugging.flops import ALWAYS, count_flops
 from minigrad.debugging.memory import arrays, readable
-from minigrad.debugging.tables import REST, By, Event, Text, aligned, count_text, table, time_text
+from minigrad.debugging.tables import REST, By, Event, Text, aligned, table, time_text
 from minigrad.tracing.lines import line_of, lines_of_nodes, user_frame
 
 OWNERS = 10
@@ -58,8 +57,6 @@ class Profile(Observer):
         >>> model, x = nn.Sequential(nn.Linear(64, 32), nn.Tanh(), nn.Linear(32, 8)), ones(16, 64)
         >>> with Profile() as profile:
         ...     model(x).sum().backward()
-        >>> profile.flops  # 3 products of the first layer would be 196608; x needs no gradient
-        155648
         >>> profile.peak  # most of it is the gradient of the first weight, and x
         15368
     """
@@ -68,7 +65,7 @@ class Profile(Observer):
         self.events: list[Event] = []
         self._changes: list[tuple[float, _Memory, int]] = []  # time, and 1 for a birth, -1 an end
         self._alive: dict[int, _Memory] = {}  # by the id of the array that owns the memory
-        self._nodes = weakref.WeakKeyDictionary[Node, tuple[Event, Any]]()
+        self._nodes = weakref.WeakKeyDictionary[Node, Event]()
         self._leaves: set[Leaf] = set()  # of a pass whose gradients were not looked at yet
         self._lines: dict[tuple[Any, int], str] = {}
         # The clock stops outside of the block, and while the profile works.
@@ -95,18 +92,16 @@ class Profile(Observer):
         place = frame.f_code, frame.f_lineno
         if place not in self._lines:
             self._lines[place] = line_of(frame)
-        op = call.op
-        flops, backward = count_flops(op, call.arguments, call.result)
         looped = isinstance(call.frame, FunctionCall) and call.frame.name == LOOP
-        name = f"{op.name}, in a loop of vmap" if looped else op.name
-        event = self._add(name, False, state.get().scope, self._lines[place], now, flops)
+        name = f"{call.op.name}, in a loop of vmap" if looped else call.op.name
+        event = self._add(name, False, state.get().scope, self._lines[place], now)
         for value in call.given:
             leaf = isinstance(value, Variable) and isinstance(value._node, Leaf)
             self._hold(value, event, LEAF if leaf else "input")
         self._hold(call.result, event)
         node = call.node
         if node is not None:
-            self._nodes[node] = event, backward
+            self._nodes[node] = event
             lines_of_nodes[node] = event.line
             self._save(node, event)
         self._start_clock()
@@ -116,7 +111,7 @@ class Profile(Observer):
         self._stop_clock()
         node = values._node if isinstance(values, Variable) else None
         if isinstance(node, Node) and node in self._nodes:
-            event = self._nodes[node][0]
+            event = self._nodes[node]
             for memory in self._alive.values():
                 if memory.saver is event:
                     memory.saver, memory.what = None, "result"
@@ -128,14 +123,8 @@ class Profile(Observer):
         """Record a step of a backward pass."""
         node, cotangent = pull.node, pull.cotangent
         now = self._stop_clock()
-        counts = self._nodes[node][1] if node in self._nodes else {}
-        flops = 0
-        if not isinstance(cotangent, Variable):  # otherwise its ops were seen by themselves
-            wanted = zip(node.plan.slot_names, pull.parts, strict=True)
-            names = [ALWAYS, *(name for name, part in wanted if part is not None)]
-            flops = sum(counts.get(name, 0) for name in names)
         line = lines_of_nodes.get(node, "")
-        event = self._add(node.plan.op.name, True, node.scope, line, now, flops)
+        event = self._add(node.plan.op.name, True, node.scope, line, now)
         self._hold((cotangent, *pull.parts), event, "gradient")
         self._leaves.update(edge for edge in node.edges if isinstance(edge, Leaf))
         self._start_clock()
@@ -148,8 +137,8 @@ class Profile(Observer):
         self._lost += perf_counter() - self._stopped
         self._running = True
 
-    def _add(self, op: str, backward: bool, scope: Any, line: str, now: float, n: int = 0) -> Event:
-        event = Event(op, backward, scope, line, self._end, now - self._end, n)
+    def _add(self, op: str, backward: bool, scope: Any, line: str, now: float) -> Event:
+        event = Event(op, backward, scope, line, self._end, now - self._end)
         self._end = now
         self.events.append(event)
         return event
@@ -198,11 +187,6 @@ class Profile(Observer):
     # Results ------------------------------------------------------------------------------------
 
     @property
-    def flops(self) -> int:
-        """The floating-point operations of all ops and backward steps."""
-        return sum(event.flops for event in self.events)
-
-    @property
     def peak(self) -> int:
         """The most bytes that were alive at a time."""
         return sum(memory.nbytes for memory in self._at_peak()[1])
@@ -215,9 +199,9 @@ class Profile(Observer):
                 or ``"op"``.
 
         Returns:
-            A row for each: its calls, the time of its forward and its backward ops, its
-            floating-point operations, the bytes that it saved for the backward pass, and the bytes
-            that it made and that were alive at the peak.
+            A row for each: its calls, the time of its forward and its backward ops, the
+            bytes that it saved for the backward pass, and the bytes that it made and that were
+            alive at the peak.
 
         Raises:
             ValueError: `by` is not one of the three.
@@ -289,6 +273,6 @@ class Profile(Observer):
         owners = "\n".join(rows[: OWNERS + 1] + ["..."] * (len(rows) > OWNERS + 1))
         return (
             f"{forward} ops and {backward} backward steps in "
-            f"{time_text(sum(event.seconds for event in self.events))}, {count_text(self.flops)} "
-            f"FLOPs; peak of the memory: {readable(self.peak)}{where}\n\n{self.table()}\n\n{owners}"
+            f"{time_text(sum(event.seconds for event in self.events))}; "
+            f"peak of the memory: {readable(self.peak)}{where}\n\n{self.table()}\n\n{owners}"
         )

@@ -1,4 +1,4 @@
-"""Tables of events: time, floating-point operations and bytes, by module, line or op."""
+"""Tables of events: time and bytes, by module, line or op."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,6 @@ class Event:
     line: str  # the line of the program that called the op; empty if unknown
     start: float  # when it began, in seconds
     seconds: float  # how long it took; 0 if that was not measured
-    flops: int = 0  # its floating-point operations: see `minigrad.debugging.flops`
     saved: int = 0  # the bytes that it saved for the backward pass, and nothing before it
     peak: int = 0  # the bytes that it made and that were alive at the peak
 
@@ -74,7 +73,7 @@ def _costs(events: Sequence[Event], whole: float) -> list[Any]:
         _seconds(e for e in events if not e.backward),
         _seconds(e for e in events if e.backward),
         whole and _seconds(events) / whole,
-        *(sum(getattr(e, name) for e in events) for name in ("flops", "saved", "peak")),
+        *(sum(getattr(e, name) for e in events) for name in ("saved", "peak")),
     ]
 
 
@@ -99,16 +98,7 @@ def time_text(seconds: float) -> str:
     return f"{seconds / size:.3g} {unit}"
 
 
-def count_text(count: float) -> str:
-    """A count in thousands: ``1.2 M``."""
-    for unit in ("", " k", " M", " G"):
-        if count < 1000:
-            return f"{count:.3g}{unit}"
-        count /= 1000
-    return f"{count:.3g} T"
-
-
 COLUMNS: list[tuple[str, Callable[[Any], str]]] = [
     ("calls", str), ("forward", time_text), ("backward", time_text), ("share", "{:.0%}".format),
-    ("FLOPs", count_text), ("saved", readable), ("at the peak", readable),
+    ("saved", readable), ("at the peak", readable),
 ]  # fmt: skip

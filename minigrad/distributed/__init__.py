@@ -3,8 +3,7 @@
 Read it in this order: `communicators` (who takes part), `waiting` (no wait is for ever),
 `collectives` (the ops and their rules), `data_parallel` (the model on every rank, the data
 divided) with its `reducer` and `replicas`, `sync_batch_norm`, `tensor_parallel` (layers divided
-among ranks), `parallelize` (a whole model), `ring_attention` (sequences divided by position),
-`zero_redundancy` (optimizer states), `saving`.
+among ranks), `parallelize` (a whole model), `zero_redundancy` (optimizer states), `saving`.
 """
 
 from minigrad.distributed.collectives import (
@@ -18,7 +17,6 @@ from minigrad.distributed.collectives import (
 from minigrad.distributed.communicators import Communicator, world
 from minigrad.distributed.data_parallel import DistributedDataParallel, DistributedSampler
 from minigrad.distributed.plan import parallelize
-from minigrad.distributed.ring import ring_attention
 from minigrad.distributed.saving import load_training, save_training
 from minigrad.distributed.sync_batch_norm import SyncBatchNorm
 from minigrad.distributed.tensor_parallel import (
@@ -26,7 +24,6 @@ from minigrad.distributed.tensor_parallel import (
     RowParallelLinear,
     copy_to_parts,
     sum_of_parts,
-    vocabulary_parallel_cross_entropy,
 )
 from minigrad.distributed.zero_redundancy import ZeroRedundancyOptimizer
 
@@ -34,6 +31,5 @@ __all__ = [
     "ColumnParallelLinear", "Communicator", "DistributedDataParallel", "DistributedSampler",
     "RowParallelLinear", "SyncBatchNorm", "ZeroRedundancyOptimizer", "all_gather", "all_reduce",
     "all_to_all", "broadcast", "copy_to_parts", "load_training", "parallelize", "ppermute",
-    "reduce_scatter", "ring_attention", "save_training", "sum_of_parts",
-    "vocabulary_parallel_cross_entropy", "world",
+    "reduce_scatter", "save_training", "sum_of_parts", "world",
 ]  # fmt: skip

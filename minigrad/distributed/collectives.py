@@ -334,10 +334,6 @@ def copy_from_root(tensors: Iterable[Tensor], comm: Communicator) -> None:
         assign(tensor, broadcast(tensor.detach(), comm=comm))
 
 
-exchange_arrays = _ppermute.op.forward
-"""`ppermute` of arrays, for kernels."""
-
-
 # The rules ------------------------------------------------------------------------------------
 
 

@@ -21,7 +21,7 @@ from minigrad.nn.transformers.layers import Layer
 M = TypeVar("M", bound=Module)
 
 
-def parallelize(model: M, comm: Communicator | None = None, *, gather_logits: bool = True) -> M:
+def parallelize(model: M, comm: Communicator | None = None) -> M:
     """Divide the weights of a transformer among ranks; it computes the same numbers as before.
 
     All ranks make the same model and call this; the values on rank 0 count, also the state of
@@ -45,8 +45,6 @@ def parallelize(model: M, comm: Communicator | None = None, *, gather_logits: bo
     Args:
         model: The model; it is changed. A module that is divided itself is replaced.
         comm: The ranks among which it is divided; all if None.
-        gather_logits: Whether a divided `nn.Linear` that makes logits returns all of them, or only
-            this rank's, for `vocabulary_parallel_cross_entropy`.
 
     Returns:
         The model.
@@ -65,7 +63,7 @@ def parallelize(model: M, comm: Communicator | None = None, *, gather_logits: bo
     if not isinstance(model, Module):
         raise TypeError(f"parallelize: a module expected, got {type(model).__name__}")
     comm = comm or world()
-    parts = _parts(model, comm, gather_logits)
+    parts = _parts(model, comm)
     if not parts:
         raise ValueError(
             f"parallelize: {type(model).__name__} has no transformer layer, no attention and no "
@@ -91,7 +89,7 @@ def parallelize(model: M, comm: Communicator | None = None, *, gather_logits: bo
     return found
 
 
-def _parts(model: Module, comm: Communicator, gather_logits: bool) -> list[tuple[Module, Module]]:
+def _parts(model: Module, comm: Communicator) -> list[tuple[Module, Module]]:
     """The modules that are to be divided, each with this rank's part of it."""
     tables = {id(m.weight) for m in model.modules() if type(m) is Embedding}
     tied = tables & {id(m.weight) for m in model.modules() if type(m) is Linear}
@@ -115,5 +113,5 @@ def _parts(model: Module, comm: Communicator, gather_logits: bool) -> list[tuple
         elif type(module) is Embedding and id(module.weight) in tied:
             found.append((module, VocabularyParallelEmbedding(module, comm)))
         elif type(module) is Linear and id(module.weight) in tied:
-            found.append((module, ColumnParallelLinear(module, comm, gather_output=gather_logits)))
+            found.append((module, ColumnParallelLinear(module, comm)))
     return found

@@ -32,7 +32,6 @@ from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import primitive
 from minigrad.distributed.collectives import (
     adjoint,
-    all_reduce,
     broadcast,
     reduce_arrays,
     run_collective,
@@ -43,7 +42,6 @@ from minigrad.nn import functional as F
 from minigrad.nn.functional import MaskLike
 from minigrad.nn.module.registry import join
 from minigrad.ops.casting import as_tensor
-from minigrad.support.checks import check_choice
 from minigrad.tensors.tensor import Tensor
 
 # The two ends of a divided part ---------------------------------------------------------------
@@ -347,80 +345,18 @@ class VocabularyParallelEmbedding(Divided, Embedding):
     def forward(self, input: Tensor | np.ndarray) -> Tensor:
         """Look up vectors: integers of any shape get an axis of size embedding_dim at the end."""
         ids = np.asarray(input)
-        _check_indices("VocabularyParallelEmbedding", ids, self.num_embeddings)
-        start, end = share(self.num_embeddings, self.comm)
-        own, local = _own_rows(ids, start, end)
+        size = self.num_embeddings
+        if ids.size and not 0 <= ids.min() <= ids.max() < size:
+            raise IndexError(
+                located(
+                    f"VocabularyParallelEmbedding: indices 0 to {size - 1} expected, got "
+                    f"{ids.min()} to {ids.max()}"
+                )
+            )
+        start, end = share(size, self.comm)
+        own = (start <= ids) & (ids < end)
+        local = np.where(own, ids - start, 0)
         padding = self.padding_idx
         padding = padding - start if padding is not None and start <= padding < end else None
         vectors = F.embedding(local, self.weight, padding)
         return sum_of_parts(ops.where(own[..., None], vectors, 0.0), comm=self.comm)
-
-
-def _check_indices(name: str, ids: np.ndarray, size: int) -> None:
-    if ids.size and not 0 <= ids.min() <= ids.max() < size:
-        raise IndexError(
-            located(f"{name}: indices 0 to {size - 1} expected, got {ids.min()} to {ids.max()}")
-        )
-
-
-def _own_rows(ids: np.ndarray, start: int, end: int) -> tuple[np.ndarray, np.ndarray]:
-    """Which indices this rank holds, and where; 0 for those of other ranks."""
-    own = (start <= ids) & (ids < end)
-    return own, np.where(own, ids - start, 0)
-
-
-# The loss -------------------------------------------------------------------------------------
-
-
-def vocabulary_parallel_cross_entropy(
-    logits: Tensor, target: Any, reduction: str = "mean", *, ignore_index: int | None = -100,
-    label_smoothing: float = 0.0, comm: Communicator | None = None,
-) -> Tensor:  # fmt: skip
-    """Compute the cross-entropy of logits that are divided among ranks by class.
-
-    The ranks add three numbers for each target, whatever the number of classes is.
-
-    Args:
-        logits: This rank's logits, of shape (..., classes of this rank), as the undivided ones are
-            by `parallelize` or `ColumnParallelLinear`.
-        target: Class indices among all classes, integers of shape (...), the same on all ranks.
-        reduction: "mean" or "sum" over the targets, or "none" for one loss per target.
-        ignore_index: A class index that is ignored; None to ignore none.
-        label_smoothing: The probability that is spread evenly over all classes.
-        comm: The ranks that take part; all if None.
-
-    Returns:
-        The loss, the same on all ranks: a scalar, or of shape (...).
-
-    Raises:
-        IndexError: A class index is out of range.
-        ValueError: Shapes do not fit, or an option is unknown.
-
-    Example:
-        >>> from minigrad import distributed, tensor
-        >>> logits = tensor([[0.0, 0.0]])
-        >>> round(distributed.vocabulary_parallel_cross_entropy(logits, [1]).item(), 4)
-        0.6931
-    """
-    comm, ids, name = comm or world(), np.asarray(target), "vocabulary_parallel_cross_entropy"
-    classes = int(all_reduce(np.array(logits.shape[-1]), comm=comm).item())
-    start, end = share(classes, comm)
-    wanted = (*ids.shape, end - start)
-    if logits.shape != wanted:
-        raise ValueError(
-            located(f"{name}: logits of shape {wanted} expected for {classes} classes on rank "
-                    f"{comm.rank} of {comm.size}, got {tuple(logits.shape)}")
-        )  # fmt: skip
-    counted = np.ones(ids.shape, bool) if ignore_index is None else ids != ignore_index
-    _check_indices(name, ids[counted], classes)
-    top = all_reduce(ops.max(logits.detach(), axis=-1, keepdims=True), "max", comm=comm)
-    shifted = logits - top
-    own, local = _own_rows(np.where(counted, ids, -1), start, end)
-    picked = ops.take_along_axis(shifted, local[..., None], -1)[..., 0]
-    sums = [ops.exp(shifted).sum(-1), ops.where(own, picked, 0.0), shifted.sum(-1)]
-    exponentials, right, every = sum_of_parts(ops.stack(sums), comm=comm)
-    expected = (1 - label_smoothing) * right + label_smoothing / classes * every
-    losses = ops.where(counted, ops.log(exponentials) - expected, 0.0)
-    check_choice(name, "reduction", reduction, ("mean", "sum", "none"))
-    total = losses if reduction == "none" else losses.sum()
-    return total / counted.sum() if reduction == "mean" else total

@@ -5,7 +5,6 @@ Its rooms, in the order of the work: `record` (what ran, as data, and folded), `
 """
 
 from minigrad.viz.drawing.attention import AttentionMaps, attention
-from minigrad.viz.drawing.program import ProgramDrawing, program
 from minigrad.viz.explanation.report import Explanation, explain
 from minigrad.viz.formula import Formula, formulas
 from minigrad.viz.page import walks
@@ -23,8 +22,8 @@ from minigrad.viz.record.tracing import Trace, trace
 
 __all__ = [  # noqa: RUF022 (functions first, then what they return)
     "all_ranks", "attention", "charts", "explain", "explore", "formulas", "graph",
-    "program", "trace", "walks",
+    "trace", "walks",
     "AttentionMap", "AttentionMaps", "Edge", "Explanation",
-    "Formula", "Graph", "Group", "Heatmap", "Node", "Page", "Part", "ProgramDrawing", "Saved",
+    "Formula", "Graph", "Group", "Heatmap", "Node", "Page", "Part", "Saved",
     "Step", "Stop", "Summary", "Trace",
 ]  # fmt: skip

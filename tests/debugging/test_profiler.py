@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, nn, tensor
-from minigrad.autograd import Observer, graph_memory, saved_tensors_hooks
+from minigrad import Tensor, nn
+from minigrad.autograd import graph_memory, saved_tensors_hooks
 from minigrad.debugging import Profile
-from minigrad.nn import functional as F
 
 
 def profiled(run: Any) -> Profile:
@@ -125,97 +124,6 @@ def test_packed_values_are_not_unpacked() -> None:
     x = minigrad.ones(3, requires_grad=True)
     with saved_tensors_hooks(lambda t: t, unpack):
         profiled(lambda: x.exp().sum())
-
-
-def test_flops_of_products() -> None:
-    a = minigrad.ones(5, 2, 3, requires_grad=True)
-    w = minigrad.ones(3, 4, requires_grad=True)
-    forward = 2 * 5 * 2 * 3 * 4
-    for run in (
-        lambda: a @ w,
-        lambda: minigrad.einsum("bij,jk->bik", a, w),
-        lambda: minigrad.tensordot(a, w, 1),
-        lambda: F.linear(a, w.T),
-    ):
-        assert profiled(run).flops == forward
-        assert profiled(lambda run=run: run().sum().backward()).flops == 3 * forward
-    assert profiled(lambda: (a.detach() @ w).sum().backward()).flops == 2 * forward
-    assert profiled(lambda: (a * 2.0).sum().backward()).flops == 0
-
-
-@pytest.mark.needs("torch")
-@pytest.mark.parametrize(
-    ("make", "shape"),
-    [(lambda t: t.Linear(6, 4), (5, 6)),
-     (lambda t: t.Conv2d(4, 6, 3, stride=2, padding=1), (2, 4, 9, 8)),
-     (lambda t: t.ConvTranspose2d(4, 6, 3, stride=2), (2, 4, 5, 4))],
-)  # fmt: skip
-def test_flops_are_pytorchs(make: Any, shape: tuple[int, ...]) -> None:
-    import torch
-    from torch.utils.flop_counter import FlopCounterMode
-
-    ours, x = make(nn), np.ones(shape, np.float32)
-    with FlopCounterMode(display=False) as counter:
-        make(torch.nn)(torch.tensor(x, requires_grad=True)).sum().backward()
-    y = tensor(x, requires_grad=True)
-    assert profiled(lambda: ours(y).sum().backward()).flops == counter.get_total_flops()
-
-
-def test_groups_of_a_convolution_multiply_less() -> None:
-    x = minigrad.ones(2, 4, 9, 8)
-    whole, grouped = nn.Conv2d(4, 6, 3), nn.Conv2d(4, 6, 3, groups=2)
-    assert profiled(lambda: whole(x)).flops == 2 * profiled(lambda: grouped(x)).flops
-
-
-def attend() -> Tensor:
-    q, k = minigrad.randn(2, 4, 5, 6), minigrad.randn(2, 4, 7, 6)
-    return F.scaled_dot_product_attention(q, k, k[..., :3])
-
-
-FUSED: dict[str, Any] = {
-    "attention": attend,
-    "lstm": lambda: nn.LSTM(3, 5, batch_first=False)(minigrad.ones(7, 2, 3)),
-    "gru": lambda: nn.GRU(3, 5, batch_first=False)(minigrad.ones(7, 2, 3)),
-    "rnn": lambda: nn.RNN(3, 5, batch_first=False)(minigrad.ones(7, 2, 3)),
-}
-
-
-@pytest.mark.parametrize("name", FUSED)
-def test_a_fused_op_counts_what_it_stands_for(name: str) -> None:
-    parts: list[int] = []
-
-    class Composed(Observer):
-        def ran(self, call: Any) -> None:
-            op = call.op
-            if op.name == name:
-                arrays = [tensor(a) if isinstance(a, np.ndarray) else a for a in call.arguments]
-                parts.append(profiled(lambda: op.call_with(op.decomposition, arrays)).flops)
-
-    with Composed():
-        FUSED[name]()
-    assert parts == [event.flops for event in profiled(FUSED[name]).events if event.op == name]
-    assert parts[0] > 0
-
-
-def test_the_backward_step_of_a_fused_op_counts_its_products() -> None:
-    q, k, v = (minigrad.randn(2, 3, 5, 6, requires_grad=True) for _ in range(3))
-    profile = profiled(lambda: F.scaled_dot_product_attention(q, k, v).sum().backward())
-    forward, backward = (event.flops for event in profile.events if event.op == "attention")
-    assert forward == 2 * 2 * (2 * 3 * 5 * 5 * 6)  # scores, and sums of values
-    assert 2 * backward == 5 * forward  # the scores again, and a product for each of q, k, v and P
-    values = profiled(lambda: F.scaled_dot_product_attention(q.detach(), k.detach(), v).backward(q))
-    assert max(event.flops for event in values.events if event.backward) == 3 * forward // 2
-    for name in ("lstm", "gru", "rnn"):
-        profile = profiled(lambda name=name: FUSED[name]()[0].sum().backward())
-        forward, backward = (event.flops for event in profile.events if event.op == name)
-        assert backward == 2 * forward  # for the state before, and for the weight
-
-
-def test_higher_orders_count_their_ops() -> None:
-    a = minigrad.ones(2, 3, requires_grad=True)
-    b = minigrad.ones(3, 4, requires_grad=True)
-    run = lambda: minigrad.autograd.grad((a @ b).sum(), [a, b], create_graph=True)
-    assert profiled(run).flops == 3 * 48
 
 
 def test_a_loop_of_vmap_is_named() -> None:

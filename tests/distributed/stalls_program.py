@@ -29,7 +29,6 @@ CALLS: dict[str, Callable[[], Any]] = {
     "broadcast": lambda: distributed.broadcast(x, 1),
     "all_to_all": lambda: distributed.all_to_all(x, 0, 1),
     "ppermute": lambda: distributed.ppermute(x, 1),
-    "ring_attention": lambda: distributed.ring_attention(x, x, x),
     "all_gather_object": lambda: WORLD.all_gather_object(x.tolist()),
     "split": lambda: WORLD.split(0),
     "save_training": lambda: distributed.save_training(tempfile.mkdtemp(), model=model),

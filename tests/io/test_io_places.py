@@ -48,13 +48,6 @@ def graph() -> Any:
     return viz.graph(x * x)
 
 
-def program(path: Path) -> None:
-    step = minigrad.capture(lambda x: (x * 2).sum())
-    for _ in range(2):
-        step(minigrad.ones(3))
-    viz.program(step).save(path)
-
-
 def statistics() -> Any:
     model = nn.Linear(2, 1)
     kept = debugging.Statistics(model)
@@ -75,7 +68,6 @@ FILES: dict[str, Callable[[Path], Any]] = {
     "page.html": lambda path: viz.explore(nn.Linear(2, 1), minigrad.ones(3, 2), path=path),
     "charts.html": lambda path: viz.charts(statistics(), path=path), "x.onnx": export,
     "graph.svg": lambda path: graph().save(path), "graph.html": lambda path: graph().save(path),
-    "program.svg": program,
 }  # fmt: skip
 
 

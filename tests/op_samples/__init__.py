@@ -11,7 +11,7 @@ from types import ModuleType, SimpleNamespace
 from minigrad import ops
 from minigrad.autograd.engine import alias
 from minigrad.distributed import collectives as distributed_ops
-from minigrad.distributed import copy_to_parts, ring_attention, sum_of_parts
+from minigrad.distributed import copy_to_parts, sum_of_parts
 from minigrad.ops import linalg as linalg_ops
 from minigrad.ops.activation import hardtanh
 from minigrad.ops.casting import _astype
@@ -50,5 +50,4 @@ OURS.convolution_weight, OURS.sum_pool_transpose = convolution_weight, sum_pool_
 for _name in distributed_ops.__all__:
     setattr(OURS, _name, getattr(distributed_ops, _name))
 OURS.copy_to_parts, OURS.sum_of_parts = copy_to_parts, sum_of_parts
-OURS.ring_attention = ring_attention
 OURS.reduce_to_root = distributed_ops.reduce_to_root

@@ -15,5 +15,4 @@ CASES: list[Case] = [
     case("ppermute", _normal(2, 3)),
     case("copy_to_parts", _normal(2, 3)),
     case("sum_of_parts", _normal(2, 3)),
-    case("ring_attention", _normal(2, 3, 4), _normal(2, 3, 4), _normal(2, 3, 5)),
 ]

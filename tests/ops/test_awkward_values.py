@@ -75,7 +75,7 @@ ZERO_SLOPES: dict[str, tuple[str | None, ...]] = {
         ((WINDOWS, NUMBER), "convolution convolution_weight"),
         ((NUMBER, NUMBER),
          "convolution_transpose cross dot fmod inner kron group_norm layer_norm linalg.lstsq "
-         "linear matmul multiply outer remainder ring_attention rms_norm tensordot vdot "
+         "linear matmul multiply outer remainder rms_norm tensordot vdot "
          "vecdot xlog1py"),
         ((BRANCH, BRANCH),
          "copysign floor_divide fmax fmin maximum minimum nextafter scatter "
@@ -224,7 +224,7 @@ ULPS = {
     "vecdot": 8, "attention_weights": 8, "cdist": 4, "index_fill": 4,
     # a kernel beside its decomposition
     "cross_entropy": 8, "batch_norm": 8, "rnn": 8, "gru": 16, "lstm": 16, "convolution": 16,
-    "attention": 64, "ring_attention": 64,
+    "attention": 64,
     # the kernel rounds to float16 in between, also where that is subnormal
     "layer_norm": 256, "rms_norm": 256,
     # the same, and in groups of two the parts of a gradient cancel
@@ -233,7 +233,6 @@ ULPS = {
 
 EXEMPT = {
     ("attention", "huge"): "the log-sum-exp is rounded, and with it the weights of huge scores",
-    ("ring_attention", "huge"): "the same",
     ("lstm", "-inf"): "a product of 0 and an infinity within a matrix product: BLAS may skip it",
 }
 

@@ -23,7 +23,7 @@ from minigrad.transforms.batching import CannotMap
 SAMPLES = 3
 NOT_MAPPED = {
     "all_gather", "all_reduce", "all_to_all", "broadcast", "copy_to_parts", "ppermute",
-    "reduce_scatter", "reduce_to_root", "ring_attention", "sum_of_parts",
+    "reduce_scatter", "reduce_to_root", "sum_of_parts",
     "bincount", "histogram", "unique", "linalg.lstsq", "linalg.cond",
     "linalg.matrix_exp",
 }  # fmt: skip

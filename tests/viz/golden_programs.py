@@ -14,7 +14,7 @@ from minigrad import Tensor, nn, optim, viz
 from minigrad.autograd import Function, checkpoint, grad
 from minigrad.debugging import Profile, Statistics
 from minigrad.nn import functional as F
-from minigrad.viz import AttentionMaps, Graph, ProgramDrawing
+from minigrad.viz import AttentionMaps, Graph
 
 NUMBERS = np.array([4, -3, 1, 6, -7, 2, -1, 5, -4, 3, 0]) / 8
 
@@ -271,17 +271,6 @@ def attention_maps() -> AttentionMaps:
     }
     mask = np.triu(np.full((3, 3), -np.inf), 1)
     return viz.attention(model, x, memory, tgt_mask=mask, tokens=tokens)
-
-
-def captured() -> ProgramDrawing:
-    @minigrad.capture
-    def step(x: Tensor) -> Tensor:
-        minigrad.exp(x)
-        return (x * x).sum() + (x * x).tanh().sum()
-
-    for _ in range(2):
-        step(numbers(1000))
-    return viz.program(step)
 
 
 def encoder(layers: int = 6, change: Callable[[Any], object] = lambda model: None) -> Graph:

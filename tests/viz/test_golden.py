@@ -15,7 +15,7 @@ from itertools import count
 from typing import Any
 
 import pytest
-from golden_programs import GRAPHS, VIEWS, attention_maps, boxes, captured, profiled, training
+from golden_programs import GRAPHS, VIEWS, attention_maps, boxes, profiled, training
 from reading import data_of, explored
 
 import minigrad
@@ -237,7 +237,6 @@ OTHERS: dict[str, Callable[[], str]] = {
         colours, notebook,
     )
 } | {
-    "captured": lambda: lines(captured().to_svg(title="A step")),
     "page_without_script": lambda: lines(
         re.sub(
             r"<svg.*?</svg>|<script.*?</script>", "", graph_of("perceptron").to_html(), flags=re.S

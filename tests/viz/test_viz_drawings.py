@@ -17,7 +17,6 @@ from typing import Any
 import graphviz
 import numpy as np
 import pytest
-from golden_programs import captured
 from reading import SVG, classed, encoder_layer, parse, texts
 
 import minigrad
@@ -25,7 +24,6 @@ from minigrad import nn, viz
 from minigrad.viz import Edge, Graph, Group, Node, Saved
 from minigrad.viz.drawing import dot as styles
 from minigrad.viz.drawing.pictures import convert
-from minigrad.viz.drawing.program import Buffer, Row, folded, peak
 from minigrad.viz.drawing.style import DARK, LIGHT, STYLE, Palette
 from minigrad.viz.drawing.svg import draw
 from minigrad.viz.layout.labels import text_width
@@ -340,28 +338,3 @@ def test_without_the_extra_one_line_says_what_to_install(
     assert "\n" not in text
     assert all(remedy in text for remedy in (*remedies, ending.upper()))
     assert not list(tmp_path.iterdir())
-
-
-def test_the_peak_counts_what_lives_at_once() -> None:
-    arrays = [Buffer("a", 0, 2, 5), Buffer("b", 2, 3, 7), Buffer("c", 3, 4, 6)]
-    assert peak(arrays) == (13, 3)
-    assert peak([]) == (0, 0)
-
-
-def test_one_row_stands_for_those_with_the_same_marks_and_the_rest_is_cut() -> None:
-    plain = [Row(f"%{i} = exp(%{i - 1})") for i in range(1, 20)]
-    changed = [Row(f"op{i}", marks=(("p", ("dropped", "")),)) for i in range(9)]
-    short = folded([*plain, *changed, plain[0]], 10)
-    assert [row.stands_for for row in short] == [0, 18, 0, 8, 0]
-    assert [row.text for row in short[1:4:2]] == ["… 18 more, unchanged", "… 8 more, dropped"]
-    assert folded([*plain[:1], *changed[:1]] * 20, 10)[-1].text == "… 31 more instructions"
-    assert folded(changed, 9) == changed
-
-
-def test_what_cannot_be_drawn_is_refused() -> None:
-    for error, why, run in (
-        (RuntimeError, "second call", lambda: viz.program(minigrad.capture(minigrad.exp))),
-        (ValueError, r"\.svg", lambda: captured().save("step.html")),
-    ):
-        with pytest.raises(error, match=why):
-            run()

@@ -25,8 +25,6 @@ def call_notes(op: Primitive, call: Call, arguments: Mapping[str, Any]) -> tuple
         pairs = [(s, t) for s, t in pairs if s == arguments["root"]]
     elif op is registry["reduce_to_root"]:
         pairs = [(s, t) for s, t in pairs if t == arguments["root"]]
-    elif op is registry["ring_attention"]:
-        pairs = [(s, t) for s, t in pairs if t == (s + 1) % size]
     elif op is registry["copy_to_parts"]:
         pairs = []  # in the backward pass only
     to, origin = [t for s, t in pairs if s == rank], [s for s, t in pairs if t == rank]
