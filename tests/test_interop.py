@@ -141,23 +141,9 @@ def shown_by(code: str) -> list[str]:
     return done.stdout.split()
 
 
-SEVERAL = [name for name, case in (EINX | QUESTIONS).items() if len(case) > 2]
-
-
-@pytest.mark.parametrize("name", SEVERAL)
-def test_arrays_beside_tensors(name: str) -> None:
-    """One of the operands is a tensor, the others are arrays: the result is the tensors'."""
-    function, *arrays = (EINX | QUESTIONS)[name]
-    for which in range(len(arrays)):
-        given = [minigrad.tensor(a) if i == which else a for i, a in enumerate(arrays)]
-        same(function(*given), function(*arrays))
-
-
-def test_numpy_scalars_and_gradients_beside_tensors() -> None:
-    x = minigrad.tensor(X, requires_grad=True)
-    assert einx.add("a b c, ", x, np.float64(2)).dtype == x.dtype
-    einx.multiply("a b c, c", x, BIAS).sum().backward()
-    np.testing.assert_allclose(x.grad.numpy(), np.broadcast_to(BIAS, X.shape))
+def test_an_array_beside_a_tensor_is_refused() -> None:
+    with pytest.raises(ValueError, match="invalid type"):
+        einx.multiply("a b c, c", minigrad.tensor(X, requires_grad=True), BIAS)
 
 
 @cases(QUESTIONS)
@@ -234,10 +220,6 @@ class TestEinx:
         np.testing.assert_allclose(gate("a b c, c", x, b).numpy(), X / (1 + np.exp(-BIAS)))
         assert gradcheck(lambda x, b: gate("a c, c", norm("a [b] c", x), b), [x, b])
 
-    def test_numbers_alone_become_tensors_where_the_backend_is_named(self) -> None:
-        found = einx.id(" -> a b", 1, a=2, b=3, backend="minigrad")
-        assert (type(found), found.tolist()) == (Tensor, [[1] * 3] * 2)
-
     def test_arrays_stay_arrays(self) -> None:
         assert type(einx.id("a b c -> c b a", X)) is np.ndarray
 
@@ -246,17 +228,11 @@ class TestEinx:
         with pytest.raises(einx.errors.OperationNotSupportedError, match="arrayapi"):
             einx.set_at("[a], b, b -> [a]", x, i, v)
 
-    FOUND = "minigrad, importlib.util; importlib.util.find_spec('einx'); import einx"
-
-    @pytest.mark.parametrize("imports", [*IMPORTS, FOUND])
+    @pytest.mark.parametrize("imports", IMPORTS)
     def test_whichever_is_imported_first(self, imports: str) -> None:
         first = imports.format("einx", "einx.id('a -> a', numpy.ones(2))")
         use = "print(einx.id('a b -> (a b)', minigrad.ones((2, 3))).numel())"
-        beside = "print(einx.add('a b, b', minigrad.ones((2, 3)), np.ones(3)).sum().item())"
-        who = "import sys; print(type(einx.__loader__).__name__, type(sys.meta_path[0]).__name__)"
-        shown = shown_by(f"import {first}; import numpy as np; {use}; {beside}; {who}")
-        assert shown[:3] == ["6", "12.0", "SourceFileLoader"]
-        assert "OnceImported" not in shown[3]
+        assert shown_by(f"import {first}; {use}") == ["6"]
 
 
 def test_the_functions_of_einops_are_found_here_too() -> None:

@@ -10,10 +10,9 @@ from minigrad.pretrained.folder import load_tokenizer
 from minigrad.pretrained.gpt2 import GPT2, GPT2Config
 from minigrad.pretrained.gpt2_folder import load_gpt2, save_gpt2
 from minigrad.pretrained.sentence import Pooling, SentenceEncoder, Tokens
-from minigrad.pretrained.sentence_folder import load_sentence_encoder, save_sentence_encoder
+from minigrad.pretrained.sentence_folder import load_sentence_encoder
 
 __all__ = [
     "GPT2", "Bert", "BertConfig", "GPT2Config", "Pooling", "SentenceEncoder", "Tokens", "load_bert",
     "load_gpt2", "load_sentence_encoder", "load_tokenizer", "save_bert", "save_gpt2",
-    "save_sentence_encoder",
 ]  # fmt: skip

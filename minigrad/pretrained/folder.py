@@ -218,20 +218,13 @@ NORMALIZER = {
 
 def _check_normalizer(path: Path, tokenizer: Any) -> None:
     """Refuse a folder whose files disagree about normalising texts."""
-    first = said_of_normalizer(tokenizer)
-    said = read_json(path) if first and path.exists() else {}
-    for name, expected in first.items():
-        value = read_field(path, said, name, bool | None, expected)
-        if value != expected:
-            raise ValueError(
-                f"{path}: {name}: {value!r}, but in tokenizer.json {NORMALIZER[name]} is "
-                f"{expected!r}"
-            )
-
-
-def said_of_normalizer(tokenizer: Any) -> dict[str, Any]:
-    """The normalization of texts in BERT's `tokenizer_config.json`."""
     normalizer = json.loads(tokenizer.to_str())["normalizer"] or {}
-    if normalizer.get("type") != "BertNormalizer":
-        return {}
-    return {name: normalizer[first] for name, first in NORMALIZER.items()}
+    if normalizer.get("type") != "BertNormalizer" or not path.exists():
+        return
+    said = read_json(path)
+    for name, first in NORMALIZER.items():
+        value = read_field(path, said, name, bool | None, normalizer[first])
+        if value != normalizer[first]:
+            raise ValueError(
+                f"{path}: {name}: {value!r}, but in tokenizer.json {first} is {normalizer[first]!r}"
+            )

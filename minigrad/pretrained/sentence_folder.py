@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from reprlib import repr as shortened
 from typing import Annotated, Any
 
-from minigrad.pretrained.bert_folder import load_bert, save_bert
+from minigrad.pretrained.bert_folder import load_bert
 from minigrad.pretrained.config import (
     Kind,
     Size,
@@ -18,9 +17,8 @@ from minigrad.pretrained.config import (
     read_field,
     read_json,
 )
-from minigrad.pretrained.folder import WHOLE, inside, load_tokenizer, said_of_normalizer
+from minigrad.pretrained.folder import inside, load_tokenizer
 from minigrad.pretrained.sentence import POOLINGS, SIMILARITIES, Pooling, SentenceEncoder
-from minigrad.support.files import folder_for, replacing, write
 
 Mode = Annotated[str, Kind(f"one of {POOLINGS}", lambda value: value in POOLINGS)]
 Modes = Annotated[list, Kind("a list of them", lambda value: all(v in POOLINGS for v in value))]
@@ -156,64 +154,6 @@ def load_sentence_encoder(folder: str | Path) -> SentenceEncoder:
             normalize="Normalize" in places, similarity_name=whole.similarity_fn_name or "cosine",
         )  # fmt: skip
     return encoder.eval()
-
-
-def save_sentence_encoder(encoder: SentenceEncoder, folder: str | Path) -> None:
-    """Write a model to a folder that `load_sentence_encoder` and sentence-transformers can load.
-
-    The folder is created if it does not exist. Existing files are replaced.
-
-    Example:
-        >>> import tempfile
-        >>> from minigrad import pretrained
-        >>> from tokenizers import Tokenizer, models, pre_tokenizers
-        >>> tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0, "a": 1, "word": 2}, "[UNK]"))
-        >>> tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-        >>> config = pretrained.BertConfig(vocab_size=3, hidden_size=16, num_hidden_layers=2,
-        ...                                num_attention_heads=4, intermediate_size=32)
-        >>> encoder = pretrained.SentenceEncoder(
-        ...     pretrained.Bert(config, pooler=False), pretrained.Pooling(["mean"]), tokenizer
-        ... )
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     pretrained.save_sentence_encoder(encoder, folder)
-        ...     again = pretrained.load_sentence_encoder(folder)
-        >>> texts = ["a word", "word"]
-        >>> bool((again.encode(texts) == encoder.encode(texts)).all())
-        True
-    """
-    kinds = ["Transformer", "Pooling", "Normalize"][: 3 if encoder.normalize else 2]
-    places = ["", *(f"{i}_{kind}" for i, kind in enumerate(kinds) if i)]
-    width, modes = encoder.bert.config.hidden_size, list(encoder.pooling.modes)
-    pooling: dict[str, Any] = {"word_embedding_dimension": width}
-    if modes == [mode for mode in POOLINGS if mode in modes]:
-        flags = {"cls": "cls_token", "max": "max_tokens", "mean": "mean_tokens"}
-        pooling |= {f"pooling_mode_{flags[mode]}": mode in modes for mode in POOLINGS}
-    else:  # flags cannot say the order; old versions do not read this field
-        pooling["pooling_mode"] = modes
-    tokenizer = type(encoder.tokenizer).from_str(encoder.tokenizer.to_str())
-    tokenizer.no_truncation()  # `max_seq_length` says it
-    files = {
-        "modules.json": [
-            {"idx": i, "name": str(i), "path": path, "type": f"sentence_transformers.models.{kind}"}
-            for i, (kind, path) in enumerate(zip(kinds, places, strict=True))
-        ],
-        "1_Pooling/config.json": pooling,
-        "sentence_bert_config.json": {
-            "max_seq_length": encoder.max_length, "do_lower_case": encoder.lower_case,
-        },
-        "config_sentence_transformers.json": {"similarity_fn_name": encoder.similarity_name},
-        "tokenizer_config.json": {
-            "model_max_length": encoder.max_length, **said_of_normalizer(tokenizer),
-        },
-    }  # fmt: skip
-    if encoder.normalize:
-        files["2_Normalize/config.json"] = {}
-    root = folder_for(Path(folder), [WHOLE, "config.json", "tokenizer.json", *files])
-    save_bert(encoder.bert, root)
-    for name, content in files.items():
-        write(root / name, json.dumps(content, indent=2) + "\n")
-    with replacing(root / "tokenizer.json") as file:
-        tokenizer.save(str(file))
 
 
 def _longest(folder: Path, positions: int) -> int:

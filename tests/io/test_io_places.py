@@ -78,18 +78,6 @@ def gpt2(path: Path) -> None:
     pretrained.save_gpt2(pretrained.GPT2(config), path)
 
 
-def sentences(path: Path) -> None:
-    tokenizers = pytest.importorskip("tokenizers")
-    from minigrad import pretrained
-
-    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel({"[UNK]": 0, "a": 1}, "[UNK]"))
-    sizes = {"vocab_size": 3, "hidden_size": 4, "intermediate_size": 4}
-    config = pretrained.BertConfig(**sizes, num_hidden_layers=1, num_attention_heads=1)
-    parts = pretrained.Bert(config, pooler=False), pretrained.Pooling(["mean"]), tokenizer
-    encoder = pretrained.SentenceEncoder(*parts, normalize=True)
-    pretrained.save_sentence_encoder(encoder, path)
-
-
 def parts_of_ranks(path: Path) -> None:
     model = nn.Linear(2, 1)
     distributed.save_training(path, model=model, optimizer=optim.SGD(model.parameters(), lr=0.1))
@@ -103,9 +91,6 @@ def exercises(path: Path) -> None:
 
 FOLDERS: dict[str, tuple[Callable[[Path], Any], list[str]]] = {
     "gpt2": (gpt2, ["model.safetensors", "config.json"]),
-    "sentences": (
-        sentences, ["model.safetensors", "config.json", "tokenizer.json", "modules.json",
-                    "1_Pooling/config.json", "2_Normalize/config.json", "tokenizer_config.json"]),
     "ranks": (parts_of_ranks, ["index.npz"]),
     "exercises": (exercises, ["progress.json"]),
 }  # fmt: skip
@@ -118,7 +103,7 @@ def seen(path: Path) -> list[tuple[str, int, int]]:
 
 
 NEEDS = {
-    "gpt2": "safetensors", "sentences": "safetensors", "x.safetensors": "safetensors",
+    "gpt2": "safetensors", "x.safetensors": "safetensors",
     "x.onnx": "onnx.helper",  # tests/onnx can be imported as onnx
 }  # fmt: skip
 
