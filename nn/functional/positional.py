@@ -1,4 +1,4 @@
-"""Positional encodings: sinusoidal, learned, rotary (RoPE) and linear biases (ALiBi)."""
+"""Positional encodings: sinusoidal, learned and rotary (RoPE)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from minigrad.tensors.creation import tensor
 from minigrad.tensors.tensor import Tensor
 
 __all__ = [
-    "add_positional_encoding", "alibi_bias", "learned_positional_encoding", "rotary_pos_embedding",
+    "add_positional_encoding", "learned_positional_encoding", "rotary_pos_embedding",
     "sinusoidal_encoding", "sinusoidal_pos_embedding",
 ]  # fmt: skip
 
@@ -163,49 +163,3 @@ def positions_of(
                 f"{owner}: position {found.max()} is given, there are only {limit}: raise {option}"
             )
     return found
-
-
-def alibi_bias(
-    num_heads: int, query_len: int, key_len: int | None = None, *, offset: int = 0,
-    dtype: Any = None,
-) -> Tensor:  # fmt: skip
-    r"""Create attention with linear biases (ALiBi), a bias (1, H, L, S) to pass as `attn_mask`.
-
-    Head h gets :math:`-m_h\,|i - j|` for query i and key j, with slopes
-    :math:`m_h = 2^{-8h/H}`, h from 1 to H. If H is not a power of two, the slopes of the next
-    lower power come first, then every other slope of the next higher power.
-
-    Source: Press, Smith and Lewis, "Train short, test long: attention with linear biases enables
-    input length extrapolation", 2022. The paper is causal; for earlier
-    keys ``|i - j|`` is the same.
-
-    Args:
-        num_heads: H, the number of heads.
-        query_len: L, the number of queries.
-        key_len: S, the number of keys; L by default.
-        offset: The position of query 0: with a cache, the cached length.
-        dtype: The dtype of the result; the default dtype if None.
-
-    Example:
-        >>> from minigrad import nn, randn
-        >>> from minigrad.nn import functional as F
-        >>> F.alibi_bias(8, 3)[0, 0].tolist()
-        [[0.0, -0.5, -1.0], [-0.5, 0.0, -0.5], [-1.0, -0.5, 0.0]]
-        >>> x = randn(2, 3, 32)
-        >>> nn.MultiHeadAttention(32, 8)(x, x, x, attn_mask=F.alibi_bias(8, 3)).shape
-        minigrad.Size([2, 3, 32])
-    """
-    check_size("alibi_bias", "num_heads", num_heads)
-    keys = query_len if key_len is None else key_len
-    for name, size in (("query_len", query_len), ("key_len", keys), ("offset", offset)):
-        check_size("alibi_bias", name, size, least=0)
-    distance = np.abs(np.arange(offset, offset + query_len)[:, None] - np.arange(keys))  # (L, S)
-    bias = -_slopes(num_heads)[:, None, None] * distance
-    return tensor(bias[None], dtype=get_default_dtype() if dtype is None else dtype)
-
-
-def _slopes(heads: int) -> np.ndarray:
-    power = 1 << (heads.bit_length() - 1)  # the largest power of two up to heads
-    slopes = 2.0 ** (-8 / power * np.arange(1, power + 1))
-    between = 2.0 ** (-4 / power * np.arange(1, 2 * power + 1, 2))
-    return np.concatenate([slopes, between[: heads - power]])

@@ -207,8 +207,6 @@ REFUSALS: dict[str, str] = {
     "F.rotary_pos_embedding(Q, [0, 1, 2, 3], offset=2)": "offset",
     "F.rotary_pos_embedding(Q, offset=-1)": "offset ... 0",
     "F.rotary_pos_embedding(minigrad.tensor([[1, 2]]))": "float",
-    "F.alibi_bias(0, 3)": "num_heads ... 1",
-    "F.alibi_bias(2, -1)": "query_len ... 0",
     "F.sinusoidal_encoding(4, 5)": "sinusoidal_encoding: d_model ... even ... 5",
     "F.add_positional_encoding(ones(1, 5, 4), ones(4, 4))":
         "max_len at least seq_len, expected, got (1, 5, 4) and (4, 4)",

@@ -29,7 +29,6 @@ OTHERS: dict[str, Callable[[], Any]] = {
     "additive_attention": lambda: F.additive_attention(
         x(2, 3, 4), x(2, 5, 4), x(2, 5, 4), x(4, 6), x(4, 6), x(6)
     ),
-    "alibi_bias": lambda: F.alibi_bias(2, 3),
     "apply_attention_mask": lambda: F.apply_attention_mask(x(3, 3), F.create_causal_mask(3)),
     "attention_weights": lambda: F.attention_weights(x(3, 3)),
     "compute_attention_scores": lambda: F.compute_attention_scores(x(3, 4), x(3, 4)),

@@ -6,7 +6,6 @@ belong to none of them are written as zeros.
 
 import io
 import pickle
-import struct
 import sys
 import zipfile
 from collections import OrderedDict
@@ -26,13 +25,6 @@ from minigrad.tensors.tensor import Tensor
 
 FOLDER = "archive"
 STORAGE_OF = {np.dtype(dtype): name for name, dtype in STORAGES.items()}
-ALIGNMENT = 64
-"""Each record begins at a multiple: so a reader can map the file into memory."""
-HEADER, SIZES, PADDING = struct.Struct("<4s5H3I2H"), struct.Struct("<2H2Q"), struct.Struct("<2sH")
-"""What precedes a record, beside its name: the local header, and two extra fields.
-
-Source: PKWARE, ".ZIP file format specification", 4.3.7, 4.5.3 and 4.5.
-"""
 
 
 class Stored:
@@ -147,23 +139,15 @@ def pack(value: Any) -> Packed:
 
 
 def write(file: IO[bytes], packed: Packed) -> None:
-    """Write the records in PyTorch's order.
-
-    Without its `.format_version`, PyTorch reads where a record is; it would compute that otherwise.
-    """
+    """Write the records in PyTorch's order."""
     with zipfile.ZipFile(file, "w") as archive:
 
         def record(name: str, content: bytes | memoryview) -> None:
             info = zipfile.ZipInfo(f"{FOLDER}/{name}")  # without a time: equal values, equal files
-            large = len(content) > zipfile.ZIP64_LIMIT
-            start = file.tell() + HEADER.size + len(info.filename) + (SIZES.size if large else 0)
-            padding = -(start + PADDING.size) % ALIGNMENT
-            info.extra = PADDING.pack(b"FB", padding) + b"Z" * padding
-            with archive.open(info, "w", force_zip64=large) as member:
+            with archive.open(info, "w", force_zip64=len(content) > zipfile.ZIP64_LIMIT) as member:
                 member.write(content)
 
         record("data.pkl", packed.pickle)
-        record(".storage_alignment", str(ALIGNMENT).encode())
         record("byteorder", sys.byteorder.encode())
         for storage in packed.storages:
             record(f"data/{storage.number}", storage.content())

@@ -98,26 +98,6 @@ class TestRotary:
         np.testing.assert_allclose(found.numpy(), expected, atol=10 * np.finfo(dtype).eps)
 
 
-class TestAlibi:
-    @pytest.mark.parametrize(
-        ("heads", "slopes"),
-        [
-            (1, [2**-8]), (2, [2**-4, 2**-8]), (8, [2.0**-i for i in range(1, 9)]),
-            (3, [2**-4, 2**-8, 2**-2]),
-            (12, [2.0**-i for i in range(1, 9)] + [2**-0.5, 2**-1.5, 2**-2.5, 2**-3.5]),
-        ],
-    )  # fmt: skip
-    def test_value(self, heads: int, slopes: list[float]) -> None:
-        bias = F.alibi_bias(heads, 4, 6, offset=2, dtype=np.float64)
-        assert bias.shape == (1, heads, 4, 6)
-        for h, i, j in np.ndindex(heads, 4, 6):
-            np.testing.assert_allclose(bias.numpy()[0, h, i, j], -slopes[h] * abs(i + 2 - j))
-
-    def test_dtype_and_edges(self) -> None:
-        assert F.alibi_bias(2, 3).dtype == np.float32
-        assert F.alibi_bias(2, 0).shape == (1, 2, 0, 0)
-
-
 MAKE = [lambda: nn.LearnedPosEmbedding(9, 4), lambda: nn.SinusoidalPosEmbedding(9, 4),
         nn.SinusoidalPosEmbedding]  # fmt: skip
 
