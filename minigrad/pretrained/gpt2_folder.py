@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from minigrad.nn.utils import to_pytorch
+from minigrad.ops._numerics import values_of
 from minigrad.pretrained.config import FIXED, IGNORED, model_folder, read_config
 from minigrad.pretrained.folder import (
     Place,
@@ -127,7 +127,10 @@ def save_gpt2(model: GPT2, folder: str | Path) -> None:
         >>> bool((again([[2, 7, 3]]) == model([[2, 7, 3]])).all())
         True
     """
-    state = to_pytorch(model)
+    state = {name: values_of(tensor) for name, tensor in model.state_dict().items()}
+    for name in [name for name in state if ".q_proj." in name]:
+        parts = [state[name.replace("q_proj", f"{part}_proj")] for part in "qkv"]
+        state[name.replace("q_proj.", "in_proj_")] = np.concatenate(parts)
     tensors = _turned({name: state[to.name] for name, to in _places(model.config).items()})
     head = tensors.pop("lm_head.weight")
     tensors = {f"transformer.{name}": array for name, array in tensors.items()}

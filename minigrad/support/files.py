@@ -72,19 +72,15 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def folder_for(path: Path, names: Iterable[str] = ()) -> Path:
-    """Create a folder, and those within it, for files of these names; one that exists is kept.
+    """Create a folder for files of these names; one that exists is kept.
 
     Raises:
         OSError: Something else has one of the places. Nothing was created.
     """
-    files = [path / name for name in names]
-    folders = dict.fromkeys((path, *(file.parent for file in files)))
-    for folder in folders:
-        check_place(folder, stat.S_IFDIR)
-    for file in files:
-        check_place(file)
-    for folder in folders:
-        folder.mkdir(parents=True, exist_ok=True)
+    check_place(path, stat.S_IFDIR)
+    for name in names:
+        check_place(path / name)
+    path.mkdir(parents=True, exist_ok=True)
     return path
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from minigrad import ops
 from minigrad.autograd.errors import refuse_shapes, value_error
 from minigrad.nn import init
@@ -300,26 +298,6 @@ class MultiHeadAttention(Module):
                 if packed is not None:  # a wrong length shows in the last part
                     state[f"{name}.{kind}"] = packed[cuts[i] : cuts[i + 1]]
         return state
-
-    def pytorch_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
-        """Pack the projections as PyTorch: in_proj_weight and so on; undo `adapt_state_dict`."""
-        if self.rope is not None:
-            raise ValueError("PyTorch's attention has no rope: it would compute something else")
-        if self.num_kv_heads != self.num_heads:
-            raise ValueError(
-                f"PyTorch's attention has no num_kv_heads; here it is {self.num_kv_heads}, with "
-                f"num_heads={self.num_heads}"
-            )
-        projections = ("q_proj", "k_proj", "v_proj")
-        weights = {name: state.pop(f"{name}.weight") for name in projections}
-        if self.kdim == self.vdim == self.embed_dim:
-            packed = {"in_proj_weight": np.concatenate([*weights.values()])}
-        else:
-            packed = {f"{name}_weight": weight for name, weight in weights.items()}
-        if self.q_proj.bias is not None:
-            biases = [state.pop(f"{name}.bias") for name in projections]
-            packed["in_proj_bias"] = np.concatenate(biases)
-        return packed | state
 
     def extra_repr(self) -> str:
         parts = [f"embed_dim={self.embed_dim}, num_heads={self.num_heads}, dropout={self.dropout}"]

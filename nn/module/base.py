@@ -434,10 +434,6 @@ class Module(Registry):
         """
         return state
 
-    def pytorch_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
-        """Translate this module's own state into PyTorch's; called by `utils.to_pytorch`."""
-        return state
-
 
 def _is_a_layer(module: Module) -> bool:
     """Whether its first argument is a tensor: it is not a container, nor a module of a user's."""

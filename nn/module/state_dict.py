@@ -1,8 +1,8 @@
-"""State dicts: reading and loading them, and converting to PyTorch's names."""
+"""State dicts: reading and loading them, also under PyTorch's names."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -74,64 +74,20 @@ def load(module: Module, state: Mapping[str, Any], strict: bool, assigned: bool)
     return Differences(missing, unexpected)
 
 
-def to_pytorch(module: Module) -> dict[str, np.ndarray]:
-    """Return the state of a module, as ndarrays, under PyTorch's names and in PyTorch's shapes.
-
-    A PyTorch model with the same layers and attribute names loads it::
-
-        state = nn.utils.to_pytorch(ours)
-        theirs.load_state_dict({name: torch.from_numpy(array) for name, array in state.items()})
-
-    The opposite direction is ``ours.load_state_dict(theirs.state_dict())``.
-
-    Raises:
-        ValueError: PyTorch has no such layer.
-
-    Example:
-        >>> from minigrad import nn
-        >>> layer = nn.TransformerEncoderLayer(8, 2, dim_feedforward=16)
-        >>> list(layer.state_dict())[:2]
-        ['self_attn.q_proj.weight', 'self_attn.q_proj.bias']
-        >>> nn.utils.to_pytorch(layer)["self_attn.in_proj_weight"].shape
-        (24, 8)
-    """
-    return _packed(module, {path: values_of(tensor).copy() for path, tensor in entries(module)}, "")
-
-
-def _packed(module: Module, state: dict[str, Any], path: str) -> dict[str, Any]:
-    """The state under PyTorch's names: children first, then the module itself."""
-    result = _of_children(
-        module, state, lambda child, name, part: _packed(child, part, join(path, name))
-    )
-    try:
-        return module.pytorch_state_dict(result)
-    except ValueError as error:
-        where = "to_pytorch: " + (f"{path}: " if path else "")
-        raise ValueError(f"{where}{error}") from None
-
-
 def _adapted(module: Module, state: dict[str, Any]) -> dict[str, Any]:
     """The state under the module's own names: each module translates its part."""
     adapted = module.adapt_state_dict(dict(state))
-    return _of_children(module, adapted, lambda child, _, part: _adapted(child, part))
-
-
-def _of_children(
-    module: Module, state: dict[str, Any],
-    translate: Callable[[Module, str, dict[str, Any]], dict[str, Any]],
-) -> dict[str, Any]:  # fmt: skip
-    """The state with the part of each child translated; the keys of the part begin at the child."""
     children = dict(module.named_children())
     result: dict[str, Any] = {}
     parts: dict[str, dict[str, Any]] = {}
-    for key, value in state.items():
+    for key, value in adapted.items():
         name, dot, rest = key.partition(".")
         if dot and name in children:
             parts.setdefault(name, {})[rest] = value
         else:
             result[key] = value
     for name, part in parts.items():
-        for key, value in translate(children[name], name, part).items():
+        for key, value in _adapted(children[name], part).items():
             result[join(name, key)] = value
     return result
 

@@ -14,7 +14,6 @@ from minigrad.autograd.errors import refuse_shapes
 from minigrad.autograd.events import effect, reading
 from minigrad.autograd.mutation import mark_written
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.state_dict import to_pytorch
 from minigrad.nn.module.stateless import evaluating, functional_call
 from minigrad.nn.utils import parametrizations as parametrizations
 from minigrad.nn.utils import parametrize as parametrize
@@ -37,7 +36,7 @@ __all__ = [
     "attention_weights", "clip_grad_norm", "clip_grad_norm_", "clip_grad_value",
     "clip_grad_value_", "clip_grads_with_norm_", "evaluating", "functional_call", "get_total_norm",
     "grad_norm", "parameters_to_vector", "remove_spectral_norm", "remove_weight_norm",
-    "spectral_norm", "to_pytorch", "vector_to_parameters", "weight_norm",
+    "spectral_norm", "vector_to_parameters", "weight_norm",
 ]  # fmt: skip
 
 

@@ -37,6 +37,19 @@ def shared(line: Layer) -> Layer:
     return line._replace(given={}) if attends else line
 
 
+def to_pytorch(ours: Any) -> dict[str, np.ndarray]:
+    """The state under PyTorch's names: those of its attention differ."""
+    state = {name: tensor.numpy().copy() for name, tensor in ours.state_dict().items()}
+    for name in [name for name in state if "q_proj." in name]:
+        start, kind = name.split("q_proj.")
+        parts = {f"{start}{part}_proj": state.pop(f"{start}{part}_proj.{kind}") for part in "qkv"}
+        if kind == "bias" or len({part.shape for part in parts.values()}) == 1:
+            state[f"{start}in_proj_{kind}"] = np.concatenate([*parts.values()])
+        else:
+            state |= {f"{part}_{kind}": array for part, array in parts.items()}
+    return state
+
+
 def outputs(result: Any) -> list[Any]:
     """Every tensor of a nested result."""
     if isinstance(result, tuple):
@@ -58,7 +71,7 @@ def test_there_and_back(line: Layer) -> None:
     ours = line.make().double().eval()
     first, second = (shaken(theirs_of(line).double().eval(), seed) for seed in (0, 1))
     assert not any(ours.load_state_dict(first.state_dict()))
-    state = {key: torch.from_numpy(array) for key, array in nn.utils.to_pytorch(ours).items()}
+    state = {key: torch.from_numpy(array) for key, array in to_pytorch(ours).items()}
     second.load_state_dict(state)
     for key, tensor in first.state_dict().items():
         assert state[key].shape == tensor.shape, key
@@ -87,30 +100,15 @@ def test_weight_norm(axis: int | None) -> None:
     assert_close(ours.weight, theirs.weight.detach())
 
 
-def test_the_arrays_are_copies() -> None:
-    ours = nn.Linear(2, 3)
-    nn.utils.to_pytorch(ours)["weight"][...] = 7.0
-    assert not (ours.weight.numpy() == 7.0).any()
-
-
 def test_a_tied_weight_is_under_both_names() -> None:
     model = nn.Sequential(nn.Embedding(5, 3), nn.Linear(3, 5, bias=False))
     model[1].weight = model[0].weight
     theirs = torch.nn.Sequential(torch.nn.Embedding(5, 3), torch.nn.Linear(3, 5, bias=False))
     theirs[1].weight = theirs[0].weight
     model.load_state_dict(theirs.state_dict())
-    state = nn.utils.to_pytorch(model)
+    state = to_pytorch(model)
     np.testing.assert_array_equal(state["0.weight"], state["1.weight"])
     theirs.load_state_dict({key: torch.from_numpy(array) for key, array in state.items()})
-
-
-def test_what_pytorch_lacks_is_refused_by_path() -> None:
-    layer = nn.TransformerEncoderLayer(8, 4, 16, num_kv_heads=2)
-    refused = r"to_pytorch: layers\.0\.self_attn: PyTorch's attention has no num_kv_heads"
-    with pytest.raises(ValueError, match=refused):
-        nn.utils.to_pytorch(nn.TransformerEncoder(layer, 1))
-    with pytest.raises(ValueError, match=r"to_pytorch: .*num_kv_heads"):
-        nn.utils.to_pytorch(layer.self_attn)
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32", "float64"])

@@ -89,8 +89,6 @@ class MultiheadAttention(MultiHeadAttention):
         """The state: it has PyTorch's names."""
         return state
 
-    pytorch_state_dict = adapt_state_dict
-
     def forward(  # type: ignore[override]
         self, query: Tensor, key: Tensor, value: Tensor, key_padding_mask: MaskLike = None,
         need_weights: bool = True, attn_mask: MaskLike = None, average_attn_weights: bool = True,
