@@ -27,7 +27,7 @@ import numpy as np
 from _command_line import Parser, prepare, print_files, progress, run, whole
 
 import minigrad
-from minigrad import Tensor, nn, optim
+from minigrad import Tensor, nn, optim, viz
 from minigrad.nn import functional as F
 from minigrad.nn.utils import clip_grad_norm
 
@@ -154,13 +154,11 @@ def write(model: Speller, numbers: Sequence[int]) -> list[Spelling]:
     return [Spelling(n, text.partition(END)[0]) for n, text in zip(numbers, texts, strict=True)]
 
 
-@minigrad.no_grad()
 def cross_attention(model: Speller, spelling: Spelling) -> np.ndarray:
     """The attention of each letter, and of the end, to each digit: (layers, heads, T + 1, S)."""
-    with nn.utils.attention_weights(model.eval()) as weights:
-        model(tokens([str(spelling.number)]), tokens([START + spelling.name]))
-    layers = [found for path, found in weights.items() if path.endswith("multihead_attn")]
-    return minigrad.concatenate([found for (found,) in layers]).numpy()
+    given = tokens([str(spelling.number)]), tokens([START + spelling.name])
+    maps = viz.attention(model.eval(), *given, layers=["*multihead_attn"])
+    return np.concatenate([found.weights for found in maps.values()])
 
 
 # Training
