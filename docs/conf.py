@@ -23,7 +23,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent / "tools")]
 
 extensions = [
-    "drawing", "families", "live_pages",
+    "families", "live_pages",
     "myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon",
 ]  # fmt: skip
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
