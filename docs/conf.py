@@ -27,6 +27,7 @@ extensions = [
     "myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon",
 ]  # fmt: skip
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_fence_as_directive = ["math"]
 myst_heading_anchors = 3
 exclude_patterns = ["_build"]
 

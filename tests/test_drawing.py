@@ -9,6 +9,7 @@ import importlib
 import re
 from pathlib import Path
 
+import gallery
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -33,3 +34,8 @@ def test_every_picture_is_on_a_page() -> None:
     there = {path.relative_to(static).as_posix() for path in static.rglob("*.*")}
     pictures = {name for name in there if not name.endswith(".css")}
     assert pictures == {*re.findall(r"_static/([\w./]+)\)", text)}
+
+
+def test_the_gallery_lists_every_program() -> None:
+    assert {*gallery.ORDER} == {*gallery.names()}
+    assert gallery.listed() == gallery.LISTED.read_text("utf-8"), "tools/gallery.py --docs"

@@ -1,8 +1,8 @@
 """Finds the code on a Markdown page, and runs it from top to bottom.
 
 A ```python block is executed. A ```pycon block is executed too, and the tests compare what it
-prints, as in a docstring. A block above a picture of `_static/graphs` ends with a graph: the picture
-is its drawing, and the tests compare it. The blocks of one page share their names.
+prints, as in a docstring. A block above a picture of `_static/graphs` ends with a graph, and the
+tests compare the picture with its drawing. The blocks of one page share their names.
 """
 
 from __future__ import annotations

@@ -117,8 +117,9 @@ def indent_of(line: str) -> int:
 
 
 def prose(markdown: str) -> Iterator[Cell]:
-    """A text cell; links point to the pages of the documentation."""
+    """A text cell; links point to the pages of the documentation, and formulas are a notebook's."""
     if markdown.strip():
+        markdown = re.sub(r"^```math\n(.*?)\n```$", r"$$\n\1\n$$", markdown, flags=re.M | re.S)
         yield text(
             re.sub(r"\]\((?!\w+:)([\w./]+\.(?:md|svg))", r"](../docs/guide/\1", markdown).strip()
         )
