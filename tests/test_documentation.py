@@ -134,6 +134,16 @@ def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             assert 3 <= boxes <= MOST_BOXES, f"{page.name}:{block.line}: {boxes} boxes"
 
 
+def test_the_first_program_prints_what_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    program = blocks_of((ROOT / "README.md").read_text(encoding="utf-8"))[0]
+    run(program, {"__name__": "__main__"}, "README.md")
+    (said,) = re.findall(r"^print\(.*\) +# (.*)$", program.code, re.MULTILINE)
+    assert capsys.readouterr().out.splitlines()[0] == said
+
+
 def recipes() -> Iterator[Any]:
     """The parameters of a test of recipes: the script below each heading, and what it needs."""
     text = RECIPES.read_text(encoding="utf-8")
