@@ -113,5 +113,5 @@ def _parts(model: Module, comm: Communicator) -> list[tuple[Module, Module]]:
         elif type(module) is Embedding and id(module.weight) in tied:
             found.append((module, VocabularyParallelEmbedding(module, comm)))
         elif type(module) is Linear and id(module.weight) in tied:
-            found.append((module, ColumnParallelLinear(module, comm)))
+            found.append((module, ColumnParallelLinear(module, comm, gather_output=True)))
     return found
