@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from side_by_side import assert_close, draw, randomise, torch
+from side_by_side import assert_close, draw, torch
 
 import minigrad
-from minigrad import func, nn, ops, tensor
+from minigrad import func, ops
 from minigrad.nn import functional as F
 
 OURS = SimpleNamespace(
@@ -71,26 +71,6 @@ def assert_same(ours: Any, theirs: Any, path: str = "") -> None:
 every_function = pytest.mark.parametrize(("call", "shapes"), FUNCTIONS.values(), ids=FUNCTIONS)
 
 
-@every_function
-def test_vjp_and_jvp(call: Call, shapes: Any) -> None:
-    mine, other = (lambda *x: call(OURS, *x)), (lambda *x: call(THEIRS, *x))
-    (x, theirs_x), (v, theirs_v) = pair(shapes), pair(shapes, 7)
-    ours = func.jvp(mine, x, v)
-    assert_same(ours, torch.func.jvp(other, theirs_x, theirs_v))
-    value, pull = func.vjp(mine, *x)
-    theirs_value, theirs_pull = torch.func.vjp(other, *theirs_x)
-    assert_same(value, theirs_value)
-    assert_same(pull(ours[1]), theirs_pull(torch.func.jvp(other, theirs_x, theirs_v)[1]))
-
-
-@every_function
-def test_jacobian(call: Call, shapes: Any) -> None:
-    mine, other = (lambda *x: call(OURS, *x)), (lambda *x: call(THEIRS, *x))
-    x, theirs_x = pair(shapes)
-    for argnums in (0, tuple(range(len(shapes)))):
-        assert_same(func.jacrev(mine, argnums)(*x), torch.func.jacrev(other, argnums)(*theirs_x))
-
-
 def total(structure: Any) -> Any:
     """A number that depends on every tensor of an output, beyond the second order."""
     if isinstance(structure, dict):
@@ -114,46 +94,3 @@ def test_gradients_and_hessians(call: Call, shapes: Any) -> None:
     v, theirs_v = pair(shapes, 7)
     theirs_product = torch.func.jvp(torch.func.grad(other, every), theirs_x, theirs_v)[1]
     assert_same(func.hvp(mine, x, v), (theirs_value, theirs_product))
-
-
-@every_function
-def test_third_order(call: Call, shapes: Any) -> None:
-    """The derivative of a Hessian-vector product along another direction, forward over it."""
-    mine, other = (lambda x: total(call(OURS, *x))), (lambda x: total(call(THEIRS, *x)))
-    (x, theirs_x), (v, theirs_v), (w, theirs_w) = pair(shapes), pair(shapes, 7), pair(shapes, 9)
-    ours = func.jvp(lambda x: func.hvp(mine, (x,), (v,))[1][0], (x,), (w,))
-    by_grad = torch.func.grad(other)
-    theirs = torch.func.jvp(
-        lambda x: torch.func.jvp(by_grad, (x,), (theirs_v,))[1], (theirs_x,), (theirs_w,)
-    )
-    assert_same(ours, theirs)
-
-
-def test_the_hessian_of_a_module() -> None:
-    """Over the dict of its parameters, through functional_call on both sides."""
-    theirs = randomise(
-        torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.GELU(), torch.nn.Linear(4, 2))
-    )
-    ours = nn.Sequential(nn.Linear(3, 4), nn.GELU(), nn.Linear(4, 2)).double()
-    ours.load_state_dict(theirs.state_dict())
-    x, target = draw(5, 3), draw(5, 2)
-
-    mine = lambda p: ((nn.utils.functional_call(ours, p, tensor(x)) - target) ** 2).mean()
-    other = lambda p: (
-        (torch.func.functional_call(theirs, p, torch.tensor(x)) - torch.tensor(target)) ** 2
-    ).mean()
-    p, q = dict(ours.named_parameters()), dict(theirs.named_parameters())
-    q = {name: parameter.detach() for name, parameter in q.items()}
-    assert_same(func.hessian(mine)(p), torch.func.hessian(other)(q))
-
-
-@pytest.mark.parametrize(
-    ("ours", "theirs"),
-    [(func.grad, torch.func.grad), (func.jacrev, torch.func.jacrev)],
-)
-def test_nested_perturbations(ours: Any, theirs: Any) -> None:
-    def twice(d: Any) -> Any:
-        return d(lambda x: x * d(lambda y: x * y * y)(x) + d(lambda y: x + y)(x))
-
-    at = np.array(1.5)
-    assert_same(twice(ours)(tensor(at)), twice(theirs)(torch.tensor(at)))

@@ -90,8 +90,8 @@ NORMS = [
 @pytest.mark.parametrize(("kind", "shape"), NORMS, ids=map(str, NORMS))
 @pytest.mark.parametrize(
     "options",
-    [{}, {"momentum": 0.3, "eps": 0.1}, {"momentum": None}, {"affine": False},
-     {"track_running_stats": False}, {"affine": True, "track_running_stats": True}],
+    [{"momentum": 0.3, "eps": 0.1}, {"momentum": None, "affine": True, "track_running_stats": True},
+     {"affine": False, "track_running_stats": False}],
     ids=str,
 )  # fmt: skip
 def test_batch_and_instance_norm(kind: str, shape: tuple[int, ...], options: Any) -> None:
