@@ -164,20 +164,20 @@ def traced() -> Iterator[Callable[[], tuple[int, int]]]:
 
 
 def assert_flat(step: Callable[[], Any]) -> None:
-    """300 further steps leave neither objects nor memory behind, beyond NumPy's small cache."""
+    """150 further steps leave neither objects nor memory behind, beyond NumPy's small cache."""
     for _ in range(30):
         step()
     objects = len(gc.get_objects())
     with traced() as memory:
         before, _ = memory()
-        for _ in range(300):
+        for _ in range(150):
             step()
         after, _ = memory()
     assert len(gc.get_objects()) - objects < 100
     assert after - before < 100_000
 
 
-def test_memory_is_flat_over_300_training_steps() -> None:
+def test_memory_is_flat_over_150_training_steps() -> None:
     x, target = (
         minigrad.tensor(np.random.default_rng(1).standard_normal((4, 3))),
         np.array([0, 1, 2, 0]),

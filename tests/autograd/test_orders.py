@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from minigrad import Tensor, ops, tensor
-from minigrad.autograd import grad, gradcheck
+from minigrad.autograd import grad
 
 
 def scalar(value: float) -> Tensor:
@@ -50,31 +50,6 @@ THIRD: dict[str, tuple[Any, float, list[float]]] = {
 def test_derivatives_of_every_order(f: Any, at: float, wanted: list[float]) -> None:
     found = [derivative(f, scalar(at), order) for order in range(len(wanted))]
     np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
-
-
-FUSED: dict[str, tuple[Any, list[tuple[int, ...]]]] = {
-    "attention": (lambda q, k, v: ops.attention(q, k, v, causal=True), [(2, 2), (2, 2), (2, 1)]),
-    "q = k = v": (lambda x: ops.attention(x, x, x), [(2, 2)]),
-    "layer_norm": (lambda x, w, b: ops.layer_norm(x, w, b), [(2, 3), (3,), (3,)]),
-    "cross_entropy": (lambda x: ops.cross_entropy(x, [1, 0], label_smoothing=0.1), [(2, 3)]),
-    "linear": (lambda x, w: ops.linear(x, w).tanh(), [(2, 3), (2, 3)]),
-    "gelu": (lambda x: ops.gelu(x), [(3,)]),
-}
-
-
-@pytest.mark.parametrize(("f", "shapes"), FUSED.values(), ids=FUSED)
-def test_third_order_of_fused_ops(f: Any, shapes: list[tuple[int, ...]]) -> None:
-    """The Hessian times a fixed vector, against differences of itself."""
-    rng = np.random.default_rng(5)
-    inputs = [tensor(rng.standard_normal(shape), requires_grad=True) for shape in shapes]
-    along = [rng.standard_normal(shape) for shape in shapes]
-
-    def curvature(*values: Tensor) -> list[Tensor]:
-        first = grad(f(*values).tanh().sum(), values, create_graph=True)
-        slope = sum(((g * v).sum() for g, v in zip(first, along, strict=True)), Tensor(0.0))
-        return list(grad(slope, values, create_graph=True, allow_unused=True))
-
-    assert gradcheck(curvature, inputs, directions=2)
 
 
 def test_a_recorded_pass_retains_the_graph_and_the_history_of_a_given_cotangent() -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from minigrad import tensor
-from minigrad.autograd.engine import unbroadcast
 from minigrad.autograd.sums import BLAS_LIMIT, column_sums, ones
 from minigrad.ops._numerics import row_sums
 
@@ -47,17 +45,3 @@ def test_any_memory_layout() -> None:
 def test_the_ones_that_are_kept_cannot_be_changed() -> None:
     with pytest.raises(ValueError, match="read-only"):
         ones(4, np.float32)[0] = 2
-
-
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-@pytest.mark.parametrize("shape", [(3,), (1, 3), (4, 3), (1, 4, 1), (1, 1, 1), ()], ids=str)
-def test_a_cotangent_is_summed_over_what_was_broadcast(shape: tuple[int, ...], dtype: type) -> None:
-    g = np.random.default_rng(0).integers(-8, 8, (5, 4, 3)).astype(dtype)
-    expected = np.zeros(shape)
-    for place in np.ndindex(g.shape):
-        own = place[3 - len(shape) :]
-        expected[tuple(i if n > 1 else 0 for i, n in zip(own, shape, strict=True))] += g[place]
-    for given in (g, tensor(g)):
-        found = unbroadcast(given, shape)
-        assert found.shape == shape
-        np.testing.assert_array_equal(np.asarray(found), expected)

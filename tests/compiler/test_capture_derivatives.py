@@ -15,7 +15,7 @@ from minigrad import nn, no_grad, optim
 from minigrad.autograd import Function, checkpoint, grad
 from minigrad.nn import functional as F
 
-CALLS = batches(9, (3,))
+CALLS = batches(6, (3,))
 
 
 def weight(*shape: int) -> Any:

@@ -169,30 +169,6 @@ def test_what_both_refuse(call: Call) -> None:
             results(world, call)
 
 
-DERIVATIVES: dict[str, Call] = {
-    "matrix_exp": lambda m, x: m.matrix_exp(x),
-    "cholesky_ex": lambda m, x: m.cholesky_ex(definite(x)).L,
-    "inv_ex": lambda m, x: m.inv_ex(x).inverse,
-    "solve": lambda m, x: m.solve(x, x[..., 0]),
-    "solve, left": lambda m, x: m.solve(x, x[:, :1], left=False),
-    "lstsq": lambda m, x: m.lstsq(x[..., :2], x[..., 2]).solution,
-    "vander": lambda m, x: m.vander(x[0]),
-    "cross": lambda m, x: m.cross(x[0], x[1]),
-    "pinv, hermitian": lambda m, x: m.pinv(definite(x), hermitian=True),
-}
-
-
-@pytest.mark.parametrize("call", DERIVATIVES.values(), ids=DERIVATIVES)
-def test_gradients(call: Call) -> None:
-    """Losses in which no direction that is not symmetric takes part."""
-    slopes = []
-    for world in (minigrad, torch):
-        x = world.tensor(numbers(2, 3, 3).astype(np.float64), requires_grad=True)
-        call(world.linalg, x).square().sum().backward()
-        slopes.append(x.grad.numpy())
-    np.testing.assert_allclose(*slopes, rtol=1e-6, atol=1e-8)
-
-
 def test_matrices_without_an_inverse_are_marked() -> None:
     x = minigrad.tensor([[[1.0, 2.0], [2.0, 4.0]], [[2.0, 0.0], [0.0, 4.0]]])
     inverse, info = minigrad.linalg.inv_ex(x)

@@ -274,27 +274,6 @@ def test_differentiable_steps_are_refused() -> None:
                 kind([x], differentiable=True)
 
 
-def test_averages_of_all_weights_at_once() -> None:
-    found = []
-    for world in (minigrad, torch):
-        utils = world.optim.swa_utils
-        for make in (
-            lambda utils: {"multi_avg_fn": utils.get_ema_multi_avg_fn(0.8)},
-            lambda utils: {"multi_avg_fn": utils.get_swa_multi_avg_fn()},
-            lambda utils: {"avg_fn": utils.get_swa_avg_fn()},
-        ):
-            model = world.nn.Linear(2, 1)
-            average = utils.AveragedModel(model, **make(utils))
-            for value in (1.0, 5.0, 3.0):
-                with world.no_grad():
-                    for p in model.parameters():
-                        p[...] = value
-                average.update_parameters(model)
-            found.append([p.detach().numpy().ravel() for p in average.module.parameters()])
-    for one, other in zip(found[:3], found[3:], strict=True):
-        np.testing.assert_allclose(np.concatenate(one), np.concatenate(other), 1e-6)
-
-
 STATES = """
 LambdaLR(o, lambda step: 1 / (1 + step))
 MultiplicativeLR(o, lambda step: 0.9)

@@ -16,7 +16,6 @@ from together import together
 from minigrad import Tensor, ops, tensor
 from minigrad.autograd import grad
 
-SHAPES = hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4)
 DTYPES = [np.float16, np.float32, np.float64, np.int8, np.int64, np.uint8, np.bool_]
 
 
@@ -42,37 +41,6 @@ def check(ours: Callable[..., Any], theirs: Callable[..., Any], shape: tuple[int
         np.testing.assert_array_equal(found.numpy(), counted.reshape(shape))
 
 
-@given(data=st.data(), shape=SHAPES)
-def test_flip_of_any_shape(data: Any, shape: tuple[int, ...]) -> None:
-    axis = data.draw(st.none() | hnp.valid_tuple_axes(len(shape)))
-    check(lambda x: ops.flip(x, axis), lambda x: np.flip(x, axis), shape)
-
-
-@given(data=st.data(), shape=SHAPES, by=st.integers(-9, 9))
-def test_roll_of_any_shape(data: Any, shape: tuple[int, ...], by: int) -> None:
-    check(lambda x: ops.roll(x, by), lambda x: np.roll(x, by), shape)
-    if not shape:
-        return  # a number has no axis to be rolled along
-    axes = data.draw(hnp.valid_tuple_axes(len(shape), min_size=1))
-    check(lambda x: ops.roll(x, by, axes), lambda x: np.roll(x, by, axes), shape)
-    shifts = tuple(data.draw(st.integers(-9, 9)) for _ in axes)
-    check(lambda x: ops.roll(x, shifts, axes), lambda x: np.roll(x, shifts, axes), shape)
-
-
-@given(data=st.data(), shape=SHAPES, times=st.integers(0, 3))
-def test_repeat_of_any_shape(data: Any, shape: tuple[int, ...], times: int) -> None:
-    axis = data.draw(st.none() | st.integers(-len(shape), len(shape) - 1) if shape else st.none())
-    check(lambda x: ops.repeat(x, times, axis), lambda x: np.repeat(x, times, axis), shape)
-    n = math.prod(shape) if axis is None else shape[axis]
-    counts = data.draw(hnp.arrays(int, n, elements=st.integers(0, 3)))
-    check(lambda x: ops.repeat(x, counts, axis), lambda x: np.repeat(x, counts, axis), shape)
-
-
-@given(shape=SHAPES, reps=st.lists(st.integers(0, 3), max_size=5).map(tuple))
-def test_tile_of_any_shape(shape: tuple[int, ...], reps: tuple[int, ...]) -> None:
-    check(lambda x: ops.tile(x, reps), lambda x: np.tile(x, reps), shape)
-
-
 @given(
     data=st.data(),
     shape=hnp.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=4),
@@ -81,17 +49,6 @@ def test_tile_of_any_shape(shape: tuple[int, ...], reps: tuple[int, ...]) -> Non
 def test_pad_of_any_shape(data: Any, shape: tuple[int, ...], mode: str) -> None:
     width = data.draw(hnp.arrays(int, (len(shape), 2), elements=st.integers(0, 6))).tolist()
     check(lambda x: ops.pad(x, width, mode), lambda x: np.pad(x, width, mode), shape)  # type: ignore[call-overload]
-
-
-@given(shape=hnp.array_shapes(min_dims=2, max_dims=4, min_side=0, max_side=4), k=st.integers(-5, 5))
-def test_triangles_of_any_shape(shape: tuple[int, ...], k: int) -> None:
-    check(lambda x: ops.tril(x, k), lambda x: np.tril(x, k), shape)
-    check(lambda x: ops.triu(x, k), lambda x: np.triu(x, k), shape)
-
-
-@given(shape=hnp.array_shapes(min_dims=1, max_dims=2, min_side=0, max_side=4), k=st.integers(-5, 5))
-def test_diag_of_any_shape(shape: tuple[int, ...], k: int) -> None:
-    check(lambda x: ops.diag(x, k), lambda x: np.diag(x, k), shape)
 
 
 CALLS: dict[str, Callable[[Any, Any], Any]] = {

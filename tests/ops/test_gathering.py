@@ -44,28 +44,6 @@ def check(ours: Callable[..., Any], theirs: Callable[..., Any], shape: tuple[int
 
 
 @given(data=st.data(), shape=SHAPES)
-def test_take_from_any_shape(data: Any, shape: tuple[int, ...]) -> None:
-    axis = data.draw(st.none() | st.integers(-len(shape), len(shape) - 1))
-    n = math.prod(shape) if axis is None else shape[axis]
-    many = hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=3)
-    near = integers(data, many, -n, n - 1)
-    check(lambda x: ops.take(x, near, axis), lambda x: np.take(x, near, axis), shape)
-
-
-@given(data=st.data(), shape=SHAPES)
-def test_take_along_axis_of_any_shape(data: Any, shape: tuple[int, ...]) -> None:
-    axis = data.draw(st.integers(-len(shape), len(shape) - 1))
-    wanted = [data.draw(st.sampled_from([1, n])) for n in shape]
-    wanted[axis] = data.draw(st.integers(0, 5))
-    indices = integers(data, tuple(wanted), -shape[axis], shape[axis] - 1)
-    check(
-        lambda x: ops.take_along_axis(x, indices, axis),
-        lambda x: np.take_along_axis(x, indices, axis),
-        shape,
-    )
-
-
-@given(data=st.data(), shape=SHAPES)
 def test_gather_and_scatter_add_of_any_shape(data: Any, shape: tuple[int, ...]) -> None:
     """One element at a time; and each is the other's transpose: <gather x, s> = <x, scatter s>."""
     axis = data.draw(st.integers(-len(shape), len(shape) - 1))

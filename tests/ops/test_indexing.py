@@ -79,15 +79,6 @@ def test_basic_reads_are_views_and_others_copies() -> None:
         assert not np.shares_memory(x[index].numpy(), x.numpy())
 
 
-def test_repeated_reads_add_up_exactly() -> None:
-    x = tensor(np.ones((4, 2)), requires_grad=True)
-    x[np.zeros(1000, int)].sum().backward()
-    assert x.grad.tolist() == [[1000.0, 1000.0], [0, 0], [0, 0], [0, 0]]
-    y = tensor(np.ones(4), requires_grad=True)
-    y[[1, -3, 1, 5 - 4]].sum().backward()
-    assert y.grad.tolist() == [0.0, 4.0, 0.0, 0.0]
-
-
 def test_slices_of_tensors_and_mixed_sequences() -> None:
     x = tensor(VALUES)
     one, two = tensor(1), tensor(2)

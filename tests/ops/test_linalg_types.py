@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, tensor
+from minigrad import tensor
 from minigrad.autograd import grad
 from minigrad.ops import linalg
 
@@ -40,42 +40,6 @@ FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
 EVERY = pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
 
 
-def test_integers_become_the_default_float() -> None:
-    whole = np.array([[2, 1], [1, 3]])
-    for result in (
-        linalg.inv(whole), linalg.solve(whole, [1, 2]), linalg.det(whole), *linalg.slogdet(whole),
-        linalg.cholesky(whole), *linalg.qr(whole), *linalg.eigh(whole), linalg.eigvalsh(whole),
-        *linalg.svd(whole), linalg.svdvals(whole), linalg.pinv(whole), linalg.norm(whole),
-        linalg.matrix_power(whole, -1), linalg.vector_norm(whole, ord=0), linalg.cond(whole),
-        linalg.vector_norm(whole, ord=0.5), linalg.matrix_norm(whole, ord=1), linalg.cond(whole, 1),
-    ):  # fmt: skip
-        assert result.dtype == np.float32
-    assert linalg.matrix_power(whole, 2).dtype == linalg.multi_dot([whole] * 3).dtype == np.int64
-    assert linalg.solve(tensor(whole, dtype=np.float64), [1, 2]).dtype == np.float64
-    assert linalg.solve(whole, Tensor([1.0, 2.0])).dtype == np.float32
-
-
-@EVERY
-@pytest.mark.parametrize("shape", [(0, 3, 3), (2, 0, 3, 3)])
-def test_no_matrices(function: Any, shape: tuple[int, ...]) -> None:
-    x = tensor(np.zeros(shape), requires_grad=True)
-    value = function(linalg, x)
-    assert value.shape == function(np.linalg, x.numpy()).shape
-    for create_graph in (True, False):
-        assert grad(value.sum(), x, create_graph=create_graph)[0].shape == shape
-
-
-@pytest.mark.parametrize("name", ["inv", "det", "eigvalsh", "svdvals", "pinv", "matrix_norm"])
-@pytest.mark.parametrize("shape", [(0, 0), (2, 0, 0)])
-def test_matrices_without_elements(name: str, shape: tuple[int, ...]) -> None:
-    x = tensor(np.zeros(shape), requires_grad=True)
-    value = getattr(linalg, name)(x)
-    wanted = getattr(np.linalg, name)(x.numpy())
-    np.testing.assert_array_equal(value.numpy(), wanted)
-    for create_graph in (True, False):
-        assert grad(value.sum(), x, create_graph=create_graph)[0].shape == shape
-
-
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0), (2, 3, 0), (0, 0)])
 def test_factors_without_elements(shape: tuple[int, ...]) -> None:
     for op in (linalg.qr, lambda x: linalg.svd(x, full_matrices=False)):
@@ -83,19 +47,6 @@ def test_factors_without_elements(shape: tuple[int, ...]) -> None:
         first, *_, last = op(x)
         assert (first @ last).shape == shape
         assert grad(first.sum() + last.sum(), x)[0].shape == shape
-
-
-def test_one_by_one() -> None:
-    x = Tensor([[-4.0]], requires_grad=True)
-    sign, logabsdet = linalg.slogdet(x)
-    assert (sign.item(), logabsdet.item()) == (-1.0, pytest.approx(np.log(4.0)))
-    for value, slope in (
-        (linalg.inv(x), -1 / 16), (linalg.solve(x, [8.0]), -8 / 16), (linalg.det(x), 1.0),
-        (logabsdet, -1 / 4), (linalg.cholesky(-x), -1 / 4), (linalg.pinv(x), -1 / 16),
-        (linalg.qr(x)[1] * linalg.qr(x)[0], 1.0), (linalg.eigvalsh(x), 1.0),
-        (linalg.svdvals(x), -1.0),
-    ):  # fmt: skip
-        assert grad(value.sum(), x)[0].item() == pytest.approx(slope)
 
 
 def test_the_input_is_left_as_it_was() -> None:

@@ -138,7 +138,7 @@ def no_threads(no_workers: None) -> Iterator[None]:  # noqa: ARG001
 def test_a_step_of_an_optimizer(kind: Any) -> None:
     """A large parameter is updated in parts, each thread with scratch memory of its own."""
     found = []
-    draws = [np.random.default_rng(i).standard_normal((5, 70_000)) for i in range(4)]
+    draws = [np.random.default_rng(i).standard_normal((5, 30_000)) for i in range(4)]
     for number in (1, 3):
         minigrad.set_num_threads(number)
         parameter = minigrad.tensor(draws[0], requires_grad=True)

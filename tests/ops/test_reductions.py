@@ -43,20 +43,6 @@ def test_values_and_dtypes_are_numpys(name: str, dtype: Any) -> None:
                 np.testing.assert_array_equal(ours.numpy(), wanted)
 
 
-@pytest.mark.parametrize("dtype", DTYPES, **named)
-@pytest.mark.parametrize("name", ["argmax", "argmin"])
-def test_places_are_numpys(name: str, dtype: Any) -> None:
-    """The first of equal ones."""
-    x = sample(dtype, 2, 3, 4)
-    for axis, keepdims in itertools.product((None, 0, 1, -1), (False, True)):
-        wanted = getattr(np, name)(x, axis=axis, keepdims=keepdims)
-        ours = getattr(ops, name)(tensor(x), axis=axis, keepdims=keepdims)
-        assert ours.dtype == np.int64
-        np.testing.assert_array_equal(ours.numpy(), wanted)
-        np.testing.assert_array_equal(getattr(np, name)(tensor(x), axis=axis).numpy(),
-                                      getattr(np, name)(x, axis=axis))  # fmt: skip
-
-
 def test_reductions_of_nothing_and_of_numbers() -> None:
     nothing = tensor(np.zeros((0, 3)))
     assert ops.prod(nothing).item() == 1.0

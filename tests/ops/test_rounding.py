@@ -66,18 +66,6 @@ def test_copysign_turns_the_slope_with_the_sign() -> None:
 # Values ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-@pytest.mark.parametrize("name", ["floor", "ceil", "trunc", "round", "rint", "around", "sign"])
-def test_steps_of_floats_are_numpys(name: str, dtype: Any) -> None:
-    x = np.append(CORNERS, NAN).astype(dtype)
-    function = getattr(np, name)
-    ours, wanted = function(tensor(x)), function(x)
-    assert type(ours) is Tensor
-    assert ours.dtype == wanted.dtype == dtype
-    np.testing.assert_array_equal(ours.numpy(), wanted)
-    np.testing.assert_array_equal(np.signbit(ours.numpy()), np.signbit(wanted))
-
-
 @pytest.mark.parametrize("decimals", [3, 1, 0, -1, -2])
 def test_rounding_to_decimals(decimals: int) -> None:
     x = np.array([[1234.5678, -0.125], [55.0, 0.0449]])
@@ -100,24 +88,6 @@ def test_whole_numbers_stay_what_they_are(dtype: Any) -> None:
         assert ops.sign(x).dtype == dtype
         assert ops.sign(x).tolist() == [0, 1, 1, 0]
     assert ops.copysign(x, x).dtype == np.float32
-
-
-SIGNED = [7, -7, 6, -6, 1, 0]
-
-
-@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.float16, np.float32, np.float64])
-@pytest.mark.parametrize("divisor", [3, -3, 1, -5])
-def test_quotients_and_remainders_round_down_as_in_python(dtype: Any, divisor: int) -> None:
-    x = tensor(np.array(SIGNED, dtype))
-    d = tensor(np.array([divisor], dtype))
-    for quotient, rest in (
-        (x // divisor, x % divisor), (x // d, x % d),
-        (np.floor_divide(x, d), np.mod(x, d)), (x.floor_divide(divisor), x.remainder(divisor)),
-    ):  # fmt: skip
-        assert quotient.dtype == rest.dtype == dtype
-        assert quotient.tolist() == [a // divisor for a in SIGNED]
-        assert rest.tolist() == [a % divisor for a in SIGNED]
-        np.testing.assert_array_equal((quotient * divisor + rest).numpy(), x.numpy())
 
 
 def test_the_operators_on_both_sides() -> None:

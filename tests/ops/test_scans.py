@@ -11,49 +11,9 @@ import pytest
 from minigrad import Tensor, ops, tensor
 from minigrad.autograd import grad, gradcheck
 
-DTYPES = [np.bool_, np.int8, np.uint8, np.int32, np.int64, np.float16, np.float32, np.float64]
-named = {"ids": lambda dtype: dtype.__name__}
-
 
 def variable(values: Any, dtype: Any = float) -> Tensor:
     return tensor(np.array(values, dtype), requires_grad=True)
-
-
-@pytest.mark.parametrize("dtype", DTYPES, **named)
-@pytest.mark.parametrize("name", ["cumsum", "cumprod"])
-def test_running_values_and_dtypes_are_numpys(name: str, dtype: Any) -> None:
-    low = 0 if np.dtype(dtype).kind in "bu" else -2
-    x = np.random.default_rng(3).integers(low, 3, (2, 3, 4)).astype(dtype)
-    function = getattr(np, name)
-    for values in (x, x[:, ::-1].T, x[:, :0]):
-        for axis in (None, 0, 1, 2, -1, -3):
-            wanted = function(values, axis=axis)
-            for ours in (
-                getattr(ops, name)(tensor(values), axis=axis),
-                getattr(ops, name)(tensor(values), axis),
-                function(tensor(values), axis=axis), function(tensor(values), axis),
-            ):  # fmt: skip
-                assert type(ours) is Tensor
-                assert (ours.dtype, ours.shape) == (wanted.dtype, wanted.shape)
-                np.testing.assert_array_equal(ours.numpy(), wanted)
-    assert getattr(ops, name)(3.0).tolist() == getattr(ops, name)(3.0, 0).tolist() == [3.0]
-
-
-@pytest.mark.parametrize("dtype", DTYPES, **named)
-def test_differences_are_numpys(dtype: Any) -> None:
-    x = np.random.default_rng(3).integers(0, 3, (2, 3, 4)).astype(dtype)
-    for n in (0, 1, 2, 3, 4, 5):
-        for axis in (0, 1, 2, -1, -2):
-            wanted = np.diff(x, n, axis)
-            for ours in (
-                ops.diff(tensor(x), n, axis),
-                tensor(x).diff(n=n, axis=axis),
-                np.diff(tensor(x), n=n, axis=axis),
-            ):
-                assert type(ours) is Tensor
-                assert (ours.dtype, ours.shape) == (wanted.dtype, wanted.shape)
-                np.testing.assert_array_equal(ours.numpy(), wanted)
-    assert ops.diff([1.0, 4.0, 9.0], n=2).tolist() == [2.0]
 
 
 def test_no_differences_are_the_input_itself() -> None:

@@ -119,22 +119,6 @@ def test_gradients_keep_the_dtype_of_their_input(a: str, b: str) -> None:
                 assert other.grad.shape == other.shape
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # arctanh(1)
-@pytest.mark.parametrize("dtype", [np.int64, np.int8, np.uint8, bool])
-def test_float_functions_of_integers_give_the_default_float(dtype: Any) -> None:
-    x = tensor(np.ones((2, 3), dtype))
-    for op in (
-        ops.exp, ops.exp2, ops.expm1, ops.log, ops.log1p, ops.log2, ops.log10, ops.sin, ops.cos,
-        ops.tan, ops.arcsin, ops.arccos, ops.arctan, ops.sinh, ops.cosh, ops.tanh, ops.arcsinh,
-        ops.arccosh, ops.arctanh, ops.deg2rad, ops.rad2deg, ops.reciprocal, ops.cbrt, ops.softplus,
-        ops.sqrt, ops.sigmoid, ops.erf, ops.gelu, ops.silu, ops.softmax, ops.log_softmax, ops.mean,
-        ops.var, ops.std, ops.median, ops.norm, ops.logsumexp, ops.layer_norm,
-    ):  # fmt: skip
-        assert op(x).dtype == np.float32, op.__name__
-    assert ops.mean(tensor([1, 2])).item() == ops.median(tensor([1, 2])).item() == 1.5
-    assert ops.dropout(x, 0.5, 1).dtype == np.float32
-
-
 @pytest.mark.parametrize("dtype", [np.int64, np.int32, np.uint8, bool])
 def test_integers_cannot_require_grad(dtype: Any) -> None:
     with pytest.raises(TypeError, match="float.*grad"):

@@ -166,23 +166,6 @@ def test_a_tensor_joined_with_itself() -> None:
 # Broadcasting -------------------------------------------------------------------------------------
 
 
-@given(shapes=hnp.mutually_broadcastable_shapes(num_shapes=3, max_dims=3, max_side=3))
-def test_broadcast_arrays_of_any_shapes(shapes: Any) -> None:
-    arrays = [np.arange(float(np.prod(shape))).reshape(shape) for shape in shapes.input_shapes]
-    found = ops.broadcast_arrays(*arrays)
-    for one, other in zip(found, np.broadcast_arrays(*arrays), strict=True):
-        np.testing.assert_array_equal(one.numpy(), other)
-
-
-@given(lengths=st.lists(st.integers(0, 3), max_size=4), indexing=st.sampled_from(["xy", "ij"]))
-def test_meshgrid_of_any_lengths(lengths: list[int], indexing: Any) -> None:
-    arrays = [np.arange(float(n)) for n in lengths]
-    found = ops.meshgrid(*arrays, indexing=indexing)
-    for one, other in zip(found, np.meshgrid(*arrays, indexing=indexing), strict=True):
-        np.testing.assert_array_equal(one.numpy(), other)
-        assert one.shape == other.shape
-
-
 def test_atleast_gives_one_for_one_and_a_tuple_for_several() -> None:
     for name, shape in itertools.product(("atleast_1d", "atleast_2d", "atleast_3d"), [(), (3,)]):
         ours, theirs = getattr(ops, name), getattr(np, name)

@@ -52,16 +52,6 @@ def test_layer(line: Layer) -> None:
     check(line)
 
 
-REDUCED = [line for line in LINES if hasattr(line.make(), "reduction")]
-
-
-@pytest.mark.filterwarnings("ignore:reduction. 'mean' divides")  # PyTorch, of its own divergence
-@pytest.mark.parametrize("line", cases(REDUCED))
-@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
-def test_reductions(line: Layer, reduction: str) -> None:
-    check(line._replace(options={**line.options, "reduction": reduction}))
-
-
 @pytest.mark.parametrize(
     "name", ["relu6", "leaky_relu", "elu", "selu", "mish", "hardtanh", "logsigmoid", "softsign"]
 )

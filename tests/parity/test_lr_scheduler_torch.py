@@ -132,10 +132,11 @@ def shown(value: Any) -> str:
 
 
 @pytest.mark.parametrize(("name", "options"), CASES, ids=shown)
-@pytest.mark.parametrize("optimizer", ["SGD", "AdamW"])
-def test_fifty_steps(name: str, options: dict[str, Any], optimizer: str) -> None:
-    pair = optimizers(optimizer)
-    compare(pair, both(pair, name, options), steps=49)
+def test_fifty_steps(name: str, options: dict[str, Any]) -> None:
+    """Those that set momenta, on betas too."""
+    for optimizer in ("SGD", "AdamW") if name in ("CyclicLR", "OneCycleLR") else ("SGD",):
+        pair = optimizers(optimizer)
+        compare(pair, both(pair, name, options), steps=49)
 
 
 ROWS: list[tuple[list[int], list[Case]]] = [
@@ -249,11 +250,10 @@ LATER = [
 ]
 
 
-@pytest.mark.parametrize("last_epoch", [6, 7])
 @pytest.mark.parametrize(("name", "options"), LATER, ids=shown)
-def test_with_a_last_epoch(name: str, options: dict[str, Any], last_epoch: int) -> None:
+def test_with_a_last_epoch(name: str, options: dict[str, Any]) -> None:
     pair = optimizers()
     for optimizer in pair:
         for group in optimizer.param_groups:
             group["initial_lr"] = 2 * group["lr"]
-    compare(pair, both(pair, name, {**options, "last_epoch": last_epoch}))
+    compare(pair, both(pair, name, {**options, "last_epoch": 7}))

@@ -24,9 +24,9 @@ def state_of(kind: str, states: list[Any]) -> Any:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("layers", [1, 2])
-@pytest.mark.parametrize("both", [False, True], ids=["one way", "both ways"])
-@pytest.mark.parametrize("batch_first", [False, True])
+@pytest.mark.parametrize(
+    ("layers", "both", "batch_first"), [(1, False, True), (1, True, False), (2, True, True)]
+)
 @pytest.mark.parametrize("lengths", [[5, 3, 3, 1], [2, 5, 1, 4]], ids=str)
 def test_packed_sequences(
     kind: str, layers: int, both: bool, batch_first: bool, lengths: list[int]

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import textwrap
 from collections.abc import Iterable
 
 import numpy as np
 from program_checks import Check
-from program_code import source
 from programs import PLAIN, Program
 
 
@@ -43,7 +41,7 @@ def hold(checks: Iterable[Check], programs: Iterable[tuple[int, Program]]) -> No
     """Run the checks on programs; of the first that fails, a short one is shown.
 
     Raises:
-        AssertionError: A check failed; the message is Python code, which runs.
+        AssertionError: A check failed; the message lists the inputs and the steps.
     """
     checks = list(checks)
     for number, program in programs:
@@ -53,15 +51,16 @@ def hold(checks: Iterable[Check], programs: Iterable[tuple[int, Program]]) -> No
 
 
 def report(number: int, program: Program, check: Check) -> str:
-    """What failed, as comments, and the short program that fails likewise."""
+    """What failed, and the short program that fails likewise."""
     small = shrunk(program, check)
     reason = "it fails only now and then"
     try:
         check(small)
     except Exception as error:  # noqa: BLE001  # reported
         reason = f"{type(error).__name__}: {error}"
-    text = (
+    lines = [f"v{place} = {array!r}" for place, array in enumerate(small.inputs)]
+    lines += [f"v{start} = {step}" for start, step in zip(small.starts, small.steps, strict=False)]
+    return (
         f"{check.__name__}: random program {number}, {len(small.steps)} of its "
-        f"{len(program.steps)} steps\n{reason}"
+        f"{len(program.steps)} steps\n{reason}\n\n" + "\n".join(lines)
     )
-    return f"{textwrap.indent(text, '# ', lambda line: True)}\n\n{source(small)}"

@@ -35,7 +35,7 @@ def hold(step: Callable[..., Any], inputs: Callable[[int], list[Tensor]]) -> boo
     return captured.program is not None
 
 
-@pytest.mark.parametrize("numbers", [range(20), MORE, MANY], ids=str)
+@pytest.mark.parametrize("numbers", [range(10), MORE, MANY], ids=str)
 @pytest.mark.parametrize("recorded", [True, False])
 def test_programs_that_write_to_views(numbers: Any, recorded: bool) -> None:
     for number in numbers:

@@ -4,14 +4,13 @@ Programs of up to 40 steps over a few inputs, with fan-out, views, indexing, bro
 fused ops and legal writes in place, are drawn by number (drawn_programs.py). Each is held against
 NumPy in its values, and in its gradients against differences and PyTorch, to second order. Every
 way of asking for gradients, and recomputation of a part, must give the same ones; a write after the
-fact must be harmless or refused (program_checks.py). A program that fails is made short and shown
-as code that runs (shrunk_programs.py).
+fact must be harmless or refused (program_checks.py). A program that fails is made short
+(shrunk_programs.py).
 """
 
 from __future__ import annotations
 
 import contextlib
-import io
 import math
 import re
 from collections.abc import Callable, Iterator
@@ -27,10 +26,8 @@ from program_checks import (
     gradients_are_differences,
     hold_against_differences,
     later_writes_are_harmless_or_refused,
-    leaves,
     second_derivatives_are_differences,
 )
-from program_code import source
 from programs import IN_PLACE, Program
 from shrunk_programs import hold
 
@@ -51,19 +48,20 @@ def numbered(numbers: range) -> Iterator[tuple[int, Program]]:
     return ((number, draw(number)) for number in numbers)
 
 
-by_block = pytest.mark.parametrize(
-    "numbers", [*SHORT, *(pytest.param(block, marks=pytest.mark.long) for block in LONG)],
-    ids=lambda block: f"{block.start}-{block.stop - 1}",
-)  # fmt: skip
+BLOCKS = [*SHORT, *(pytest.param(block, marks=pytest.mark.long) for block in LONG)]
 
 
-@by_block
+def named(block: range) -> str:
+    return f"{block.start}-{block.stop - 1}"
+
+
+@pytest.mark.parametrize("numbers", BLOCKS, ids=named)
 def test_by_themselves(numbers: range) -> None:
     hold(BY_ITSELF, numbered(numbers))
 
 
 @pytest.mark.needs("torch")
-@by_block
+@pytest.mark.parametrize("numbers", [range(7), *BLOCKS[1:]], ids=named)
 def test_against_pytorch(numbers: range) -> None:
     from programs_in_torch import AGAINST_PYTORCH
 
@@ -87,18 +85,10 @@ def test_the_programs_are_what_they_claim_to_be() -> None:
 
 
 def test_a_number_stands_for_one_program() -> None:
-    assert source(draw(7)) == source(draw(7))
+    assert repr(draw(7)) == repr(draw(7))
 
 
-def test_the_code_is_the_program() -> None:
-    for _, program in numbered(range(15)):
-        pairs = directional_derivatives(program, leaves(program), directions=3)
-        engine = [pair[0] for pair in pairs]
-        printed = [pair[0] for pair in executed(source(program))[:3]]
-        np.testing.assert_allclose(printed, engine, rtol=1e-8)
-
-
-# Faults that are planted are found, made short, and shown as code that runs -----------------------
+# Faults that are planted are found, and made short ------------------------------------------------
 
 
 @contextlib.contextmanager
@@ -158,17 +148,10 @@ FAULTS: dict[str, tuple[Callable[[], Any], Check]] = {
 
 @pytest.mark.parametrize(("fault", "check"), FAULTS.values(), ids=FAULTS)
 def test_a_planted_fault_is_found_and_made_short(fault: Callable[[], Any], check: Check) -> None:
-    with fault():
-        with pytest.raises(AssertionError) as caught:
-            hold([check], numbered(range(60)))
-        code = str(caught.value)
-        wrong = executed(code)
-    steps, whole = re.search(r"(\d+) of its (\d+) steps", code).groups()
+    with fault(), pytest.raises(AssertionError) as caught:
+        hold([check], numbered(range(60)))
+    steps, whole = re.search(r"(\d+) of its (\d+) steps", str(caught.value)).groups()
     assert int(steps) <= int(whole)
-    for engine, differences in executed(code):
-        assert abs(engine - differences) < 1e-6
-    if check is not later_writes_are_harmless_or_refused:  # which the code alone does not do
-        assert max(abs(engine - differences) for engine, differences in wrong) > 1e-2
 
 
 def test_a_function_that_bends_much_is_told_from_a_wrong_slope() -> None:
@@ -181,13 +164,3 @@ def test_a_function_that_bends_much_is_told_from_a_wrong_slope() -> None:
     wrong = rules(ops.sin.op, x=lambda g, x: g * np.cos(x) * (1 + 1e-4))
     with wrong, pytest.raises(AssertionError, match="along a direction"):
         hold_against_differences(fast, [x], 1e-5)
-
-
-def executed(code: str) -> list[tuple[float, float]]:
-    """What the code of a program prints: derivatives by the engine and by differences."""
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(code, {})
-    found = re.findall(r"engine (\S+), differences (\S+)", printed.getvalue())
-    assert len(found) == 6
-    return [(float(engine), float(differences)) for engine, differences in found]

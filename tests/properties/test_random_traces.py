@@ -75,7 +75,7 @@ SLOW, LONG = pytest.mark.slow, pytest.mark.long
 
 
 @pytest.mark.parametrize(
-    ("kind", "numbers"), [*blocks("recorded", 20, *[()] * 4), *blocks("drawn", 20, (), SLOW)]
+    ("kind", "numbers"), [*blocks("recorded", 20, (), ()), *blocks("drawn", 20, (), SLOW)]
 )
 def test_programs_of_ops(kind: str, numbers: range) -> None:
     trace_of, check, least = FOLLOWED[kind]
@@ -89,7 +89,7 @@ def test_programs_of_ops(kind: str, numbers: range) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "numbers"),
-    [*blocks("recorded", 50, *[()] * 4), *blocks("drawn", 25, (), SLOW, LONG, LONG)],
+    [*blocks("recorded", 40, ()), *blocks("drawn", 20, (), SLOW, LONG, LONG)],
 )
 @pytest.mark.parametrize("recorded", [True, False])
 def test_programs_that_write_to_views(kind: str, numbers: range, recorded: bool) -> None:

@@ -99,7 +99,7 @@ def executed(constant: bool, steps: list[Step], x: Any) -> tuple[Any, list[Any]]
     return total, views
 
 
-@pytest.mark.parametrize("numbers", [range(i, i + 100) for i in range(0, 400, 100)], ids=str)
+@pytest.mark.parametrize("numbers", [range(100), range(100, 200)], ids=str)
 def test_values_are_numpys_and_gradients_are_differences(numbers: range) -> None:
     rng = np.random.default_rng(0)
     for number in numbers:

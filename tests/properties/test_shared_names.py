@@ -75,7 +75,8 @@ def differentiate_twice(outputs: list[Any], inputs: list[Tensor]) -> None:
 
 @pytest.mark.parametrize("op", dict.fromkeys(case.op for case in CASES))
 def test_of_ops(op: str) -> None:
-    for case in (case for case in CASES if case.op == op):
+    cases = [case for case in CASES if case.op == op]
+    for case in cases[:: -(-len(cases) // 5)]:
         inputs = [minigrad.tensor(array, requires_grad=True) for array in case.inputs]
         result = case.on(OURS)(*inputs)
         differentiate_twice(list(result) if isinstance(result, (tuple, list)) else [result], inputs)

@@ -317,15 +317,6 @@ def test_what_does_not_depend_on_an_input_has_zeros() -> None:
     jvp(lambda x, _: x, (x, y), (x, y), strict=True)  # one argument is enough
 
 
-def test_the_identity() -> None:
-    x, v = tensor(2), tensor(2, seed=1)
-    assert jacrev(lambda x: x)(x).tolist() == [[1.0, 0.0], [0.0, 1.0]]
-    _, pull = vjp(lambda x: x, x)
-    assert pull(v)[0].tolist() == v.tolist()
-    assert jvp(lambda x: [x, x], (x,), (v,))[1][1].tolist() == v.tolist()
-    assert grad(lambda x: x)(Tensor(2.0)).item() == 1.0
-
-
 def test_nothing_at_all() -> None:
     """Batch 0, and arguments without a tensor in them."""
     x = tensor(0, 3)
