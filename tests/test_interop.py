@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,8 +16,17 @@ from minigrad import Tensor
 from minigrad.autograd import gradcheck, gradgradcheck
 
 einops = pytest.importorskip("einops")
-einx = pytest.importorskip("einx")
-pytest.importorskip("array_api_compat")
+pytestmark = pytest.mark.needs("einx", "array_api_compat")
+
+
+class Einx:
+    """einx, imported by the first test that uses it: where PyTorch is, that takes seconds."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(importlib.import_module("einx"), name)
+
+
+einx: Any = Einx()
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.standard_normal((2, 2, 3, 4))
@@ -248,6 +258,7 @@ class TestEinx:
 
     FOUND = "minigrad, importlib.util; importlib.util.find_spec('einx'); import einx"
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("imports", [*IMPORTS, FOUND])
     def test_whichever_is_imported_first(self, imports: str) -> None:
         first = imports.format("einx", "einx.id('a -> a', numpy.ones(2))")
