@@ -127,7 +127,7 @@ def check(function: Callable[..., Any], *arrays: np.ndarray) -> None:
     tensors = [minigrad.tensor(a, requires_grad=a.dtype.kind == "f") for a in arrays]
     same(function(*tensors), function(*arrays))
     assert gradcheck(function, tensors)
-    assert gradgradcheck(function, tensors)
+    assert gradgradcheck(function, tensors, directions=1)
     narrow = [a.astype(np.float32) if a.dtype.kind == "f" else a for a in arrays]
     for found in several(function(*map(minigrad.tensor, narrow))):
         assert found.dtype == np.float32
