@@ -258,10 +258,10 @@ def by_name(some: Iterable[ast.AST]) -> Iterator[ast.AST]:
             keys = [node.slice]
             if isinstance(node.value, ast.Name) and node.value.id == "registry":
                 keys = [] if isinstance(node.slice, ast.Constant) else [node]
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "registry.get":
-            keys = [node]
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             keys = list(node.args) if node.func.attr in ("get", "setdefault", "pop") else []
+            if keys and ast.unparse(node.func) == "registry.get":
+                keys = [node]
         if any(key is node or is_name_of_an_op(key) for key in keys):
             yield node
 
@@ -295,10 +295,16 @@ def test_look_ups_by_name_are_found() -> None:
 
 def writes(call: ast.Call) -> bool:
     """Whether a call writes a file, makes a folder, or puts one file in the place of another."""
-    name, words = ast.unparse(call.func), [ast.unparse(each) for each in call.args]
-    opened = name == "open" and any("w" in mode for mode in words[1:])
-    makers = (".write_text", ".write_bytes", ".mkdir", ".makedirs")
-    return opened or name in ("os.replace", "os.rename") or name.endswith(makers)
+    makers = {"write_text", "write_bytes", "mkdir", "makedirs"}
+    if isinstance(call.func, ast.Attribute):
+        name = call.func.attr
+        return name in makers or (name in ("replace", "rename") and is_name(call.func.value, "os"))
+    return is_name(call.func, "open") and any("w" in ast.unparse(mode) for mode in call.args[1:])
+
+
+def is_name(node: ast.AST, name: str) -> bool:
+    """Whether this is a variable of that name."""
+    return isinstance(node, ast.Name) and node.id == name
 
 
 # What writes to a file that `_files` has made, or to a temporary folder of its own.
