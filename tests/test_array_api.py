@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
+import itertools
 import operator
 import re
 from collections.abc import Callable
@@ -157,13 +159,11 @@ DTYPES = {"bool", *(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 
           "float32", "float64"}  # fmt: skip
 
 
-@pytest.mark.parametrize("name", PARAMETERS)
-def test_every_function_of_the_standard_takes_its_arguments(name: str) -> None:
-    function = xp
-    for part in name.split("."):
-        function = getattr(function, part)
-    wanted = {part for part in PARAMETERS[name].split(", ") if part}
-    assert wanted <= {*inspect.signature(function).parameters}
+def test_every_function_of_the_standard_takes_its_arguments() -> None:
+    for name, parameters in PARAMETERS.items():
+        function = functools.reduce(getattr, name.split("."), xp)
+        wanted = {part for part in parameters.split(", ") if part}
+        assert wanted <= {*inspect.signature(function).parameters}, name
 
 
 def test_constants_dtypes_and_older_names_are_there() -> None:
@@ -214,10 +214,9 @@ def test_can_cast() -> None:
 RESULT_TYPES = [xp.bool, xp.int8, xp.uint8, xp.int64, xp.float32, xp.float64]
 
 
-@pytest.mark.parametrize("first", RESULT_TYPES)
 @pytest.mark.parametrize("second", [*RESULT_TYPES, True, 2, 2.5])
-def test_result_type_is_that_of_a_sum(first: Any, second: Any) -> None:
-    for shape in ((), (3,)):
+def test_result_type_is_that_of_a_sum(second: Any) -> None:
+    for first, shape in itertools.product(RESULT_TYPES, ((), (3,))):
         a = xp.ones(shape, dtype=first)
         b = xp.ones((3,), dtype=second) if isinstance(second, minigrad.dtype) else second
         assert xp.result_type(a, b) == xp.result_type(b, a) == (a + b).dtype

@@ -74,12 +74,15 @@ def refuse(
     assert not needless, f"nothing of the kind is there: remove from the files that may {needless}"
 
 
-def every(*kinds: type[ast.AST]) -> Iterator[tuple[Path, Any]]:
-    """Each node of these kinds, in any file of the library."""
-    for path, tree in files().items():
-        for node in ast.walk(tree):
-            if isinstance(node, kinds):
-                yield path, node
+@functools.cache
+def nodes() -> dict[Path, list[ast.AST]]:
+    """Every node of each file of the library."""
+    return {path: [*ast.walk(tree)] for path, tree in files().items()}
+
+
+def every(kind: type[ast.AST]) -> Iterator[tuple[Path, Any]]:
+    """Each node of a kind, in any file of the library."""
+    return ((path, node) for path in nodes() for node in nodes()[path] if isinstance(node, kind))
 
 
 SHOWN = """
@@ -103,6 +106,12 @@ def imports(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
             and ast.unparse(child) == SHOWN
         ):
             yield from imports(child)
+
+
+@functools.cache
+def all_imports() -> list[tuple[Path, ast.Import | ast.ImportFrom]]:
+    """Every import statement of the library."""
+    return [(path, node) for path, tree in files().items() for node in imports(tree)]
 
 
 def imported_parts(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
@@ -132,8 +141,7 @@ def test_imports_point_one_way() -> None:
     refuse(
         (
             (path, node, f"{part_of(path)} imports {target}")
-            for path, tree in files().items()
-            for node in imports(tree)
+            for path, node in all_imports()
             for target in imported_parts(node)
             if target not in LAYERS[: LAYERS.index(part_of(path)) + 1]
         ),
@@ -162,8 +170,7 @@ def test_imports_are_absolute() -> None:
     refuse(
         (
             (path, node, ast.unparse(node))
-            for path, tree in files().items()
-            for node in imports(tree)
+            for path, node in all_imports()
             if isinstance(node, ast.ImportFrom) and node.level
         ),
         "Write the whole name: from minigrad.ops import ...",
@@ -188,7 +195,8 @@ def test_an_op_is_not_called_by_a_builtins_name() -> None:
             (path, node, f"{node.func.id}(...)")
             for path, tree in files().items()
             for own in [{name for name in names_bound(tree) if hasattr(builtins, name)}]
-            for node in ast.walk(tree)
+            if own
+            for node in nodes()[path]
             if isinstance(node, ast.Call)
             and isinstance(node.func, ast.Name)
             and node.func.id in own
@@ -205,9 +213,9 @@ ARRAYS = {
 ATTRIBUTES = {*ARRAYS, "bias", "bias_k", "bias_v"}
 
 
-def truths(tree: ast.Module) -> Iterator[ast.expr]:
+def truths(some: Iterable[ast.AST]) -> Iterator[ast.expr]:
     """Every expression whose truth is taken: by and, or, not, if and while."""
-    for node in ast.walk(tree):
+    for node in some:
         if isinstance(node, ast.BoolOp):
             yield from node.values
         elif isinstance(node, (ast.If, ast.IfExp, ast.While)):
@@ -221,8 +229,8 @@ def test_no_one_takes_the_truth_of_a_tensor() -> None:
     refuse(
         (
             (path, node, ast.unparse(node))
-            for path, tree in files().items()
-            for node in truths(tree)
+            for path, some in nodes().items()
+            for node in truths(some)
             if (isinstance(node, ast.Name) and node.id in ARRAYS)
             or (isinstance(node, ast.Attribute) and node.attr in ATTRIBUTES)
         ),
@@ -240,9 +248,9 @@ def is_name_of_an_op(node: ast.AST) -> bool:
     )
 
 
-def by_name(tree: ast.AST) -> Iterator[ast.AST]:
+def by_name(some: Iterable[ast.AST]) -> Iterator[ast.AST]:
     """Where an op's name is compared, or something is looked up by it or by a drawing's label."""
-    for node in ast.walk(tree):
+    for node in some:
         keys: list[ast.AST] = []
         if isinstance(node, ast.Compare):
             keys = [node.left, *node.comparators]
@@ -250,10 +258,10 @@ def by_name(tree: ast.AST) -> Iterator[ast.AST]:
             keys = [node.slice]
             if isinstance(node.value, ast.Name) and node.value.id == "registry":
                 keys = [] if isinstance(node.slice, ast.Constant) else [node]
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "registry.get":
-            keys = [node]
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             keys = list(node.args) if node.func.attr in ("get", "setdefault", "pop") else []
+            if keys and ast.unparse(node.func) == "registry.get":
+                keys = [node]
         if any(key is node or is_name_of_an_op(key) for key in keys):
             yield node
 
@@ -270,7 +278,7 @@ NAMES_GIVEN = {
 def test_an_op_is_looked_up_by_its_object() -> None:
     """Two ops may have one name: a program's own, or one that is defined anew."""
     refuse(
-        ((path, node, "by a name") for path, tree in files().items() for node in by_name(tree)),
+        ((path, node, "by a name") for path, some in nodes().items() for node in by_name(some)),
         "Compare the op itself (op is exp.op), or key the table by it",
         NAMES_GIVEN,
     )
@@ -280,17 +288,23 @@ def test_look_ups_by_name_are_found() -> None:
     for line in ('op.name == "exp"', 'node.plan.op.name in ("exp",)', "TABLE[step.call.op.name]",
                  "registry.get(node.label)", "tallies.setdefault(node.plan.op.name, [])",
                  "registry[op]"):  # fmt: skip
-        assert [node.lineno for node in by_name(ast.parse(line))] == [1], line
+        assert [node.lineno for node in by_name(ast.walk(ast.parse(line)))] == [1], line
     for line in ("print(op.name)", "op is exp.op", 'registry["exp"]', 'self.name == "exp"'):
-        assert not [*by_name(ast.parse(line))], line
+        assert not [*by_name(ast.walk(ast.parse(line)))], line
 
 
 def writes(call: ast.Call) -> bool:
     """Whether a call writes a file, makes a folder, or puts one file in the place of another."""
-    name, words = ast.unparse(call.func), [ast.unparse(each) for each in call.args]
-    opened = name == "open" and any("w" in mode for mode in words[1:])
-    makers = (".write_text", ".write_bytes", ".mkdir", ".makedirs")
-    return opened or name in ("os.replace", "os.rename") or name.endswith(makers)
+    makers = {"write_text", "write_bytes", "mkdir", "makedirs"}
+    if isinstance(call.func, ast.Attribute):
+        name = call.func.attr
+        return name in makers or (name in ("replace", "rename") and is_name(call.func.value, "os"))
+    return is_name(call.func, "open") and any("w" in ast.unparse(mode) for mode in call.args[1:])
+
+
+def is_name(node: ast.AST, name: str) -> bool:
+    """Whether this is a variable of that name."""
+    return isinstance(node, ast.Name) and node.id == name
 
 
 # What writes to a file that `_files` has made, or to a temporary folder of its own.

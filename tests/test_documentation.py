@@ -68,10 +68,15 @@ NEEDS = {
 """The modules and pages whose examples need more than minigrad does."""
 
 
+SLOW = ("docs/guide/transformer.md", "examples/lucid_port.md")
+"""Pages that train a model."""
+
+
 def shown(name: str, value: Any) -> Any:
     """The parameter of a test of examples: skipped where they need what is not there."""
-    marks = pytest.mark.needs(*NEEDS[name]) if name in NEEDS else ()
-    return pytest.param(value, id=name, marks=marks)
+    marks = [pytest.mark.needs(*NEEDS[name])] if name in NEEDS else []
+    slow = [pytest.mark.slow] if name in SLOW else []
+    return pytest.param(value, id=name, marks=marks + slow)
 
 
 def modules_in(folder: Path, package: str) -> Iterator[str]:

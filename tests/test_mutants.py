@@ -117,13 +117,6 @@ def test_no_two_mutants_are_alike_and_messages_are_left_alone() -> None:
     assert not any("raise" in before for _, before, _ in found)
 
 
-def test_mutants_of_a_kind_are_numbered() -> None:
-    found = mutants("def rule(g):\n    g = 2 * g\n    g = 2 * g\n    return g", {"g"})
-    numbers = [mutant.number for mutant in found if mutant.kind == "dropped term"]
-    assert numbers == [1, 2, 3, 4]
-    assert len({(m.kind, m.number) for m in found}) == len(found)
-
-
 def test_what_is_the_same_by_contract_is_left_alone() -> None:
     """A cotangent has the shape and dtype of its output; of lengths, -1 is not an axis."""
     source = "def rule(g, x, out):\n    return x.reshape(-1) * np.ones(g.shape, out.dtype)"
@@ -231,12 +224,6 @@ def test_a_list_is_read_by_reason(tmp_path: Path) -> None:
             read_listing(path)
 
 
-def test_an_op_that_there_is_not(toy: Path) -> None:
-    done = run("--op", "frobnicate", "--package", "toy", path=toy)
-    assert done.returncode == 1
-    assert "no op with a rule is called frobnicate" in done.stderr
-
-
 @pytest.mark.slow
 @pytest.mark.needs("git")
 def test_the_mutants_of_what_changed(toy: Path) -> None:
@@ -255,17 +242,6 @@ def test_the_mutants_of_what_changed(toy: Path) -> None:
     assert done.stdout.startswith("changed since HEAD: the rules of curve, line\n"), done.stderr
     assert "29 mutants: a sample of 5" in done.stderr
     assert done.stdout.splitlines()[-2].split()[:2] == ["all", "5"]
-
-
-@pytest.mark.slow
-def test_the_mutants_of_an_op() -> None:
-    done = run("--op", "tanh")
-    assert done.returncode == 0, done.stdout + done.stderr
-    name, made, killed, *rest = done.stdout.splitlines()[-2].split()
-    assert name == "all"
-    assert made == killed
-    assert int(made) > 10
-    assert rest == ["0", "0", "0"]
 
 
 ROOM = """

@@ -1,4 +1,4 @@
-"""Heads, positions, masks and the encoder block by hand; and that NumPy is all they need."""
+"""Attention, positions, masks and the encoder block by hand; NumPy is all they need."""
 
 from __future__ import annotations
 
@@ -77,13 +77,25 @@ def test_names_parameters_and_defaults(path: str) -> None:
     assert str(inspect.Signature(plain)) == f"({SIGNATURES[path]})"
 
 
-class TestHeads:
-    def test_a_head_is_a_slice_of_the_width(self) -> None:
-        x = draw(B, SEQ, D)
-        heads = by_hand.split_heads(x, H)
-        for h in range(H):
-            np.testing.assert_array_equal(heads[:, h], x[:, :, h * D // H : (h + 1) * D // H])
-        np.testing.assert_array_equal(by_hand.merge_heads(heads), x)
+class TestAttention:
+    """Its values and derivatives are compared with those of tensors, in tests/nn."""
+
+    def test_range_of_weights(self) -> None:
+        np.testing.assert_array_equal(by_hand.attention_weights(np.array([1000.0, 0.0])), [1, 0])
+        np.testing.assert_array_equal(by_hand.attention_weights(np.full(2, -np.inf)), [0, 0])
+        np.testing.assert_array_equal(by_hand.attention_weights(np.array([3, 3])), [0.5, 0.5])
+        assert by_hand.attention_weights(np.empty((2, 0))).shape == (2, 0)
+
+    def test_float32_stays(self) -> None:
+        Q, K, V = (draw(B, n, D).astype(np.float32) for n in (SEQ, MEMORY, MEMORY))
+        output, weights = by_hand.scaled_dot_product_attention(Q, K, V, PAIRS)
+        grads = by_hand.scaled_dot_product_attention_backward(output, Q, K, V, weights, PAIRS)
+        assert {x.dtype for x in (output, weights, *grads)} == {np.dtype(np.float32)}
+
+    def test_no_keys(self) -> None:
+        nothing = draw(B, 0, D)
+        output, _ = by_hand.scaled_dot_product_attention(draw(B, SEQ, D), nothing, nothing)
+        np.testing.assert_array_equal(output, np.zeros((B, SEQ, D)))
 
     def test_masks_with_and_without_head_axis(self) -> None:
         layer = by_hand.MultiHeadAttention(D, H)

@@ -55,15 +55,6 @@ def test_probabilities_sum_to_one(ids: list[int], context: list[int], order: int
     assert found.min() > 0  # no character is impossible, not even 5, which never occurs
 
 
-@pytest.mark.parametrize("order", [1, 2, 3, 4, 5])
-def test_probabilities_of_the_text_sum_to_one(text: example.Text, order: int) -> None:
-    table = _ngrams.NGrams(text.ids[: text.cut], order, len(text.alphabet))
-    for context in ("", "e", "stat", "zzzz", "The “", example.UNKNOWN, f"th{example.UNKNOWN}"):
-        found = row(table, example.encode(context, text.alphabet).tolist())
-        assert found.sum() == pytest.approx(1, abs=1e-9)
-        assert found.min() > 0
-
-
 def test_kneser_ney_by_hand() -> None:
     ids = np.array([0, 1, 0, 1, 0, 2])  # too short for discounts of its own: each is 1/2
     pairs = _ngrams.NGrams(ids, 2, classes=4)

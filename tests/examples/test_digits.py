@@ -70,7 +70,7 @@ def test_it_ends_with_the_places_of_all_files_and_the_accuracy(either: Any) -> N
 
 @pytest.mark.slow
 def test_pictures_show_what_came_of_it(ran: Ran) -> None:
-    """What is where in them: test_plots.py."""
+    """What is where in them: tests/viz/test_golden.py."""
     for name, part in {
         "training": f"Accuracy: {accuracy_in(ran[1])}% of the held-out digits",
         "confusion": "of 360 held-out digits read right",

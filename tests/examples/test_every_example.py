@@ -15,7 +15,7 @@ import lstm_lm
 import numpy as np
 import pytest
 import seq2seq
-from example_runs import Call, run
+from example_runs import Call
 
 import minigrad
 
@@ -88,8 +88,8 @@ HELP = {
 
 
 @pytest.mark.parametrize(("example", "parts"), HELP.items(), ids=name_of)
-def test_help_says_how_long_it_takes(example: ModuleType, parts: str, tmp_path: Path) -> None:
-    done = run(example, tmp_path, "--help")
+def test_help_says_how_long_it_takes(call: Call, example: ModuleType, parts: str) -> None:
+    done = call(example, "--help")
     assert (done.code, done.error) == (0, "")
     for part in parts.split():
         assert part in done.out

@@ -158,6 +158,7 @@ def test_the_letters_are_the_likeliest_of_the_whole_pass(model: example.Speller)
         assert likeliest[len(name)] == example.END or len(name) == example.LONGEST + 1
 
 
+@pytest.mark.slow
 def test_longer_numbers_in_the_batch_change_nothing(model: example.Speller) -> None:
     alone = [example.write(model, [number])[0] for number in NUMBERS]
     assert example.write(model, NUMBERS) == alone

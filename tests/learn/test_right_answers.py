@@ -176,7 +176,10 @@ return np.einsum(f"{terms[0]},{terms[1]}->n{kept}", a, b)"""),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("number", "gap", "code"), ANSWERS)
+@pytest.mark.parametrize(
+    ("number", "gap", "code"),
+    [pytest.param(*row, marks=pytest.mark.slow if row[0] == 24 else ()) for row in ANSWERS],
+)
 def test_another_right_answer_passes(number: int, gap: int, code: str) -> None:
     one = exercise(number)
     result = run_text(one, Wrong("", code=code, gap=gap).apply(one.marked), one.file)

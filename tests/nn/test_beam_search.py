@@ -91,18 +91,18 @@ def same(found: Any, expected: Any) -> None:
     np.testing.assert_allclose([s for s, _ in found], [s for s, _ in expected], rtol=1e-10)
 
 
-penalties = pytest.mark.parametrize("penalty", [-1.0, 0.0, 1.0, 2.5])
+penalties = pytest.mark.parametrize("penalty", [-1.0, 0.0, 2.5])
 stops = pytest.mark.parametrize("stop", [None, 0, 2])
 
 
 @penalties
 @stops
 @pytest.mark.parametrize("early", [False, True])
-@pytest.mark.parametrize("beams", [1, 2, 3, 5, 3**6])
+@pytest.mark.parametrize("beams", [1, 3, 3**6])
 def test_beside_a_search_in_plain_python(
     beams: int, early: bool, stop: int | None, penalty: float
 ) -> None:
-    prompts = [[1, 0, 2], [2, 2, 0], [0, 0, 0], [0, 1, 1]]
+    prompts = [[1, 0, 2], [0, 1, 1]]
     found, scores = beam_search(
         table(), prompts, 6, num_beams=beams, length_penalty=penalty, early_stopping=early,
         stop=stop,

@@ -187,16 +187,17 @@ def test_in_place(kind: str) -> None:
 
 
 @pytest.mark.parametrize("line", WITH_INPUTS)
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-def test_dtypes_stay(line: Layer, dtype: Any) -> None:
-    module, inputs = drawn(line, dtype)
-    outputs = run(line, module, inputs)
-    assert {out.dtype for out in outputs} == {np.dtype(dtype)}
-    sum_of(outputs).backward()
-    for leaf in (*inputs, *module.parameters()):
-        assert leaf.grad is not None
-        assert (leaf.grad.dtype, leaf.grad.shape) == (leaf.dtype, leaf.shape)
-        assert np.isfinite(leaf.grad.numpy()).all()
+def test_dtypes_stay(line: Layer) -> None:
+    """All else here is in float64."""
+    for dtype in (np.float16, np.float32):
+        module, inputs = drawn(line, dtype)
+        outputs = run(line, module, inputs)
+        assert {out.dtype for out in outputs} == {np.dtype(dtype)}
+        sum_of(outputs).backward()
+        for leaf in (*inputs, *module.parameters()):
+            assert leaf.grad is not None
+            assert (leaf.grad.dtype, leaf.grad.shape) == (leaf.dtype, leaf.shape)
+            assert np.isfinite(leaf.grad.numpy()).all()
 
 
 NOT_BATCHED = {
@@ -375,13 +376,19 @@ EVERY = [*cases(SMOOTH), *FUNCTIONS]
 def test_first_and_second_order(case: Layer | str) -> None:
     function, tensors = prepared(case)
     assert gradcheck(function, tensors, directions=2)
-    assert gradgradcheck(function, tensors, directions=2)
+    assert gradgradcheck(function, tensors, directions=1)
 
 
-@pytest.mark.parametrize("case", EVERY)
-def test_third_order(case: Layer | str) -> None:
-    """The Hessian times a fixed vector, and its own derivative."""
-    function, tensors = prepared(case)
+FUSED = """
+AdaptiveMaxPool2d BatchNorm2d Conv2d CrossEntropyLoss EmbeddingBag GRU LSTM MultiHeadAttention
+RMSNorm RotaryPosEmbedding SelectiveKernel TransformerEncoderLayer"""
+DEEP = {line.kind: line for line in SMOOTH if line.kind in FUSED.split()}
+
+
+@pytest.mark.parametrize("kind", DEEP)
+def test_third_order(kind: str) -> None:
+    """The Hessian times a fixed vector, and its own derivative; tests/ops has all ops."""
+    function, tensors = prepared(DEEP[kind])
     rng = np.random.default_rng(3)
     along = [rng.standard_normal(tensor.shape) / 4 for tensor in tensors]
 
@@ -395,7 +402,7 @@ def test_third_order(case: Layer | str) -> None:
         return [part for part in found if part is not None]
 
     assert bend(*tensors)
-    assert gradcheck(bend, tensors, directions=2)
+    assert gradcheck(bend, tensors, directions=1)
 
 
 def test_every_layer_is_here() -> None:

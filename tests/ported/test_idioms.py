@@ -97,7 +97,7 @@ def test_through_the_door_every_idiom_means_what_it_means_in_pytorch(
     torch = pytest.importorskip("torch")
     monkeypatch.setattr("tqdm.tqdm.monitor_interval", 0)
     for idiom in idioms_of(line):
-        torch.manual_seed(0)
+        torch.random.default_generator.manual_seed(0)
         wanted = plain(run(idiom, "torch", tmp_path))
         found = plain(run(idiom, "minigrad.torch", tmp_path))
         if not (isinstance(wanted, str) and wanted in KINDS):

@@ -15,9 +15,18 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import minigrad.torch as door  # noqa: E402
-from minigrad.torch.absent import ABSENT, UNKNOWN  # noqa: E402
+from minigrad.torch.absent import ABSENT, UNKNOWN, why_not  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def asked_once() -> Iterator[None]:
+    """Each name is asked for in several ways, and looked for among all patterns once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("minigrad.torch.modules.why_not", functools.cache(why_not))
+        yield
+
 
 NOT_WRITTEN = """
 alpha_dropout_ binomial dropout_ feature_alpha_dropout feature_alpha_dropout_ feature_dropout

@@ -144,7 +144,9 @@ def test_there_are_twelve_examples() -> None:
     assert [*EXPECTED] == [*EXAMPLES]
 
 
-@pytest.mark.parametrize("name", EXPECTED)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.slow if n == "gpt" else ()) for n in EXPECTED]
+)
 def test_an_example(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(training_statistics, "PAUSE", math.inf)  # live: the first and the last
     messages = run(EXAMPLES[name]["code"])

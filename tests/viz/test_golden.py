@@ -12,8 +12,11 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from itertools import count
+from pathlib import Path
 from typing import Any
 
+import _plots
+import numpy as np
 import pytest
 from golden_programs import GRAPHS, VIEWS, attention_maps, boxes, profiled, training
 from reading import data_of, explored
@@ -224,6 +227,29 @@ def colours() -> str:
     """The style sheet of pictures, and a few colours of each scale."""
     scales = [sequential(9), diverging(9), [*map(dark, diverging(9))]]
     return "\n".join([STYLE.replace("}", "}\n"), *map(str, scales)])
+
+
+CHANCES = np.arange(64).reshape(8, 8) / 64
+STROKE = np.zeros((8, 8))
+STROKE[2:4, 5] = 1.0
+FIGURES: dict[str, tuple[Any, ...]] = {
+    "training": (np.array([[2.0, 0.25, 1.0, 0.5], [1.0, 0.5, 0.0, 0.875]]),),
+    "bits_per_character": (
+        np.array([[100, 3.0, 4.0], [200, 1.0, 2.0]]), {"1-gram": 4.0, "5-gram": 2.5, "2-gram": 3.0}
+    ),
+    "confusion": (np.stack([CHANCES] * 35), np.arange(35) % 10, np.arange(1, 36) % 10 // 2),
+    "attention": (
+        np.stack([STROKE, 0 * STROKE]), np.array([1, 7]), np.array([1, 2]),
+        np.arange(96).reshape(2, 3, 4, 4) / 192,
+    ),
+    "cross_attention": ("40", "four", np.arange(80).reshape(2, 4, 5, 2) / 160),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_of_an_example(name: str, golden: SnapshotAssertion, tmp_path: Path) -> None:
+    getattr(_plots, name)(tmp_path / "figure.svg", *FIGURES[name])
+    assert steady(lines((tmp_path / "figure.svg").read_text(encoding="utf-8"))) == golden
 
 
 def notebook() -> str:

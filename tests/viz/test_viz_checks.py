@@ -189,7 +189,7 @@ def test_what_cancels_is_zero_up_to_rounding(name: str, dtype: str) -> None:
     assert not graph.steps[0].cotangent.cancelled
 
 
-@pytest.mark.parametrize("dtype", EVERY)
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
 def test_behind_a_norm_every_gradient_is_rounding_and_the_norm_s_own_are_not(dtype: str) -> None:
     x, right = np.random.default_rng(0).standard_normal((2, 5, 16)), 0
     for seed in range(12):

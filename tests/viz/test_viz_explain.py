@@ -28,15 +28,6 @@ from minigrad.viz.formula import notation as n
 from minigrad.viz.formula.printers import latex, prose
 
 
-def steps(text: str) -> list[list[str]]:
-    """The lines of each step, stripped."""
-    return [
-        [re.sub(r"\.py:\d+$", ".py", line.strip()) for line in block.splitlines()]
-        for block in text.split("\n\n")
-        if block.startswith("step ")
-    ]
-
-
 def test_the_plan_is_what_then_happens() -> None:
     """Order, targets, contributions, shapes: the plan against the trace of the same pass."""
     minigrad.random.seed(0)

@@ -304,7 +304,7 @@ def test_the_text_of_cases() -> None:
         np.testing.assert_allclose(eval(as_python(body), names), right, rtol=1e-9)
 
 
-PROGRAMS = 80
+PROGRAMS = 40
 
 
 class Writer:

@@ -467,8 +467,7 @@ class TestPrepared:
             gradient = final_gradients(steps)[at["k_proj.bias"].id]
             assert (gradient.norm < 1e-5) == ("add_bias_kv" not in model)
 
-    @pytest.mark.parametrize("norm_first", [False, True])
-    @pytest.mark.parametrize("activation", ["relu", "gelu"])
+    @pytest.mark.parametrize(("norm_first", "activation"), [(False, "relu"), (True, "gelu")])
     def test_the_stops_of_an_encoder_layer(self, norm_first: bool, activation: str) -> None:
         layer = nn.TransformerEncoderLayer(8, 2, 16, norm_first=norm_first, activation=activation)
         walk = walk_of(viz.explore(layer, x(requires_grad=True)))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -33,38 +31,7 @@ class TestSpecialValues:
         assert x.grad.tolist() == [0, -1, 0, 1, 0]
 
 
-CLASSES: dict[str, tuple[tuple[int, ...], Any]] = {
-    "one": ((4,), 2),
-    "batch": ((3, 4), [0, 3, 1]),
-    "positions": ((2, 4, 3), [[0, 1, 3], [2, 2, 0]]),
-    "pictures": ((1, 4, 2, 2), [[[0, 1], [2, 3]]]),
-}
-classes = pytest.mark.parametrize(("shape", "target"), CLASSES.values(), ids=CLASSES)
-WEIGHT = np.array([1.0, 0.0, 2.0, 0.5])
-
-
 class TestClasses:
-    @classes
-    @pytest.mark.parametrize("weight", [None, WEIGHT])
-    @pytest.mark.parametrize("ignore_index", [None, 3])
-    @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
-    def test_nll_of_log_softmax_is_cross_entropy(
-        self, shape: Any, target: Any, weight: Any, ignore_index: Any, reduction: Any
-    ) -> None:
-        x = draw(*shape)
-        options = {"weight": weight, "ignore_index": ignore_index, "reduction": reduction}
-        log_p = F.log_softmax(x, axis=min(1, x.ndim - 1))
-        nll = F.nll_loss(log_p, target, **options)
-        entropy = F.cross_entropy(x, target, **options)
-        np.testing.assert_allclose(nll.data, entropy.data, rtol=1e-12)
-        assert nll.shape == (np.shape(target) if reduction == "none" else ())
-        cotangent = draw(*nll.shape)
-        np.testing.assert_allclose(
-            minigrad.autograd.grad(nll, x, cotangent)[0].data,
-            minigrad.autograd.grad(entropy, x, cotangent)[0].data,
-            atol=1e-12,
-        )
-
     def test_minus_infinity_counts_only_where_it_is_the_target(self) -> None:
         log_p = tensor([[0.0, -np.inf], [-np.inf, 0.0]], requires_grad=True)
         loss = F.nll_loss(log_p, [0, 1])

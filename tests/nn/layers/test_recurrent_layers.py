@@ -63,8 +63,6 @@ def test_gates_that_are_wide_open_do_not_overflow() -> None:
 
 
 class TestPacking:
-    x = minigrad.ones((4, 5, 3))
-
     def test_integers_and_dtypes(self) -> None:
         ids = nn.utils.rnn.pad_sequence([minigrad.tensor([1, 2]), minigrad.tensor([3])], True, -1)
         assert ids.dtype == np.int64

@@ -13,7 +13,7 @@ import pytest
 import minigrad
 from minigrad import nn
 
-SEEDS = range(40)
+SEEDS = range(20)
 
 
 def pickled(module: Any) -> Any:
