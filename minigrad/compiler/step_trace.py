@@ -109,9 +109,14 @@ class StepTrace(Trace):
             return
         self._enter(call.scope)
         op = call.op
+        through = call.outputs if op.side_effects else ()  # the boundary of a module with hooks
+        known = [self._current(output._data) for output in through]
         super().ran(call)
         step = self.steps[-1]
-        if _counts(op, step.arguments):
+        if known and None not in known:
+            self.composed.add(step)
+            self._pass_on(step, known)
+        if any(value not in self.constants for value in _counts(op, step.arguments)):
             self._refuse(
                 f"the shape of what {op.name} returns depends on the values of a tensor, and a "
                 f"program has fixed shapes: multiply by a mask, or use where"
@@ -137,8 +142,7 @@ class StepTrace(Trace):
         targets = tuple([(edge.shape, edge.dtype) for edge in node.edges])
         updates = tuple([isinstance(part, Update) for part in pull.contributions])
         self.pulls[step] = Pulled(node.plan, targets, updates)
-        lost = [value for value in step.reads if value.step in self.composed]
-        if composed or any(self.origin(value) is value for value in lost):
+        if composed or self._calls[node] in self.composed:
             self.composed.add(step)
             self._pass_on(step, known)
 
@@ -376,9 +380,10 @@ class StepTrace(Trace):
         self.refused = self.refused or message
 
 
-def _counts(op: Primitive, arguments: dict[str, Any]) -> bool:
-    """Whether the shape of the result depends on the values of an argument."""
+def _counts(op: Primitive, arguments: dict[str, Any]) -> list[Value]:
+    """The values of which it depends on each element what shape the result has."""
+    given = [*arguments.values()]
     if op is registry["getitem"]:
-        return any(value.dtype == bool for value in leaves(arguments["index"], Value))
-    given = list(leaves([*arguments.values()][1:], Value)) if op is registry["repeat"] else ()
-    return op in _COUNTING or bool(given)
+        return [value for value in leaves(given[1:], Value) if value.dtype == bool]
+    counting = given if op in _COUNTING else given[1:] if op is registry["repeat"] else []
+    return [*leaves(counting, Value)]
