@@ -40,6 +40,7 @@ class Variable:
     _current: float = 0  # without a history: the time up to which it knows of recorded writes
 
     result_class: type[Variable]  # what the results of ops are
+    of_module = False  # whether it is a parameter or a buffer, which lives without a graph
 
     def _read_again(self) -> None:
         """Take the history that a view has after a recorded write to its base."""

@@ -343,6 +343,8 @@ class StepTrace(Trace):
 
     def _is_local(self, tensor: Any) -> bool:
         """Whether an op of the step made a tensor, or it was created in the step."""
+        if self._long_lived.get(id(tensor)) is tensor:  # also after a write to its .data
+            return False
         created = self._local.get(id(tensor))
         if created is not None and created() is tensor:
             return True

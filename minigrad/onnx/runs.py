@@ -47,7 +47,7 @@ class Run(Trace):
         self._state: dict[int, str] = {}
         for name, tensor in [*model.named_parameters(), *model.named_buffers()]:
             self._state.setdefault(id(tensor), name)
-        super().__init__(keep=False)
+        super().__init__(keep=False, lines=True)
         self.sizes = dict(sizes)
         self.inputs: dict[str, int] = {}
         self.outputs: dict[str, int] = {}
@@ -61,8 +61,9 @@ class Run(Trace):
     def ran(self, call: Call) -> None:
         """Write down an op, or its decomposition."""
         op = call.op
+        if op not in self._exported:
+            self.arguments(call)  # they and their conversions are known from now on
         if op not in self._exported and op.decomposition is not None:
-            self.arguments(call)  # its conversions are known from now on
             given = mapped(wrap, _used(call.arguments, call.values), np.ndarray)
             with changed(recording=False, observers=(self,)):
                 result = op.call_with(op.decomposition, given)
@@ -108,8 +109,8 @@ class Run(Trace):
 
     @property
     def computed(self) -> list[Step]:
-        """The steps that make values of others."""
-        return [step for step in self.steps if step.phase in ("forward", "write")]
+        """The steps that make values of others, also those of a backward pass."""
+        return [step for step in self.steps if step.phase in ("forward", "write", "backward")]
 
     def array(self, number: int) -> np.ndarray:
         """The array of a value, or one of its shape and dtype."""
