@@ -25,16 +25,12 @@ from minigrad.autograd.node import Edge, Leaf, Node, Output, Variable, clock, no
 from minigrad.autograd.primitives import Primitive
 from minigrad.autograd.views import read_only
 from minigrad.support.random_state import take_snapshots
-from minigrad.tensors.tensor import Tensor
 from minigrad.tracing import Trace
 from minigrad.tracing.lines import line_at, user_frame, user_line
 from minigrad.transforms.structure import flatten, mapped
 
 __all__ = ["checkpoint", "checkpoint_sequential", "noop_context_fn"]
 
-_GRAD: Any = Tensor.grad
-_TO_GRAD = [undecorated(each) for each in (add_to_grad, _GRAD.fset, Tensor.zero_grad)]
-"""Effects on the ``.grad`` of a tensor."""
 Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
 
 
@@ -262,7 +258,9 @@ class _FirstRun(Trace):
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Generator[None, Any, None]:
         """Refuse a write to the ``.grad`` of a tensor from outside."""
-        if function in _TO_GRAD and self.is_from_outside(args[0]):
+        kind: Any = Variable.result_class
+        writers = map(undecorated, (add_to_grad, kind.grad.fset, kind.zero_grad))
+        if function in writers and self.is_from_outside(args[0]):
             raise RuntimeError(
                 f"checkpoint: the function writes to the .grad of a tensor from outside, at "
                 f"{user_line()}, and would again in the backward pass: do it outside of it, or "

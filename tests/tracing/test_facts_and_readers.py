@@ -358,7 +358,8 @@ def gradients_of(result: Tensor, *leaves: Tensor) -> list[Any]:
 def run(function: Callable[[Tensor, Tensor], Tensor], x: Tensor, w: Tensor) -> Truth:
     result = function(x, w)
     written = None if w.grad is None else w.grad.clone()
-    return Truth(result.detach().numpy().copy(), *gradients_of(result, x, w), written)
+    of_x, of_w = gradients_of(result, x, w)
+    return Truth(result.detach().numpy().copy(), of_x, of_w, written)
 
 
 def plain(fact: Fact, x: np.ndarray, requires_grad: bool = True) -> Truth:
@@ -372,7 +373,7 @@ def same(found: Any, wanted: Any) -> None:
         np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-9)
 
 
-def names_the_place(error: BaseException | Warning) -> None:
+def names_the_place(error: object) -> None:
     """A refusal names the line of this file, or the module."""
     assert HERE in str(error) or " [in " in str(error) or "of Owner" in str(error)
 
@@ -497,6 +498,7 @@ def of_explore(fact: Fact) -> None:
     (output,) = [node for node in graph.nodes if node.kind == "output"]
     [into] = [edge.source for edge in graph.edges if edge.target == output.id]
     [value] = [node.value for node in graph.nodes if node.id == into]
+    assert value is not None
     same(value.entries(), truth.result)
     last = [step for step in graph.steps if step.run == graph.steps[-1].run]
     found = final_gradients(last if truth.of_x is not None or truth.of_w is not None else [])
