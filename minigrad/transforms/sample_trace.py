@@ -161,19 +161,15 @@ class SampleTrace(Trace):
                     f"assign it, z[k] = ..."
                 )
 
-    def is_within(self, value: Value | None) -> bool:
-        """Whether a value was made in the function."""
-        return value is not None and (value.step is not None or id(value.array) in self._fresh)
-
     def adds_within(self, step: Step) -> bool:
         """Whether an effect adds to the ``.grad`` of a tensor that was made in the function."""
-        adds = step.function is undecorated(add_to_grad)
-        return adds and self.is_within(step.arguments["args"][0])
+        value = step.arguments["args"][0] if step.function is undecorated(add_to_grad) else None
+        return value is not None and (value.step is not None or id(value.array) in self._fresh)
 
     def wrote(self, tensor: Variable, values: Any) -> None:
         """Refuse a write to a tensor from outside, or to a view of its memory."""
-        known, _ = self._identity.find(tensor)
-        if not self.is_within(known) or id(owner(tensor._data)) in self._outer_memories:
+        self.value(tensor)
+        if id(owner(tensor._data)) in self._outer_memories:
             raise CannotMap(
                 f"vmap: the function writes to a tensor from outside, at {user_line()}: "
                 f"write to a copy, x.clone(), and return it"
