@@ -163,7 +163,6 @@ class _Segment:
         self.shapes: list[tuple[int, ...]] = []
         frame = user_frame()
         self.place = frame.f_code.co_filename, frame.f_lineno
-        self.wrote = ""
 
     def first_run(self) -> tuple[Any, list[Any]]:
         """The result, and the tensors in it that were recorded during the call."""
@@ -183,7 +182,6 @@ class _Segment:
                     f"{tuple(tensor.shape)}, and would again in the backward pass: set "
                     f"requires_grad outside of it"
                 )
-        self.wrote = trace.wrote_at
         inner = _recorded_since(self.stamp, result)
         self.shapes = [tensor._data.shape for tensor in inner]
         return result, inner
@@ -196,11 +194,9 @@ class _Segment:
         """Run the function again, and take the cotangents of its outputs to the edges."""
         if any(written_since(array, self.stamp) for array in self._arrays):
             self._refuse(
-                f"the function writes to a tensor that it reads, at {self.wrote}, and would again "
-                f"in the backward pass: write outside of it"
-                if self.wrote
-                else "a tensor that the function reads was written in place after the call, so it "
-                "cannot be run again; write to a copy, or run the forward pass again"
+                "a tensor that the function reads was written in place, by the function itself or "
+                "after the call, so it cannot be run again; write to a copy, or run the forward "
+                "pass again"
             )
         create, start = state.get().recording, next(clock)
         with changed(recording=True, frame=self.frame, at_end=None), self.again(), self.second:
@@ -228,16 +224,11 @@ class _Segment:
 
 
 class _FirstRun(Trace):
-    """The trace of the first run, which refuses what the second one would do again.
-
-    Attributes:
-        wrote_at: The line that wrote to a tensor from outside, if any.
-    """
+    """The trace of the first run, which refuses what the second one would do again."""
 
     def __init__(self) -> None:
         super().__init__(keep=False)
         self._own: dict[int, weakref.ref[Variable]] = {}  # made of numbers or arrays, by id
-        self.wrote_at = ""
 
     def created(self, tensor: Variable) -> None:
         """Note a tensor of the run."""
@@ -247,12 +238,6 @@ class _FirstRun(Trace):
         """Whether a tensor was there before the run."""
         own = self._own.get(id(tensor))
         return self.value(tensor).step is None and (own is None or own() is not tensor)
-
-    def wrote(self, tensor: Variable, values: Any) -> None:
-        """Note a write to a tensor from outside."""
-        if not self._effects and self.is_from_outside(tensor):
-            self.wrote_at = user_line()
-        super().wrote(tensor, values)
 
     def effect(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import base64
 import functools
-import gc
 import json
 import tempfile
 import tracemalloc
@@ -565,7 +564,6 @@ class Traced:
     """The bytes of NumPy's arrays, as `tracemalloc` counts them."""
 
     def __enter__(self) -> Traced:
-        gc.collect()
         tracemalloc.start()
         self.start = self.now()
         return self
