@@ -180,6 +180,10 @@ class Leaf:
         """The tensor, or None once it is gone."""
         return self._tensor()
 
+    def is_hooked_since(self, stamp: int) -> bool:
+        """Whether it has a hook that was registered after a time."""
+        return any(key > stamp for key in (*self.hooks, *self.post_hooks))
+
     def __repr__(self) -> str:
         return f"Leaf({self.name or 'unnamed'}, shape={self.shape})"
 

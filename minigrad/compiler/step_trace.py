@@ -7,7 +7,6 @@ the program comes to it, and a write to it is a step of its own, which writes in
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Generator, Sequence
 from types import FunctionType, MethodType
 from typing import Any, NamedTuple
@@ -91,7 +90,6 @@ class StepTrace(Trace):
         self.gradients: list[Any] = []
         self.options: list[tuple[Any, str, Any]] = []
         self._long_lived: dict[int, Any] = {}  # tensors from outside that were read, by id
-        self._local: dict[int, weakref.ref[Any]] = {}  # tensors created in the step, by id
         self._places = {id(tensor): Argument(i) for i, tensor in enumerate(tensors)}
         self._changed = False
         for tensor in tensors:
@@ -192,8 +190,7 @@ class StepTrace(Trace):
         """Write down that a tensor took over the array of another one: ``tensor.data = by``."""
         given = self.value(by)
         if id(tensor) not in self._long_lived:
-            created = self._local.get(id(tensor))
-            if created is None or created() is not tensor:
+            if not self.is_new(tensor):
                 self._changed = True
                 self._refuse("a new .data of a tensor that no op of the step read")
             return
@@ -221,7 +218,7 @@ class StepTrace(Trace):
     def created(self, tensor: Variable) -> None:
         """Remember a tensor that is created in the step: it is a constant."""
         if not self._ignores:
-            self._local[id(tensor)] = weakref.ref(tensor)
+            super().created(tensor)
             self.value(tensor)
 
     def effect(
@@ -345,8 +342,7 @@ class StepTrace(Trace):
         """Whether an op of the step made a tensor, or it was created in the step."""
         if self._long_lived.get(id(tensor)) is tensor:  # also after a write to its .data
             return False
-        created = self._local.get(id(tensor))
-        if created is not None and created() is tensor:
+        if self.is_new(tensor):
             return True
         known = self._current(tensor)
         return known is not None and self.origin(known) not in self.reads

@@ -8,7 +8,6 @@ of the outputs to those edges.
 """
 
 import functools
-import weakref
 from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, NoReturn
@@ -175,12 +174,14 @@ class _Segment:
         read = dict.fromkeys([value.tensor for step in ops for value in step.reads])
         for tensor in [tensor for tensor in read if tensor is not None]:
             self._arrays.append(tensor._data)
-            leaf = isinstance(tensor._node, Leaf) and tensor._node.stamp > self.stamp
-            if leaf and trace.is_from_outside(tensor):
+            leaf = tensor._node
+            new = isinstance(leaf, Leaf) and leaf.stamp > self.stamp
+            hooked = isinstance(leaf, Leaf) and leaf.is_hooked_since(self.stamp)
+            if (new or hooked) and trace.is_from_outside(tensor):
                 self._refuse(
-                    f"the function makes a leaf of a tensor from outside, of shape "
-                    f"{tuple(tensor.shape)}, and would again in the backward pass: set "
-                    f"requires_grad outside of it"
+                    f"the function thaws or hooks a tensor from outside, of shape "
+                    f"{tuple(tensor.shape)}, and would again in the backward pass: do it before "
+                    f"the call"
                 )
         inner = _recorded_since(self.stamp, result)
         self.shapes = [tensor._data.shape for tensor in inner]
@@ -228,16 +229,20 @@ class _FirstRun(Trace):
 
     def __init__(self) -> None:
         super().__init__(keep=False)
-        self._own: dict[int, weakref.ref[Variable]] = {}  # made of numbers or arrays, by id
-
-    def created(self, tensor: Variable) -> None:
-        """Note a tensor of the run."""
-        self._own[id(tensor)] = weakref.ref(tensor)
 
     def is_from_outside(self, tensor: Variable) -> bool:
         """Whether a tensor was there before the run."""
-        own = self._own.get(id(tensor))
-        return self.value(tensor).step is None and (own is None or own() is not tensor)
+        return self.value(tensor).step is None and not self.is_new(tensor)
+
+    def wrote(self, tensor: Variable, values: Any) -> None:
+        """Refuse another ``.data`` of a tensor from outside."""
+        takes_over = isinstance(values, Variable) and values._data is tensor._data
+        if takes_over and not self._effects and not self.is_new(tensor):
+            raise RuntimeError(
+                f"checkpoint: the function replaces the .data of a tensor, at {user_line()}, and "
+                f"would again in the backward pass: do it outside of it"
+            )
+        super().wrote(tensor, values)
 
     def effect(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]

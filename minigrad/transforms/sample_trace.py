@@ -100,6 +100,7 @@ class SampleTrace(Trace):
 
     def created(self, tensor: Variable) -> None:
         """Keep what a tensor holds that was made in the function: it may be written to."""
+        super().created(tensor)
         self._fresh[id(tensor._data)] = tensor._data.copy()
         self.every[self.value(tensor)] = wrap(self._fresh[id(tensor._data)])
 
@@ -169,7 +170,10 @@ class SampleTrace(Trace):
     def wrote(self, tensor: Variable, values: Any) -> None:
         """Refuse a write to a tensor from outside, or to a view of its memory."""
         self.value(tensor)
-        if id(owner(tensor._data)) in self._outer_memories:
+        takes_over = isinstance(values, Variable) and values._data is tensor._data  # .data = values
+        if id(owner(tensor._data)) in self._outer_memories or (
+            takes_over and not self.is_new(tensor)
+        ):
             raise CannotMap(
                 f"vmap: the function writes to a tensor from outside, at {user_line()}: "
                 f"write to a copy, x.clone(), and return it"
@@ -223,12 +227,12 @@ class SampleTrace(Trace):
         return value
 
     def _refuse_other_leaf(self, value: Value, leaf: Leaf | None) -> None:
-        """Refuse that a tensor from outside is frozen or thawed in the function."""
-        tensor = value.tensor
-        if tensor is not None and tensor._node is not leaf:
+        """Refuse that a tensor from outside is frozen, thawed or hooked in the function."""
+        tensor, hooked = value.tensor, leaf is not None and leaf.is_hooked_since(self._born)
+        if tensor is not None and (tensor._node is not leaf or hooked):
             raise CannotMap(
-                f"vmap: the function freezes or thaws a tensor from outside of shape "
-                f"{tuple(tensor.shape)} (requires_grad), at {user_line()}: do it before the call"
+                f"vmap: the function freezes, thaws or hooks a tensor from outside of shape "
+                f"{tuple(tensor.shape)}, at {user_line()}: do it before the call"
             )
 
     def _step(self, phase: Phase, *args: Any, **fields: Any) -> Step:
