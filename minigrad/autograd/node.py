@@ -40,6 +40,7 @@ class Variable:
     _current: float = 0  # without a history: the time up to which it knows of recorded writes
 
     result_class: type[Variable]  # what the results of ops are
+    of_module = False  # whether it is a parameter or a buffer, which lives without a graph
 
     def _read_again(self) -> None:
         """Take the history that a view has after a recorded write to its base."""
@@ -178,6 +179,10 @@ class Leaf:
     def tensor(self) -> Any | None:
         """The tensor, or None once it is gone."""
         return self._tensor()
+
+    def is_hooked_since(self, stamp: int) -> bool:
+        """Whether it has a hook that was registered after a time."""
+        return any(key > stamp for key in (*self.hooks, *self.post_hooks))
 
     def __repr__(self) -> str:
         return f"Leaf({self.name or 'unnamed'}, shape={self.shape})"

@@ -434,7 +434,7 @@ def _state_of(thing: Any) -> Any:
     if isinstance(thing, Tensor):
         array, node = thing._data, thing._node
         hooks = (*node.hooks, *node.post_hooks) if isinstance(node, Leaf) else ()
-        return _Same(thing), _Same(node), array.shape, array.dtype, array.strides, hooks
+        return _Same(thing), type(node), array.shape, array.dtype, array.strides, hooks
     if isinstance(thing, _PLAIN):
         return type(thing), repr(thing)
     return _Same(thing)

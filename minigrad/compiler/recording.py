@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
 from typing import Any, NoReturn
 
 import numpy as np
@@ -49,7 +50,7 @@ class _Writer:
         """The program."""
         trace = self._trace
         arguments = [self._values.get(a) or self._made(a) for a in trace.inputs]
-        for step in trace.steps:
+        for step in self._ordered():
             if step in trace.composed or _within(step.inside, "effect"):
                 continue
             self._step = step
@@ -58,6 +59,22 @@ class _Writer:
         program = Program(arguments, self._instructions, self._in(result))
         _keep_old_values(program)
         return program
+
+    def _ordered(self) -> Iterator[Step]:
+        """The steps; gradients are added to leaves in the order in which these were first read.
+
+        A pass adds in the order in which they became leaves: thawed ones are the youngest.
+        """
+        first = {id(tensor): value.number for value, tensor in reversed(self._trace.reads.items())}
+
+        def adds(step: Step) -> bool:
+            return step.function is ADD_TO_GRAD
+
+        def place(step: Step) -> int:
+            return first.get(id(self._trace.given[step][0][0]), 0) if adds(step) else 0
+
+        for _, steps in groupby(self._trace.steps, adds):
+            yield from sorted(steps, key=place)
 
     # Steps -------------------------------------------------------------------------------------
 
@@ -351,19 +368,20 @@ def _refuse(instruction: Instruction, what: str) -> NoReturn:
 
 def _equal(a: Any, b: Any, same: dict[Value, Value]) -> bool:
     """Whether two arguments are one value, one object, or equal constants, in structures."""
+    parts = zip(leaves(a), leaves(b), strict=False)
+    return structure(a, type) == structure(b, type) and all(_alike(*both, same) for both in parts)
 
-    def equal(one: Any, other: Any) -> bool:
-        if one is other:
-            return True
-        if isinstance(one, Value):
-            return same.get(one) is other
-        if isinstance(one, np.ndarray):
-            kinds = one.dtype == other.dtype and one.shape == other.shape
-            return kinds and one.tobytes() == other.tobytes()
-        if isinstance(one, Tensor):  # made anew in each call
-            return equal(one._data, other._data)
-        if isinstance(one, (float, np.floating)):
-            return repr(one) == repr(other)
-        return bool(one == other)
 
-    return structure(a, type) == structure(b, type) and all(map(equal, leaves(a), leaves(b)))
+def _alike(one: Any, other: Any, same: dict[Value, Value]) -> bool:
+    if one is other:
+        return True
+    if isinstance(one, Value):
+        return same.get(one) is other
+    if isinstance(one, np.ndarray):
+        kinds = one.dtype == other.dtype and one.shape == other.shape
+        return kinds and one.tobytes() == other.tobytes()
+    if isinstance(one, Tensor):  # made anew in each call
+        return _alike(one._data, other._data, same)
+    if isinstance(one, (float, np.floating)):
+        return repr(one) == repr(other)
+    return bool(one == other)

@@ -48,7 +48,7 @@ def compiled(program: Program) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
     found = "".join([f"{_name(value)}, " for value in leaves(program.result, Value)])
     lines.append(f"    return ({found})")
     exec(compile("\n".join(lines), _FILE, "exec"), writer.names)
-    run = writer.names["run"]
+    run = writer.names.pop("run")  # a function that its own globals hold would be a cycle
 
     def replay(tensors: Sequence[Any]) -> tuple[Any, ...]:
         try:

@@ -7,7 +7,6 @@ the program comes to it, and a write to it is a step of its own, which writes in
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Generator, Sequence
 from types import FunctionType, MethodType
 from typing import Any, NamedTuple
@@ -91,7 +90,6 @@ class StepTrace(Trace):
         self.gradients: list[Any] = []
         self.options: list[tuple[Any, str, Any]] = []
         self._long_lived: dict[int, Any] = {}  # tensors from outside that were read, by id
-        self._local: dict[int, weakref.ref[Any]] = {}  # tensors created in the step, by id
         self._places = {id(tensor): Argument(i) for i, tensor in enumerate(tensors)}
         self._changed = False
         for tensor in tensors:
@@ -109,9 +107,14 @@ class StepTrace(Trace):
             return
         self._enter(call.scope)
         op = call.op
+        through = call.outputs if op.side_effects else ()  # the boundary of a module with hooks
+        known = [self._current(output._data) for output in through]
         super().ran(call)
         step = self.steps[-1]
-        if _counts(op, step.arguments):
+        if known and None not in known:
+            self.composed.add(step)
+            self._pass_on(step, known)
+        if any(value not in self.constants for value in _counts(op, step.arguments)):
             self._refuse(
                 f"the shape of what {op.name} returns depends on the values of a tensor, and a "
                 f"program has fixed shapes: multiply by a mask, or use where"
@@ -137,8 +140,7 @@ class StepTrace(Trace):
         targets = tuple([(edge.shape, edge.dtype) for edge in node.edges])
         updates = tuple([isinstance(part, Update) for part in pull.contributions])
         self.pulls[step] = Pulled(node.plan, targets, updates)
-        lost = [value for value in step.reads if value.step in self.composed]
-        if composed or any(self.origin(value) is value for value in lost):
+        if composed or self._calls[node] in self.composed:
             self.composed.add(step)
             self._pass_on(step, known)
 
@@ -188,8 +190,7 @@ class StepTrace(Trace):
         """Write down that a tensor took over the array of another one: ``tensor.data = by``."""
         given = self.value(by)
         if id(tensor) not in self._long_lived:
-            created = self._local.get(id(tensor))
-            if created is None or created() is not tensor:
+            if not self.is_new(tensor):
                 self._changed = True
                 self._refuse("a new .data of a tensor that no op of the step read")
             return
@@ -217,7 +218,7 @@ class StepTrace(Trace):
     def created(self, tensor: Variable) -> None:
         """Remember a tensor that is created in the step: it is a constant."""
         if not self._ignores:
-            self._local[id(tensor)] = weakref.ref(tensor)
+            super().created(tensor)
             self.value(tensor)
 
     def effect(
@@ -339,8 +340,9 @@ class StepTrace(Trace):
 
     def _is_local(self, tensor: Any) -> bool:
         """Whether an op of the step made a tensor, or it was created in the step."""
-        created = self._local.get(id(tensor))
-        if created is not None and created() is tensor:
+        if self._long_lived.get(id(tensor)) is tensor:  # also after a write to its .data
+            return False
+        if self.is_new(tensor):
             return True
         known = self._current(tensor)
         return known is not None and self.origin(known) not in self.reads
@@ -376,9 +378,10 @@ class StepTrace(Trace):
         self.refused = self.refused or message
 
 
-def _counts(op: Primitive, arguments: dict[str, Any]) -> bool:
-    """Whether the shape of the result depends on the values of an argument."""
+def _counts(op: Primitive, arguments: dict[str, Any]) -> list[Value]:
+    """The values of which it depends on each element what shape the result has."""
+    given = [*arguments.values()]
     if op is registry["getitem"]:
-        return any(value.dtype == bool for value in leaves(arguments["index"], Value))
-    given = list(leaves([*arguments.values()][1:], Value)) if op is registry["repeat"] else ()
-    return op in _COUNTING or bool(given)
+        return [value for value in leaves(given[1:], Value) if value.dtype == bool]
+    counting = given if op in _COUNTING else given[1:] if op is registry["repeat"] else []
+    return [*leaves(counting, Value)]

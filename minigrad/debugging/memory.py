@@ -101,9 +101,9 @@ def graph_memory(*outputs: Any) -> GraphMemory:
 
 
 def arrays(saved: Any) -> Iterator[np.ndarray]:
-    """The arrays in what a node saved; an object that holds some lists them as `arrays`."""
+    """The arrays in what a node saved; an object that holds some lists them as `_arrays`."""
     for leaf in leaves(saved):
-        yield from (leaf,) if isinstance(leaf, np.ndarray) else getattr(leaf, "arrays", ())
+        yield from (leaf,) if isinstance(leaf, np.ndarray) else getattr(leaf, "_arrays", ())
 
 
 def readable(nbytes: int) -> str:

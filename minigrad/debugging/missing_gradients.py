@@ -53,26 +53,29 @@ under no_grad, from detached tensors, or by an op without a derivative...'
     """
     if not isinstance(parameter, Variable):
         raise TypeError(f"why_no_grad: a tensor expected, got {type(parameter).__name__}")
-    if parameter._node is None:
+    leaves, value = {parameter._node}, loss
+    if not isinstance(loss, Variable):
+        trace = Trace(lines=True)
+        trace.value(parameter)
+        with trace:
+            value = loss()
+        leaves.add(parameter._node)  # the function may freeze or thaw it
+    if leaves == {None}:
         return f"{_name(parameter)} does not require grad: it is frozen, see requires_grad_(True)"
-    if isinstance(loss, Variable):
+    if value is loss:
         return _from_the_graph(parameter, loss)
-    trace = Trace(lines=True)
-    trace.value(parameter)
-    with trace:
-        value = loss()
     if not isinstance(value, Variable):
         raise TypeError(
             f"why_no_grad: the function returned a {type(value).__name__}, not a tensor: .item(), "
             f"float() and .numpy() leave the graph"
         )
-    return _explained(parameter, trace, value)
+    return _explained(parameter, leaves - {None}, trace, value)
 
 
-def _explained(parameter: Any, trace: Trace, loss: Any) -> str:
+def _explained(parameter: Any, leaves: set[Any], trace: Trace, loss: Any) -> str:
     """Follow the values that depend on the parameter from step to step, and their nodes."""
     name = _name(parameter, [step.scope for step in trace.steps])
-    connected: set[Any] = {parameter._node}
+    connected = {*leaves}
     reasons = {trace.value(parameter): ""}  # why the graph does not lead from a value to it
     inner: dict[int, list[str]] = {}  # of a step by id: the reasons of its parts
     gradients: dict[Any, list[str]] = {}  # the same for gradients added to the .grad of a tensor

@@ -24,7 +24,7 @@ OWNERS = 10
 """The number of owners of the peak that are printed."""
 
 LEAF = "leaf"
-"""The label of a parameter, which stays alive without the graph."""
+"""The label of a parameter or a buffer, which stays alive without the graph."""
 
 
 class _Memory(weakref.ref[np.ndarray]):
@@ -45,8 +45,9 @@ class Profile(Observer):
     The time of an op is that since the op before, so it includes the Python code between the two;
     the work of the profile itself is not counted. The memory is that of all arrays that ops and
     their rules return and of all that is saved for a backward pass, from their birth to their end;
-    and of data and masks, from when an op reads them. Parameters are not counted: leaves stay alive
-    without the graph. The block may be entered again: the next step is added.
+    and of data and masks, from when an op reads them. Not counted are leaves, frozen parameters and
+    buffers: they stay alive without the graph. The block may be entered again: the next step is
+    added.
 
     Attributes:
         events: The calls of ops and the steps of backward passes, in order.
@@ -96,7 +97,9 @@ class Profile(Observer):
         name = f"{call.op.name}, in a loop of vmap" if looped else call.op.name
         event = self._add(name, False, state.get().scope, self._lines[place], now)
         for value in call.given:
-            leaf = isinstance(value, Variable) and isinstance(value._node, Leaf)
+            leaf = isinstance(value, Variable) and (
+                value.of_module or isinstance(value._node, Leaf)
+            )
             self._hold(value, event, LEAF if leaf else "input")
         self._hold(call.result, event)
         node = call.node

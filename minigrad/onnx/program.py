@@ -19,6 +19,11 @@ PARTS = (
     "sizes; write to it by index: x[...] = y"
 )
 
+GRADIENT = (
+    "the model computes with a gradient, and a file has no rules: record it, "
+    "autograd.grad(..., create_graph=True), or compute it outside of the model"
+)
+
 
 class Value:
     """A tensor or an array of the program, which is a constant if it is not `made`.
@@ -100,6 +105,8 @@ class Program:
         needed = []
         for steps in reversed([*zip(*(run.computed for run in self.runs), strict=True)]):
             if wanted.intersection(_made(steps[0])):
+                if steps[0].phase == "backward":
+                    raise refused(steps[0], GRADIENT)
                 wanted.update(_read(steps[0]))
                 needed.append(steps)
         return needed[::-1]
@@ -168,14 +175,15 @@ def path_of(step: recorded.Step) -> str:
 
 def refused(step: recorded.Step, why: str) -> NotImplementedError:
     """An error that names an op, its module, and why it cannot be exported."""
-    where = f" [in {path_of(step)}]" if path_of(step) else ""
+    where = f" ({step.line})" if step.line else ""
+    where += f" [in {path_of(step)}]" if path_of(step) else ""
     name = step.what if step.op is None else step.op.name
     return NotImplementedError(f"onnx.export: {name}: {why}{where}")
 
 
 def _made(step: recorded.Step) -> list[int]:
-    """The numbers of the values that a step made."""
-    return [value.number for value in step.outputs if value is not None]
+    """The numbers of the values that a step made, and no part of it."""
+    return [value.number for value in step.outputs if value is not None and value.step is step]
 
 
 def _read(step: recorded.Step) -> list[int]:

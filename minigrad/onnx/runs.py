@@ -20,7 +20,6 @@ from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import Primitive, registry
 from minigrad.support.tree import leaves, mapped, paths
 from minigrad.tracing import Step, Trace, Value
-from minigrad.tracing.lines import user_line
 
 PRINTED = "repr()"
 """The door through which values may leave: a text that is printed changes no graph."""
@@ -47,7 +46,7 @@ class Run(Trace):
         self._state: dict[int, str] = {}
         for name, tensor in [*model.named_parameters(), *model.named_buffers()]:
             self._state.setdefault(id(tensor), name)
-        super().__init__(keep=False)
+        super().__init__(keep=False, lines=True)
         self.sizes = dict(sizes)
         self.inputs: dict[str, int] = {}
         self.outputs: dict[str, int] = {}
@@ -56,13 +55,13 @@ class Run(Trace):
         self.sources: dict[int, frozenset[int]] = {}
         self.unsettled: set[int] = set()
         self._exported = exported
-        self._left: dict[int, str] = {}  # how and where values left the graph, by their numbers
 
     def ran(self, call: Call) -> None:
         """Write down an op, or its decomposition."""
         op = call.op
+        if op not in self._exported:
+            self.arguments(call)  # they and their conversions are known from now on
         if op not in self._exported and op.decomposition is not None:
-            self.arguments(call)  # its conversions are known from now on
             given = mapped(wrap, _used(call.arguments, call.values), np.ndarray)
             with changed(recording=False, observers=(self,)):
                 result = op.call_with(op.decomposition, given)
@@ -74,16 +73,6 @@ class Run(Trace):
             step = self.steps[-1]
             if op not in self._exported or self._depends_on_values(step):
                 self.unsettled.update(value.number for value in step.outputs if value)
-
-    def left(self, tensor: Variable, door: str) -> None:
-        """Note that values went to Python or elsewhere."""
-        if door != PRINTED:
-            self._left.setdefault(
-                self.value(tensor).number,
-                f"onnx.export: {door} takes values that depend on an input out of the graph, and "
-                f"the file would have those of the example for ever; compute with ops on tensors, "
-                f"as minigrad.where does for a choice ({user_line()}){located('')}",
-            )
 
     def end(self) -> None:
         """End the run: find the names of parameters, and what each value depends on."""
@@ -102,14 +91,21 @@ class Run(Trace):
 
     def refuse_what_left(self) -> None:
         """Raise if values that depend on an input left the graph."""
-        for number, why in self._left.items():
-            if self.sources[number].intersection(self.inputs.values()):
-                raise NotImplementedError(why)
+        for step in self.steps:
+            if step.phase != "left" or step.what == PRINTED:
+                continue
+            if self.sources[step.reads[0].number].intersection(self.inputs.values()):
+                why = (
+                    f"onnx.export: {step.what} takes values that depend on an input out of the "
+                    f"graph, and the file would have those of the example for ever; compute with "
+                    f"ops on tensors, as minigrad.where does for a choice ({step.line})"
+                )
+                raise NotImplementedError(located(why, step.scope))
 
     @property
     def computed(self) -> list[Step]:
-        """The steps that make values of others."""
-        return [step for step in self.steps if step.phase in ("forward", "write")]
+        """The steps that make values of others, also those of a backward pass."""
+        return [step for step in self.steps if step.phase in ("forward", "write", "backward")]
 
     def array(self, number: int) -> np.ndarray:
         """The array of a value, or one of its shape and dtype."""

@@ -398,6 +398,7 @@ class Tensor(Methods, Fills, Variable):
         """
         if self._base is not None:
             raise RuntimeError("detach_: a view cannot be detached in place; use detach()")
+        self._data = detach(self)._data  # which observers see
         self._node = None
         return self
 

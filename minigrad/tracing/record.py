@@ -60,6 +60,7 @@ class Trace(Observer):
         self._parts: dict[int, tuple[Any, list[Step]]] = {}  # of steps that have not ended, by id
         self._calls: weakref.WeakKeyDictionary[Node, Step] = weakref.WeakKeyDictionary()
         self._numbers: dict[int, tuple[Any, Value]] = {}  # that an effect returned, by id
+        self._created: dict[int, weakref.ref[Variable]] = {}  # tensors that no op made, by id
 
     # The events --------------------------------------------------------------------------------
 
@@ -119,6 +120,10 @@ class Trace(Observer):
             value = self._new(step, tensor)
             step.outputs.append(value)
         self._identity.write(tensor, value)
+
+    def created(self, tensor: Variable) -> None:
+        """Note a tensor that was made of numbers or of an array."""
+        self._created[id(tensor)] = weakref.ref(tensor)
 
     def left(self, tensor: Variable, door: str) -> None:
         """Write down that values went to Python or elsewhere."""
@@ -261,6 +266,11 @@ class Trace(Observer):
             **dict(zip(op.residuals, call.outputs[count:], strict=True)),
         }  # fmt: skip
         return {name: known[name] if name in known else _shape(name, known) for name in names}
+
+    def is_new(self, tensor: Any) -> bool:
+        """Whether a tensor was made of numbers or of an array in the run."""
+        created = self._created.get(id(tensor))
+        return created is not None and created() is tensor
 
     def origin(self, value: Value) -> Value:
         """The value that another one is; itself if it is of its own."""

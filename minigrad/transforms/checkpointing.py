@@ -8,22 +8,24 @@ of the outputs to those edges.
 """
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, NoReturn
 
 import numpy as np
 
+from minigrad.autograd.api import add_to_grad
 from minigrad.autograd.call import record_outputs, with_history
 from minigrad.autograd.engine import run_backward
-from minigrad.autograd.events import Call, tell, within
+from minigrad.autograd.events import Call, tell, undecorated, within
 from minigrad.autograd.mode import changed, located, state
 from minigrad.autograd.mutation import history, view_of, written_since
-from minigrad.autograd.node import Edge, Node, Output, Variable, clock, node_of, nodes_behind
+from minigrad.autograd.node import Edge, Leaf, Node, Output, Variable, clock, node_of, nodes_behind
 from minigrad.autograd.primitives import Primitive
 from minigrad.autograd.views import read_only
 from minigrad.support.random_state import take_snapshots
 from minigrad.tracing import Trace
+from minigrad.tracing.lines import line_at, user_frame, user_line
 from minigrad.transforms.structure import flatten, mapped
 
 __all__ = ["checkpoint", "checkpoint_sequential", "noop_context_fn"]
@@ -156,19 +158,31 @@ class _Segment:
         self.again = take_snapshots()
         self.stamp = next(clock)
         self.edges: tuple[Edge, ...] = ()
-        self.arrays: list[np.ndarray] = []
+        self._arrays: list[np.ndarray] = []
         self.shapes: list[tuple[int, ...]] = []
+        frame = user_frame()
+        self.place = frame.f_code.co_filename, frame.f_lineno
 
     def first_run(self) -> tuple[Any, list[Any]]:
         """The result, and the tensors in it that were recorded during the call."""
-        with Trace(keep=False) as trace, within(self), self.first:
+        with _FirstRun() as trace, within(self), self.first:
             result = self._call()
         given = flatten((self.args, self.kwargs), "")
-        self.arrays = [leaf._data for _, leaf in given if isinstance(leaf, Variable)]
+        self._arrays = [leaf._data for _, leaf in given if isinstance(leaf, Variable)]
         # Not what effects read, such as running statistics: they move in both runs.
         ops = [step for step in trace.steps if step.phase == "forward" and step.inside is None]
         read = dict.fromkeys([value.tensor for step in ops for value in step.reads])
-        self.arrays += [tensor._data for tensor in read if tensor is not None]
+        for tensor in [tensor for tensor in read if tensor is not None]:
+            self._arrays.append(tensor._data)
+            leaf = tensor._node
+            new = isinstance(leaf, Leaf) and leaf.stamp > self.stamp
+            hooked = isinstance(leaf, Leaf) and leaf.is_hooked_since(self.stamp)
+            if (new or hooked) and trace.is_from_outside(tensor):
+                self._refuse(
+                    f"the function thaws or hooks a tensor from outside, of shape "
+                    f"{tuple(tensor.shape)}, and would again in the backward pass: do it before "
+                    f"the call"
+                )
         inner = _recorded_since(self.stamp, result)
         self.shapes = [tensor._data.shape for tensor in inner]
         return result, inner
@@ -179,10 +193,11 @@ class _Segment:
 
     def pull(self, cotangents: Sequence[Any], needed: Sequence[bool]) -> list[Any]:
         """Run the function again, and take the cotangents of its outputs to the edges."""
-        if any(written_since(array, self.stamp) for array in self.arrays):
+        if any(written_since(array, self.stamp) for array in self._arrays):
             self._refuse(
-                "a tensor that the function reads was written in place after the call, so it "
-                "cannot be run again; write to a copy, or run the forward pass again"
+                "a tensor that the function reads was written in place, by the function itself or "
+                "after the call, so it cannot be run again; write to a copy, or run the forward "
+                "pass again"
             )
         create, start = state.get().recording, next(clock)
         with changed(recording=True, frame=self.frame, at_end=None), self.again(), self.second:
@@ -205,7 +220,43 @@ class _Segment:
         return [found.get(edge) for edge in self.edges]
 
     def _refuse(self, why: str) -> NoReturn:
-        raise RuntimeError(located(f"checkpoint: {why}", self.scope))
+        call = f"(the call at {line_at(*self.place)})"
+        raise RuntimeError(located(f"checkpoint: {why} {call}", self.scope))
+
+
+class _FirstRun(Trace):
+    """The trace of the first run, which refuses what the second one would do again."""
+
+    def __init__(self) -> None:
+        super().__init__(keep=False)
+
+    def is_from_outside(self, tensor: Variable) -> bool:
+        """Whether a tensor was there before the run."""
+        return self.value(tensor).step is None and not self.is_new(tensor)
+
+    def wrote(self, tensor: Variable, values: Any) -> None:
+        """Refuse another ``.data`` of a tensor from outside."""
+        takes_over = isinstance(values, Variable) and values._data is tensor._data
+        if takes_over and not self._effects and not self.is_new(tensor):
+            raise RuntimeError(
+                f"checkpoint: the function replaces the .data of a tensor, at {user_line()}, and "
+                f"would again in the backward pass: do it outside of it"
+            )
+        super().wrote(tensor, values)
+
+    def effect(
+        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Generator[None, Any, None]:
+        """Refuse a write to the ``.grad`` of a tensor from outside."""
+        kind: Any = Variable.result_class
+        writers = map(undecorated, (add_to_grad, kind.grad.fset, kind.zero_grad))
+        if function in writers and self.is_from_outside(args[0]):
+            raise RuntimeError(
+                f"checkpoint: the function writes to the .grad of a tensor from outside, at "
+                f"{user_line()}, and would again in the backward pass: do it outside of it, or "
+                f"use autograd.grad"
+            )
+        yield from super().effect(function, args, kwargs)
 
 
 def _recorded_since(stamp: int, result: Any) -> list[Any]:

@@ -18,10 +18,11 @@ from minigrad.autograd.engine import copied
 from minigrad.autograd.events import within
 from minigrad.autograd.grad_mode import no_grad
 from minigrad.autograd.mutation import written_since
-from minigrad.autograd.node import Node, Output, Variable, clock
+from minigrad.autograd.node import Node, Output, Variable, clock, data_of
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.support.checks import module_of
+from minigrad.support.tree import leaves
 
 
 class FunctionContext:
@@ -39,6 +40,12 @@ class FunctionContext:
         self._node: Callable[[], Node | None] = lambda: None
         self._constant: tuple[Any, ...] = ()
         self._stamp = 0
+
+    @property
+    def _arrays(self) -> list[np.ndarray]:
+        """The arrays that it keeps, saved or as attributes, for those who count memory."""
+        held = [*leaves([*vars(self).values()], (Variable, np.ndarray))]
+        return [data_of(one) for one in held]
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep inputs, outputs or other tensors for the backward pass, as `saved_tensors`."""

@@ -13,12 +13,13 @@ from minigrad.autograd.call import wrap
 from minigrad.autograd.events import Call, only_reads, undecorated
 from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history
-from minigrad.autograd.node import Leaf, Node, Variable, clock, data_of
+from minigrad.autograd.node import Leaf, Node, Output, Variable, clock, data_of
 from minigrad.autograd.primitives import Primitive, registry
 from minigrad.autograd.views import owner, read_only
 from minigrad.support import tree
 from minigrad.tracing import Step, Trace, Value
 from minigrad.tracing.lines import user_line
+from minigrad.tracing.steps import Phase
 from minigrad.transforms.batching import INDEXED, RULES, CannotMap, Samples, elementwise
 
 __all__ = ["SampleTrace"]
@@ -59,6 +60,11 @@ class SampleTrace(Trace):
         self.varying: set[Value] = set()
         self.samples: list[tuple[Value, Any]] = []
         self._fresh: dict[int, np.ndarray] = {}  # the first content of arrays made within, by id
+        self._outer_memories: dict[
+            int, np.ndarray
+        ] = {}  # the memories of tensors from outside, by id
+        self._leaves: dict[Value, Leaf | None] = {}  # of tensors from outside, when first read
+        self._new_leaves: list[Value] = []  # a transform's are soon gone
         self._chosen: list[_Chosen] = []
         self._written = False  # whether anything was
 
@@ -72,6 +78,8 @@ class SampleTrace(Trace):
         value = self.value(sample)
         self.every[value] = leaf
         self.varying.add(value)
+        self._leaves.pop(value, None)
+        self._new_leaves.clear()
         self.samples.append((value, sample))
         return sample
 
@@ -92,6 +100,7 @@ class SampleTrace(Trace):
 
     def created(self, tensor: Variable) -> None:
         """Keep what a tensor holds that was made in the function: it may be written to."""
+        super().created(tensor)
         self._fresh[id(tensor._data)] = tensor._data.copy()
         self.every[self.value(tensor)] = wrap(self._fresh[id(tensor._data)])
 
@@ -104,6 +113,8 @@ class SampleTrace(Trace):
             )
         recorded = self._identity.by_history(thing) if self._written else None
         value = super().value(thing)
+        if value in self._leaves:
+            self._refuse_other_leaf(value, self._leaves[value])
         if recorded is not None and value is not recorded.value:
             value = self._rewritten(recorded.value, value)
             self._know(thing, value)
@@ -136,6 +147,12 @@ class SampleTrace(Trace):
             elif any(owner(x) is one.source() for x in tree.leaves(call.values, np.ndarray)):
                 self.refuse_lost_writes()
 
+    def refuse_lost_changes(self) -> None:
+        """Refuse what the end of the function shows: another leaf, a part that was not assigned."""
+        for value, leaf in (*self._leaves.items(), *[(value, None) for value in self._new_leaves]):
+            self._refuse_other_leaf(value, leaf)
+        self.refuse_lost_writes()
+
     def refuse_lost_writes(self) -> None:
         """Refuse a write to a chosen part that was not assigned to its tensor."""
         for one in self._chosen:
@@ -145,19 +162,18 @@ class SampleTrace(Trace):
                     f"assign it, z[k] = ..."
                 )
 
-    def is_within(self, value: Value | None) -> bool:
-        """Whether a value was made in the function."""
-        return value is not None and (value.step is not None or id(value.array) in self._fresh)
-
     def adds_within(self, step: Step) -> bool:
         """Whether an effect adds to the ``.grad`` of a tensor that was made in the function."""
-        adds = step.function is undecorated(add_to_grad)
-        return adds and self.is_within(step.arguments["args"][0])
+        value = step.arguments["args"][0] if step.function is undecorated(add_to_grad) else None
+        return value is not None and (value.step is not None or id(value.array) in self._fresh)
 
     def wrote(self, tensor: Variable, values: Any) -> None:
-        """Refuse a write to a tensor from outside."""
-        known, _ = self._identity.find(tensor)
-        if not self.is_within(known):
+        """Refuse a write to a tensor from outside, or to a view of its memory."""
+        self.value(tensor)
+        takes_over = isinstance(values, Variable) and values._data is tensor._data  # .data = values
+        if id(owner(tensor._data)) in self._outer_memories or (
+            takes_over and not self.is_new(tensor)
+        ):
             raise CannotMap(
                 f"vmap: the function writes to a tensor from outside, at {user_line()}: "
                 f"write to a copy, x.clone(), and return it"
@@ -199,10 +215,31 @@ class SampleTrace(Trace):
 
     def _from_outside(self, thing: Any) -> Value:
         value = super()._from_outside(thing)
-        edge = history(thing) if isinstance(thing, Variable) else None
-        made_within = isinstance(edge, Leaf) and edge.stamp > self._born
-        self.every[value] = wrap(thing._data) if made_within else thing
+        self.every[value] = thing
+        if isinstance(thing, Variable) and id(thing._data) not in self._fresh:
+            edge, memory = thing._node, owner(thing._data)
+            self._outer_memories[id(memory)] = memory
+            if isinstance(edge, Leaf) and edge.stamp > self._born:
+                self.every[value] = wrap(thing._data)
+                self._new_leaves.append(value)
+            elif not isinstance(edge, (Node, Output)):
+                self._leaves[value] = edge
         return value
+
+    def _refuse_other_leaf(self, value: Value, leaf: Leaf | None) -> None:
+        """Refuse that a tensor from outside is frozen, thawed or hooked in the function."""
+        tensor, hooked = value.tensor, leaf is not None and leaf.is_hooked_since(self._born)
+        if tensor is not None and (tensor._node is not leaf or hooked):
+            raise CannotMap(
+                f"vmap: the function freezes, thaws or hooks a tensor from outside of shape "
+                f"{tuple(tensor.shape)}, at {user_line()}: do it before the call"
+            )
+
+    def _step(self, phase: Phase, *args: Any, **fields: Any) -> Step:
+        step = super()._step(phase, *args, **fields)
+        if phase == "effect":
+            step.line = user_line()
+        return step
 
     def _output(self, step: Step | None, shape: tuple[int, ...], dtype: Any) -> Value:
         value = super()._output(step, shape, dtype)

@@ -198,7 +198,7 @@ class _MappedCall(SampleTrace):
         frame = FunctionCall("vmap", next(clock), self._around, self._size)
         with changed(observers=(self,), sampled=True, frame=frame):
             result = function(*args, **kwargs)
-        self.refuse_lost_writes()
+        self.refuse_lost_changes()
         return result, [self._result(*leaf) for leaf in flatten(result, "the result")]
 
     def _result(self, path: str, leaf: Any) -> Any:
@@ -386,20 +386,20 @@ class _MappedCall(SampleTrace):
                 return
             raise CannotMap(
                 f"vmap: {name} changes what lives longer than the call, and differs from sample "
-                f"to sample: return the values, as autograd.grad does"
+                f"to sample, at {step.line}: return the values, as autograd.grad does"
             )
         if step.function not in DRAWS:
             return  # what it does is the same for all samples
         if self._randomness == "error":
             raise CannotMap(
-                f"vmap: the function calls {name}; say with randomness= whether random numbers "
-                f'are "different" for each sample or the "same"'
+                f"vmap: the function calls {name}, at {step.line}; say with randomness= whether "
+                f'random numbers are "different" for each sample or the "same"'
             )
         if not step.outputs:
             if self._randomness == "different":
                 raise CannotMap(
-                    f"vmap: random numbers of {name} cannot be different for each sample: draw "
-                    f"them before, and map over them"
+                    f"vmap: random numbers of {name} cannot be different for each sample, at "
+                    f"{step.line}: draw them before, and map over them"
                 )
             return
         first = step.outputs[0]

@@ -16,6 +16,8 @@ __all__ = ["Buffer", "Parameter"]
 class _Part(Tensor):
     """A tensor that belongs to a module; it shares the memory of a tensor that it is made of."""
 
+    of_module = True
+
     def _take(self, data: Any, dtype: Any, device: Any) -> None:
         """Take the memory of a tensor, or a copy of other data; without data there is nothing."""
         on_cpu(device)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -433,3 +435,53 @@ def test_a_detached_leaf() -> None:
         return updated(o, ((w - x) ** 2).sum())
 
     check(owning(owners, step), batches(6, (2,)))
+
+
+def test_a_model_that_is_frozen_and_thawed_in_each_round_keeps_its_programs() -> None:
+    """As the critic of a GAN, from outside and within the step; the leaves become others."""
+    generator, critic = nn.Linear(3, 4), nn.Linear(4, 1)
+    first, second = (optim.SGD(m.parameters(), lr=0.1) for m in (generator, critic))
+    outside = minigrad.capture(lambda x: updated(first, critic(generator(x)).mean()))
+    judge = minigrad.capture(lambda x: updated(second, critic(generator(x).detach()).mean()))
+
+    @minigrad.capture
+    def within(x: Any) -> Any:
+        critic.requires_grad_(False)
+        loss = updated(first, critic(generator(x)).mean())
+        critic.requires_grad_(True)
+        return loss
+
+    for (x,) in batches(12, (5, 3)):
+        critic.requires_grad_(False)
+        outside(x)
+        critic.requires_grad_(True)
+        judge(x)
+        within(x)
+    assert [step._made for step in (outside, judge, within)] == [1, 1, 1]
+    assert within.program is not None
+
+
+@pytest.mark.parametrize("mode", ["nearest", "bilinear"])
+def test_counts_that_are_the_same_in_each_call(mode: Any) -> None:
+    """The shape of the result depends on them, but they are constants."""
+    kept = np.array([True, False, True])
+    step = lambda x, m: (m(x).sum((2, 3))[:, kept], minigrad.ops.repeat(x, [1, 2, 0], 1))
+    check(owning(lambda: [nn.Upsample(scale_factor=2, mode=mode)], step), batches(6, (2, 3, 4, 4)))
+
+
+@pytest.mark.parametrize("name", ["Adam", "SGD"])
+def test_a_captured_step_is_freed_without_the_collector(name: str) -> None:
+    def trained_and_dropped() -> list[Any]:
+        model, optimizer = with_optimizer(mlp, name)()
+        step = minigrad.capture(lambda x, y: updated(optimizer, classified(model, x, y)))
+        for batch in DATA:
+            step(*batch)
+        return [weakref.ref(each) for each in (model, optimizer, step)]
+
+    gc.collect()
+    gc.disable()
+    try:
+        assert [one() for one in trained_and_dropped()] == [None] * 3
+        assert gc.collect() == 0
+    finally:
+        gc.enable()

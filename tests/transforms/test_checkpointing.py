@@ -293,4 +293,4 @@ def test_what_it_keeps_stands_in_the_order_of_reading() -> None:
     layers = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
     out = checkpoint(layers, minigrad.ones(2, 3))
     (segment,) = node_of(out._node).saved
-    assert [array.shape for array in segment.arrays] == [(2, 3), (4, 3), (4,), (2, 4), (2,)]
+    assert [array.shape for array in segment._arrays] == [(2, 3), (4, 3), (4,), (2, 4), (2,)]

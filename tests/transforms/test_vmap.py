@@ -403,7 +403,7 @@ MISTAKES: dict[str, tuple[Callable[..., Any], str]] = {
         a, 0, minigrad.tensor([0]), a, "amax").sum()))(minigrad.ones(2, 3)),
         "the derivative of scatter_extreme decides by values that differ"),
     "random": (lambda: vmap(lambda a: a + minigrad.rand(1))(ONES),
-               "the function calls rand; say with randomness="),
+               "the function calls rand, at .*; say with randomness="),
     "randomness": (lambda: vmap(abs, randomness="some"), "randomness must be"),
 }  # fmt: skip
 

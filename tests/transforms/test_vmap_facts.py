@@ -1,5 +1,7 @@
 """What is no op: vmap does for each sample what a loop does, or says that it cannot, and where.
 
+The facts that every reader of a record meets are in tests/tracing/test_facts_and_readers.py.
+
 Each function is mapped and looped over: its results, and the gradients that the caller asks for.
 """
 
@@ -15,7 +17,7 @@ import pytest
 
 import minigrad
 from minigrad import Tensor, nn, no_grad, tensor
-from minigrad.autograd import Function, checkpoint, grad, once_differentiable
+from minigrad.autograd import Function, grad, once_differentiable
 from minigrad.func import vmap
 from minigrad.transforms.batching import CannotMap
 
@@ -55,12 +57,6 @@ class Halves(Function):
         return minigrad.cat([3.0 * g, h * x[:2] / h.abs().max()])
 
 
-def island(x: Tensor) -> Tensor:
-    with no_grad():
-        target = x * 2.0
-    return (x * target).sum()
-
-
 def island_within(x: Tensor) -> Tensor:
     def loss(z: Tensor) -> Tensor:
         with no_grad():
@@ -68,12 +64,6 @@ def island_within(x: Tensor) -> Tensor:
         return (z * target).sum()
 
     return minigrad.func.grad(loss)(x)
-
-
-def hooked(x: Tensor) -> Tensor:
-    y = x * 2.0
-    y.register_hook(lambda g: g / g.abs().max())
-    return (y * y).sum()
 
 
 def hooked_constant(x: Tensor, w: Tensor) -> Tensor:
@@ -89,25 +79,11 @@ def hooked_argument(x: Tensor) -> Tensor:
     return (y * x).sum()
 
 
-def hook_removed(x: Tensor) -> Tensor:
-    y = x * 2.0
-    handle = y.register_hook(lambda g: 10.0 * g)
-    handle.remove()
-    return (y * y).sum()
-
-
 def hooked_written(x: Tensor) -> Tensor:
     y = x * 2.0
     y.mul_(x)
     y.register_hook(lambda g: g.sign())
     return (y * y).sum()
-
-
-def made_leaf(x: Tensor) -> Tensor:
-    y = x.detach().requires_grad_()
-    (y**3).sum().backward()
-    assert y.grad is not None
-    return (y.grad * x).sum()
 
 
 def leaf_with_two_passes(x: Tensor) -> Tensor:
@@ -118,71 +94,11 @@ def leaf_with_two_passes(x: Tensor) -> Tensor:
     return (y.grad * x).sum()
 
 
-def first_order(x: Tensor) -> Tensor:
-    y = x * 1.0
-    if not y.requires_grad:
-        y = y.detach().requires_grad_()
-    (g,) = grad((y**3).sum(), y, retain_graph=True)
-    return (g * x).sum()
-
-
-def second_order(x: Tensor) -> Tensor:
-    y = x * 1.0
-    if not y.requires_grad:
-        y = y.detach().requires_grad_()
-    (g,) = grad((y**3).sum(), y, create_graph=True)
-    return (g * x).sum()
-
-
-def by_data(x: Tensor) -> Tensor:
-    y = x.clone()
-    y.data.mul_(2.0)
-    return (y * x).sum()
-
-
-def written_unrecorded(x: Tensor) -> Tensor:
-    y, z = x * 2.0, x * 1.0
-    with no_grad():
-        y[1:3] = 7.0
-        z.copy_(x.detach() * 3.0)
-    return (y * x + z).sum()
-
-
-def a_part_by_data(x: Tensor) -> Tensor:
-    y = x * 2.0
-    first = y[:2]
-    y.data[1] = 5.0
-    return (y * y).sum() + first.sum()
-
-
 def parameter_of_a_sample(x: Tensor) -> Tensor:
     w = nn.Parameter(x.detach().clone())
     ((w * w).sum() * 2.0).backward()
     assert w.grad is not None
     return (w.grad * x).sum()
-
-
-def stopped_at_a_checkpoint(x: Tensor) -> Tensor:
-    return (checkpoint(lambda z: (z * z).tanh(), x) * x).sum()
-
-
-def hooked_checkpoint(x: Tensor) -> Tensor:
-    y = checkpoint(lambda z: z * z, x)
-    if y.requires_grad:
-        y.register_hook(lambda g: g.sign())
-    return (y * x).sum()
-
-
-def hooked_checkpoint_with_an_island(x: Tensor) -> Tensor:
-    def part(z: Tensor) -> tuple[Tensor, Tensor]:
-        square = z * z
-        with no_grad():
-            return square, z * 2.0  # the last step of the part is not recorded
-
-    y, constant = checkpoint(part, x)
-    if y.requires_grad:
-        y.register_hook(lambda g: g.sign())
-    return (y * x).sum() + constant.sum()
 
 
 def frozen_for_a_while(x: Tensor) -> Tensor:
@@ -201,16 +117,11 @@ def pre_hooked(x: Tensor) -> Tensor:
 
 
 FUNCTIONS: list[Callable[[Tensor], Any]] = [
-    island, island_within, hooked, hooked_argument, hook_removed, hooked_written, made_leaf,
-    leaf_with_two_passes, first_order, second_order, by_data, written_unrecorded, a_part_by_data,
-    parameter_of_a_sample, stopped_at_a_checkpoint, hooked_checkpoint,
-    hooked_checkpoint_with_an_island, frozen_for_a_while,
-    lambda x: (StraightThrough.apply(x) * x).sum(),
-    lambda x: (Reversal.apply(x, 2.0) ** 2).sum(),
+    island_within, hooked_argument, hooked_written, leaf_with_two_passes, parameter_of_a_sample,
+    frozen_for_a_while,
     lambda x: (Reversal.apply(StraightThrough.apply(x * 3.0), 2.0) * x).sum(),
     lambda x: (Halves.apply(x)[0] * 2.0 + Halves.apply(x)[1]).sum(),
     lambda x: minigrad.func.grad(lambda z: (StraightThrough.apply(z) * z).sum())(x),
-    lambda x: x.detach() * x,
 ]  # fmt: skip
 
 

@@ -207,7 +207,8 @@ def _finish(
         if end._data.size != 1:
             given, start = _weights(end), f"{start}, {WEIGHTED}"
         leaves = [node.tensor for node in nodes_behind(history(end)) if isinstance(node, Leaf)]
-        grad(end, [leaf for leaf in leaves if leaf is not None], given, retain_graph=retain)
+        found = [leaf for leaf in leaves if leaf is not None]
+        grad(end, found, given, retain_graph=retain, allow_unused=True)
     drawing = traced.graph(*(tensor for _, tensor in results))
     here, names = user_line(), iter(name for name, _ in results)
 
