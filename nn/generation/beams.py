@@ -10,7 +10,13 @@ import numpy as np
 from minigrad.autograd.call import leaf_of
 from minigrad.nn.attention.cache import Cache, DynamicKVCache
 from minigrad.nn.functional.masks import MaskLike
-from minigrad.nn.generation.sampling import checked_ids, checked_padding, last_logits
+from minigrad.nn.generation.sampling import (
+    cached_length,
+    checked_ids,
+    checked_padding,
+    last_logits,
+    unread,
+)
 from minigrad.ops._numerics import values_of
 from minigrad.ops.probabilities import log_softmax
 from minigrad.support.checks import check_flag, check_number, check_size
@@ -79,10 +85,10 @@ def beam_search(
     penalty = check_number("beam_search", "length_penalty", length_penalty)
     check_flag("beam_search", "early_stopping", early_stopping)
     kept = DynamicKVCache() if cache is None else cache
+    start = cached_length(kept)
     padding = None
     if key_padding_mask is not None:
-        cached = kept.get_seq_length()
-        padding = checked_padding("beam_search", key_padding_mask, prompts.shape, cached)
+        padding = checked_padding("beam_search", key_padding_mask, prompts.shape, start)
     pad = 0 if stop is None else stop
 
     n, tokens = len(prompts), prompts
@@ -102,9 +108,7 @@ def beam_search(
         parents, drawn = np.divmod(which, log_p.shape[2])
         longer = np.concatenate([texts[each, parents], drawn[..., None]], axis=2)
         ends = drawn == stop  # nowhere if stop is None
-        sums, texts, parents, drawn = _best(
-            beams, np.where(ends, -np.inf, following), longer, parents, drawn
-        )
+        sums, texts, parents = _best(beams, np.where(ends, -np.inf, following), longer, parents)
 
         ends[:, beams:] = False
         new = np.where(ends, following, -np.inf)
@@ -124,7 +128,8 @@ def beam_search(
             break
         rows = (each * log_p.shape[1] + np.minimum(parents, log_p.shape[1] - 1)).reshape(-1)
         kept.batch_select_indices(rows)
-        tokens = drawn.reshape(-1, 1)
+        text = np.concatenate([prompts.repeat(texts.shape[1], 0), texts.reshape(-1, step)], axis=1)
+        tokens = unread(text, kept, start)
         if padding is not None:
             padding = np.pad(padding[rows], ((0, 0), (0, 1)))  # new tokens are not padding
 
