@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.primitives import primitive
-from minigrad.ops._numerics import constant, formula, stopped, times_sign, zero_gradient, zero_safe
+from minigrad.ops._numerics import (
+    constant,
+    formula,
+    stopped,
+    times_sign,
+    within_rule,
+    zero_gradient,
+    zero_safe,
+)
 
 __all__ = [
     "abs", "add", "cbrt", "ceil", "copysign", "divide", "floor", "floor_divide", "fmod", "multiply",
@@ -347,11 +355,11 @@ add.defvjp(a=lambda g: g, b=lambda g: g)
 subtract.defvjp(a=lambda g: g, b=lambda g: -g)
 multiply.defvjp(a=lambda g, b: g * b, b=lambda g, a: g * a)
 divide.defvjp(
-    a=lambda g, b: g * zero_safe(_inverse(b), g), b=lambda g, b, out: g * zero_safe(-out / b, g)
+    a=lambda g, b: g * zero_safe(_inverse(b), g), b=lambda g, b, a: g * zero_safe(a / b / -b, g)
 )
 power.defvjp(a=_power_a, b=_power_b)
 power.defformula(out="a ** b")
-reciprocal.defvjp(x=lambda g, x, out: g * zero_safe(-out / x, g))
+reciprocal.defvjp(x=lambda g, x: g * zero_safe(-1 / x / x, g))
 negative.defvjp(x=lambda g: -g)
 abs.defvjp(x=lambda g, x: times_sign(g, x))
 square.defvjp(x=lambda g, x: g * (2 * x))
@@ -367,5 +375,8 @@ copysign.defvjp(a=lambda g, a, out: stopped(g, a) * (np.sign(a) * np.sign(out)),
 nextafter.defvjp(a=lambda g: g, b=zero_gradient)
 floor_divide.defvjp(a=zero_gradient, b=zero_gradient)
 # The quotient from the remainder: a / b may be rounded up to the next whole number.
-fmod.defvjp(a=lambda g: g, b=lambda g, a, b, out: g * zero_safe(np.round((out - a) / b), g))
+fmod.defvjp(
+    a=lambda g: g,
+    b=lambda g, a, b: g * zero_safe(np.round((within_rule(fmod, a, b) - a) / b), g),
+)
 remainder.defvjp(a=lambda g: g, b=lambda g, a, b: g * zero_safe(-np.floor_divide(a, b), g))
