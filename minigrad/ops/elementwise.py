@@ -10,15 +10,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.primitives import primitive
-from minigrad.ops._numerics import (
-    constant,
-    formula,
-    stopped,
-    times_sign,
-    within_rule,
-    zero_gradient,
-    zero_safe,
-)
+from minigrad.ops._numerics import constant, formula, stopped, times_sign, zero_gradient, zero_safe
 
 __all__ = [
     "abs", "add", "cbrt", "ceil", "copysign", "divide", "floor", "floor_divide", "fmod", "multiply",
@@ -375,8 +367,5 @@ copysign.defvjp(a=lambda g, a, out: stopped(g, a) * (np.sign(a) * np.sign(out)),
 nextafter.defvjp(a=lambda g: g, b=zero_gradient)
 floor_divide.defvjp(a=zero_gradient, b=zero_gradient)
 # The quotient from the remainder: a / b may be rounded up to the next whole number.
-fmod.defvjp(
-    a=lambda g: g,
-    b=lambda g, a, b: g * zero_safe(np.round((within_rule(fmod, a, b) - a) / b), g),
-)
+fmod.defvjp(a=lambda g: g, b=lambda g, a, b: g * zero_safe(np.round((np.fmod(a, b) - a) / b), g))
 remainder.defvjp(a=lambda g: g, b=lambda g, a, b: g * zero_safe(-np.floor_divide(a, b), g))

@@ -107,9 +107,7 @@ def stream(
     _check_choice(temperature, top_k, top_p)
     kept = DynamicKVCache() if cache is None else cache
     start = cached_length(kept)
-    padding = None
-    if key_padding_mask is not None:
-        padding = checked_padding("generate", key_padding_mask, tokens.shape, start)
+    padding = checked_padding("generate", key_padding_mask, tokens.shape, start)
 
     def steps(tokens: np.ndarray, padding: np.ndarray | None) -> Iterator[Tensor]:
         text, ended = tokens, np.zeros(len(tokens), bool)
@@ -263,7 +261,11 @@ def checked_ids(owner: str, ids: Any) -> np.ndarray:
     return array.astype(np.int64)
 
 
-def checked_padding(owner: str, mask: Any, shape: tuple[int, ...], cached: int) -> np.ndarray:
+def checked_padding(
+    owner: str, mask: Any, shape: tuple[int, ...], cached: int
+) -> np.ndarray | None:
+    if mask is None:
+        return None
     array = np.asarray(array_of(mask))
     expected = (shape[0], cached + shape[1])
     if array.dtype != bool or array.shape != expected:
