@@ -140,6 +140,7 @@ class Statistics:
         gradients: The same of the gradients, by the path of the parameter.
 
     Raises:
+        TypeError: The model is not a module, `every` not an int, or the optimizer not one.
         ValueError: `every` is less than 1.
 
     Example:
@@ -165,6 +166,15 @@ class Statistics:
     def __init__(
         self, model: Any, every: int = 1, *, optimizer: Any = None, live: bool = False
     ) -> None:
+        if not hasattr(model, "named_modules"):
+            raise TypeError(f"Statistics: a module expected, got {type(model).__name__}")
+        if hasattr(every, "param_groups"):
+            raise TypeError(
+                f"Statistics: every must be an int, got {type(every).__name__}; an optimizer is "
+                f"given by name: optimizer="
+            )
+        if optimizer is not None and not hasattr(optimizer, "param_groups"):
+            raise TypeError(f"Statistics: an optimizer expected, got {type(optimizer).__name__}")
         check_size("Statistics", "every", every)
         self._model, self._optimizer, self._steps = model, optimizer, 0
         self.curves: dict[str, dict[str, dict[int, float]]] = {}

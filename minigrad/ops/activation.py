@@ -59,9 +59,9 @@ def _zeros(dtype: Any) -> np.ndarray:
 
 @primitive(arrays=1, float_inputs=True)
 def hardtanh(x: Any, low: float = -1.0, high: float = 1.0) -> Any:
-    """Limit each element to the range from `low` to `high`, with slope 0 at the bounds and at NaN.
+    """Limit each element to the range from `low` to `high`, with slope 0 at the bounds, 1 at NaN.
 
-    So it is in PyTorch; `clip` has slope 1 at the bounds.
+    `clip` has slope 1 at the bounds.
     """
     return np.clip(x, low, high)
 
@@ -246,20 +246,20 @@ def _gelu_x(g: Any, x: Any, approximate: str) -> Any:
 @formula(
     """
     eps = 0 if eps is None else eps  # 0 where there is none
-    where((eps <= x) & (x <= 1 - eps), g, 0) / (x * (1 - x))
+    where((x < eps) | (x > 1 - eps), 0, g) / (x * (1 - x))
     """
 )
 def _logit_x(g: Any, x: Any, eps: float | None) -> Any:
     values = constant(x)
     if eps is not None:
-        g = zeroed(g, ~((values >= eps) & (values <= 1 - eps)))
+        g = zeroed(g, (values < eps) | (values > 1 - eps))
     slope = 1 / (x * (1 - x))
     return g * zero_safe(np.where((values < 0) | (values > 1), np.nan, slope), g)
 
 
 # The table.
 relu.defvjp(x=_relu_x)
-hardtanh.defvjp(x=lambda g, x, low, high: zeroed(g, ~((low < constant(x)) & (constant(x) < high))))
+hardtanh.defvjp(x=lambda g, x, low, high: zeroed(g, (constant(x) <= low) | (constant(x) >= high)))
 sigmoid.defvjp(x=lambda g, out: g * (out * (1 - out)))
 softplus.defvjp(x=lambda g, x, beta: g * within_rule(sigmoid, x * float(beta)))
 silu.defvjp(x=lambda g, x: in_blocks(_silu_x, g, x))

@@ -22,6 +22,7 @@ from minigrad.ops._numerics import (
     formula,
     kept_shape,
     reduced_axes,
+    widened,
     within_rule,
     zero_gradient,
     zeroed,
@@ -222,7 +223,7 @@ def _quantile_x(g: Any, x: Any, q: Any, axis: Axis, method: Any) -> Any:
         share: Any = 0
         for rank, part in ((math.floor(place), 1 - place % 1), (math.ceil(place), place % 1)):
             found = np.where(np.isnan(ordered[..., -1]), np.nan, ordered[..., rank])
-            attained = attains(values, found.reshape(kept)).astype(g.dtype)
+            attained = widened(attains(values, found.reshape(kept)).astype(g.dtype))
             share = share + part * attained / np.sum(attained, axis=axis, keepdims=True)
         total = total + zeroed(g[i], share == 0) * share
     return total

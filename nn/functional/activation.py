@@ -253,7 +253,7 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
         [-2.0, 0.0, 1.0]
     """
     x = floating(input)
-    return _shrunk(x, lambd, x)
+    return ops.where(ops.abs(x) <= lambd, 0.0, x)
 
 
 @framed
@@ -267,12 +267,7 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """
     check_number("softshrink", "lambd", lambd, 0.0)
     x = floating(input)
-    return _shrunk(x, lambd, x - lambd * ops.sign(x))
-
-
-def _shrunk(x: Tensor, lambd: float, beyond: Tensor) -> Tensor:
-    """0 from -lambd to lambd, and NaN at NaN, with slope 0."""
-    return ops.where(ops.abs(x) > lambd, beyond, x.detach() * 0.0)
+    return ops.where(ops.abs(x) <= lambd, 0.0, x - lambd * ops.sign(x))
 
 
 @framed

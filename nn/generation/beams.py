@@ -10,7 +10,7 @@ import numpy as np
 from minigrad.autograd.call import leaf_of
 from minigrad.nn.attention.cache import Cache, DynamicKVCache
 from minigrad.nn.functional.masks import MaskLike
-from minigrad.nn.generation.sampling import checked_ids, checked_padding, last_logits
+from minigrad.nn.generation import sampling
 from minigrad.ops._numerics import values_of
 from minigrad.ops.probabilities import log_softmax
 from minigrad.support.checks import check_flag, check_number, check_size
@@ -73,16 +73,14 @@ def beam_search(
         >>> found[0, 0].tolist()  # p = 0.4 · 0.9
         [0, 2, 0]
     """
-    prompts = checked_ids("beam_search", ids)
+    prompts = sampling.checked_ids("beam_search", ids)
     count = check_size("beam_search", "max_new_tokens", max_new_tokens)
     beams = check_size("beam_search", "num_beams", num_beams)
     penalty = check_number("beam_search", "length_penalty", length_penalty)
     check_flag("beam_search", "early_stopping", early_stopping)
     kept = DynamicKVCache() if cache is None else cache
-    padding = None
-    if key_padding_mask is not None:
-        cached = kept.get_seq_length()
-        padding = checked_padding("beam_search", key_padding_mask, prompts.shape, cached)
+    start = sampling.cached_length(kept)
+    padding = sampling.checked_padding("beam_search", key_padding_mask, prompts.shape, start)
     pad = 0 if stop is None else stop
 
     n, tokens = len(prompts), prompts
@@ -94,7 +92,7 @@ def beam_search(
     complete = np.zeros((n, beams, 0), np.int64)
     finished = np.zeros(n, bool)
     for step in range(1, count + 1):
-        logits = last_logits("beam_search", model, tokens, kept, padding)
+        logits = sampling.last_logits("beam_search", model, tokens, kept, padding)
         log_p = _log_softmax(logits).reshape(n, -1, logits.shape[-1])  # (N, 1 | B, classes)
         following = (sums[..., None] + log_p).reshape(n, -1)  # (N, B · classes)
         which = np.broadcast_to(np.arange(following.shape[1]), following.shape)
@@ -102,9 +100,7 @@ def beam_search(
         parents, drawn = np.divmod(which, log_p.shape[2])
         longer = np.concatenate([texts[each, parents], drawn[..., None]], axis=2)
         ends = drawn == stop  # nowhere if stop is None
-        sums, texts, parents, drawn = _best(
-            beams, np.where(ends, -np.inf, following), longer, parents, drawn
-        )
+        sums, texts, parents = _best(beams, np.where(ends, -np.inf, following), longer, parents)
 
         ends[:, beams:] = False
         new = np.where(ends, following, -np.inf)
@@ -124,7 +120,8 @@ def beam_search(
             break
         rows = (each * log_p.shape[1] + np.minimum(parents, log_p.shape[1] - 1)).reshape(-1)
         kept.batch_select_indices(rows)
-        tokens = drawn.reshape(-1, 1)
+        text = np.concatenate([prompts.repeat(texts.shape[1], 0), texts.reshape(-1, step)], axis=1)
+        tokens = sampling.unread(text, kept, start)
         if padding is not None:
             padding = np.pad(padding[rows], ((0, 0), (0, 1)))  # new tokens are not padding
 

@@ -11,7 +11,7 @@ from minigrad import random
 from minigrad.autograd.call import leaf_of
 from minigrad.autograd.errors import refuse_shapes
 from minigrad.autograd.grad_mode import no_grad
-from minigrad.nn.attention.cache import Cache, DynamicKVCache
+from minigrad.nn.attention.cache import Cache, DynamicKVCache, EncoderDecoderCache, KVCache
 from minigrad.nn.functional.masks import MaskLike
 from minigrad.nn.module.stateless import evaluating
 from minigrad.ops._numerics import array_of, values_of
@@ -32,7 +32,8 @@ def generate(
     `minigrad.random.seed` for reproducible samples.
 
     Args:
-        model: Called as ``model(ids, cache)``, it returns logits of shape (N, L, classes).
+        model: Called as ``model(ids, cache)``, it returns logits of shape (N, L, classes). It gets
+            each token once; if it does not write its cache, all of them in each step.
         ids: The prompts, integers of shape (N, L) with L at least 1.
         max_new_tokens: The largest number of tokens to add.
         temperature: The logits are divided by it. 0 is greedy: always the most likely token.
@@ -105,13 +106,11 @@ def stream(
     check_size("generate", "max_new_tokens", max_new_tokens, least=0)
     _check_choice(temperature, top_k, top_p)
     kept = DynamicKVCache() if cache is None else cache
-    padding = None
-    if key_padding_mask is not None:
-        cached = kept.get_seq_length()
-        padding = checked_padding("generate", key_padding_mask, tokens.shape, cached)
+    start = cached_length(kept)
+    padding = checked_padding("generate", key_padding_mask, tokens.shape, start)
 
     def steps(tokens: np.ndarray, padding: np.ndarray | None) -> Iterator[Tensor]:
-        ended = np.zeros(len(tokens), bool)
+        text, ended = tokens, np.zeros(len(tokens), bool)
         for _ in range(max_new_tokens):
             logits = last_logits("generate", model, tokens, kept, padding)
             drawn = values_of(sample(logits, temperature, top_k, top_p))
@@ -121,7 +120,8 @@ def stream(
             yield leaf_of(drawn, False)
             if stop is not None and ended.all():
                 return
-            tokens = drawn[:, None]
+            text = np.concatenate([text, drawn[:, None]], axis=1)
+            tokens = unread(text, kept, start)
             if padding is not None:
                 padding = np.pad(padding, ((0, 0), (0, 1)))  # sampled tokens are not padding
 
@@ -144,6 +144,21 @@ def last_logits(
         f"logits of shape (N, L, classes), with N, L = {tokens.shape}, from the model", logits,
     )  # fmt: skip
     return logits[:, -1]
+
+
+def cached_length(cache: Cache) -> int:
+    """The number of positions of the sequence that a cache holds, in whichever layers."""
+    own = cache.self_attention_cache if isinstance(cache, EncoderDecoderCache) else cache
+    layers = own.cached_layers() if isinstance(own, KVCache) else [0]
+    return max(map(own.get_seq_length, layers), default=0)
+
+
+def unread(text: np.ndarray, cache: Cache, start: int) -> np.ndarray:
+    """The last tokens (N, 1) of a text; all of it if the model has not written its cache.
+
+    `start` is the length that the cache had before the text.
+    """
+    return text if cached_length(cache) == start else text[:, -1:]
 
 
 def pad_left(prompts: Iterable[Any], pad: int = 0) -> tuple[Tensor, np.ndarray]:
@@ -246,7 +261,11 @@ def checked_ids(owner: str, ids: Any) -> np.ndarray:
     return array.astype(np.int64)
 
 
-def checked_padding(owner: str, mask: Any, shape: tuple[int, ...], cached: int) -> np.ndarray:
+def checked_padding(
+    owner: str, mask: Any, shape: tuple[int, ...], cached: int
+) -> np.ndarray | None:
+    if mask is None:
+        return None
     array = np.asarray(array_of(mask))
     expected = (shape[0], cached + shape[1])
     if array.dtype != bool or array.shape != expected:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from minigrad.autograd.errors import refuse_shapes
 from minigrad.nn import functional as F
 from minigrad.nn.attention.cache import EncoderDecoderCache, KVCache
 from minigrad.nn.attention.multi_head import MultiHeadAttention
@@ -180,6 +181,11 @@ class TransformerDecoderLayer(Layer):
             cache_position: The same.
             cache_layer_idx: The same.
         """
+        refuse_shapes(
+            len(tgt) != len(memory), "TransformerDecoderLayer",
+            "tgt and memory of the same batch size (in beam search, repeat the memory: "
+            "memory.repeat_interleave(len(tgt) // len(memory), dim=0))", tgt, memory,
+        )  # fmt: skip
         own: Any = kv_cache
         across: Any = None
         if isinstance(kv_cache, EncoderDecoderCache):

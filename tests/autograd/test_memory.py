@@ -233,7 +233,7 @@ SAVES: dict[str, tuple[Any, str, str]] = {
     "multiply, the first": (ops.multiply, "10", "b"),
     "multiply, the second": (ops.multiply, "01", "a"),
     "divide, the first": (ops.divide, "10", "b"),
-    "divide, the second": (ops.divide, "01", "b out"),
+    "divide, the second": (ops.divide, "01", "a b"),
     "matmul, the first": (ops.matmul, "10", "a_shape b"),
     "matmul, the second": (ops.matmul, "01", "a b_shape"),
     "linear, input": (ops.linear, "10", "weight"),

@@ -226,6 +226,16 @@ def test_only_some_steps_and_nothing_without_recording() -> None:
 
 def test_what_cannot_be_kept_is_refused() -> None:
     net = model()
+    net = model()
+    optimizer: Any = optim.SGD(net.parameters(), lr=0.1)
+    for args, options, told in (
+        ((net, optimizer), {}, "every must be an int, got SGD; .* by name: optimizer="),
+        ((optimizer,), {}, "a module expected, got SGD"),
+        ((net.parameters(),), {}, "a module expected, got "),
+        ((net,), {"optimizer": net}, "an optimizer expected, got Sequential"),
+    ):
+        with pytest.raises(TypeError, match=f"^Statistics: {told}"):
+            Statistics(*args, **options)
     with pytest.raises(ValueError, match="every.*1.*0"):
         Statistics(net, every=0)
     with Statistics(net) as statistics:

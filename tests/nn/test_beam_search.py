@@ -153,7 +153,7 @@ def test_it_ends_early() -> None:
         return len(calls)
 
     assert steps(early_stopping=True) == 2  # 0.45 and 0.54 · 0.45
-    assert calls == [(1, 1), (2, 1)]
+    assert calls == [(1, 1), (2, 2)]  # the cache is not written: the whole text
     assert steps(length_penalty=0.0) == 3  # 0.54 · 0.54 could have led to more
     assert steps(length_penalty=8.0) == 50
 
@@ -220,6 +220,22 @@ def test_a_decoder_repeats_its_memory() -> None:
             logits = minigrad.log_softmax(head(whole), axis=-1).numpy()[0]
             total = sum(logits[j, text[j + 1]] for j in range(5))
             np.testing.assert_allclose(total, score, rtol=1e-10)
+
+
+@pytest.mark.parametrize("kind", [nn.EncoderDecoderCache, nn.DynamicKVCache])
+def test_a_memory_that_was_not_repeated_is_an_error_that_says_how(kind: Any) -> None:
+    model = nn.Transformer(8, 2, 1, 1, 8).eval()
+    memory, tokens, head = minigrad.randn(2, 5, 8), nn.Embedding(7, 8), nn.Linear(8, 7)
+
+    def decode(ids: Any, cache: Any, memory: Tensor = memory) -> Tensor:
+        x = model.decoder(tokens(ids), memory, tgt_is_causal=True, kv_cache=cache, use_cache=True)
+        return head(x)
+
+    told = r"^TransformerDecoderLayer: tgt and memory.*interleave.*\(6, 1, 8\) and \(2, 5, 8\)"
+    with pytest.raises(ValueError, match=told):
+        beam_search(decode, [[1], [2]], 3, num_beams=3, cache=kind())
+    repeated = lambda ids, cache: decode(ids, cache, memory.repeat_interleave(len(ids) // 2, dim=0))
+    assert beam_search(repeated, [[1], [2]], 3, num_beams=3, cache=kind())[0].shape == (2, 3, 4)
 
 
 def test_nothing_is_recorded_and_the_mode_is_restored() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, nn, tensor
+from minigrad import Tensor, nn, ops, tensor
 from minigrad.nn.generation import generate, pad_left, sample, stream
 
 CLASSES, WIDTH = 11, 8
@@ -94,6 +94,49 @@ def test_a_decoder() -> None:
     found = generate(decode, BEGINNINGS, 5, temperature=0, cache=cache).numpy()
     whole = head(model.decoder(tokens(found[:, :-1]), memory, tgt_is_causal=True))
     np.testing.assert_array_equal(whole.numpy()[:, 2:].argmax(axis=-1), found[:, 3:])
+
+
+class Deaf(Model):
+    """It ignores the cache that it gets: the logits of what it is given."""
+
+    def forward(self, ids: Any, cache: Any = None, **options: Any) -> Tensor:
+        return super().forward(ids, None, **options)
+
+
+class High(Model):
+    """It uses slots of the cache above 0."""
+
+    def forward(self, ids: Any, cache: Any = None, **options: Any) -> Tensor:
+        if cache is None:
+            return super().forward(ids)
+        x = self.positions(self.tokens(ids), offset=cache.get_seq_length(3))
+        for i, layer in enumerate(self.layers.layers, 3):
+            x = layer(x, is_causal=True, kv_cache=cache, use_cache=True, cache_layer_idx=i)
+        assert self.layers.norm is not None
+        return self.head(self.layers.norm(x))
+
+
+@pytest.mark.parametrize("kind", [Model, Deaf, High])
+@pytest.mark.parametrize("padded", [False, True])
+def test_the_text_is_that_of_its_own_logits_whether_the_cache_is_written_or_not(
+    kind: type[Model], padded: bool
+) -> None:
+    if kind is High and padded:
+        return
+    model = kind()
+    options: dict[str, Any] = (
+        {"key_padding_mask": np.array([[True, True, False], [False] * 3])} if padded else {}
+    )
+    found = generate(model, BEGINNINGS, 6, temperature=0, **options).numpy()
+    for row, start in zip(found, (2 * padded, 0), strict=True):
+        expected = without_cache(model, row[None, start:3], 6)
+        np.testing.assert_array_equal(row[start:], expected[0])
+    best, scores = nn.generation.beam_search(model, BEGINNINGS, 6, num_beams=3, **options)
+    with minigrad.no_grad():
+        for row, start, beams in zip(scores.numpy(), (2 * padded, 0), best.numpy(), strict=True):
+            log_p = ops.log_softmax(model(beams[:, start:-1]), -1).numpy()[:, 2 - start :]
+            own = np.take_along_axis(log_p, beams[:, 3:, None], -1).sum((1, 2)) / 6
+            np.testing.assert_allclose(row, own, atol=1e-5)
 
 
 def test_it_repeats_from_a_seed() -> None:

@@ -157,9 +157,9 @@ def slopes(call: Any, *values: Any, g: float, create_graph: bool) -> list[Any]:
 CHOSEN: list[tuple[Any, tuple[Any, ...], list[Any]]] = [
     # a function, its arguments, and 1 where the whole cotangent goes back
     (F.relu, ([-1.0, 0.0, -0.0, -INF, 2.0, INF, NAN],), [[0, 0, 0, 0, 1, 1, 1]]),
-    (F.relu6, ([-1.0, 0.0, 6.0, 7.0, 2.0, INF, NAN],), [[0, 0, 0, 0, 1, 0, 0]]),
+    (F.relu6, ([-1.0, 0.0, 6.0, 7.0, 2.0, INF, NAN],), [[0, 0, 0, 0, 1, 0, 1]]),
     (F.hardswish, ([-4.0, -3.0, -INF, 4.0, INF],), [[0, 0, 0, 1, 1]]),
-    (lambda x: 6 * F.hardsigmoid(x), ([-4.0, -3.0, 3.0, INF, 1.0, NAN],), [[0, 0, 0, 0, 1, 0]]),
+    (lambda x: 6 * F.hardsigmoid(x), ([-4.0, -3.0, 3.0, INF, 1.0, NAN],), [[0, 0, 0, 0, 1, 1]]),
     (ops.abs, ([0.0, -0.0, 3.0, NAN],), [[0, 0, 1, 0]]),
     (lambda x: x**0, ([0.0, 2.0, NAN],), [[0, 0, 0]]),
     (ops.power, ([0.0, 2.0, NAN], [0.0, 0.0, 0.0]), [[0, 0, 0], None]),

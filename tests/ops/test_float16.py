@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import minigrad
 from minigrad import Tensor, ops, tensor
 from minigrad.autograd import grad
 from minigrad.autograd.primitives import registry
@@ -115,3 +116,18 @@ def test_halves_of_any_kind_of_argument() -> None:
     assert F.mish(x, inplace=True) is x
     assert x.tolist() != half.tolist()
     assert ops.exp(tensor(np.float16(1.0))).shape == ()
+
+
+@pytest.mark.parametrize(
+    "choose",
+    [
+        ops.max, ops.min, ops.median, lambda x: ops.quantile(x, 0.3),
+        lambda x: ops.quantile(x, np.array([0.25, 0.75])).mean(), minigrad.median, minigrad.amax,
+        lambda x: ops.norm(x, np.inf), lambda x: ops.logsumexp(x, 0), ops.mean, ops.nanmean,
+    ],
+)  # fmt: skip
+def test_more_equal_elements_than_the_largest_half_share_a_gradient(choose: Any) -> None:
+    x = tensor(np.ones(70_000, np.float16), requires_grad=True)
+    (slope,) = grad(choose(x), x)
+    np.testing.assert_allclose(slope.numpy(), 1 / 70_000, rtol=2e-3)
+    assert slope.dtype == np.float16

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+import minigrad
 from minigrad import Tensor, ops, tensor
 from minigrad.autograd import grad
 
@@ -241,3 +242,24 @@ def test_the_callers_fractions_may_change_between_forward_and_backward() -> None
     assert ops.quantile(x, Tensor([0.0, 1.0])).tolist() == [1.0, 3.0]
     assert ops.quantile(x, []).shape == (0,)
     assert grad(ops.quantile(x, []).sum(), x)[0].tolist() == [0.0] * 3
+
+
+def test_the_mode_counts_each_nan_as_another_number() -> None:
+    for values, wanted, place in (
+        ([NAN, NAN, 2.0, 2.0], 2.0, 3), ([1.0, NAN, -2.0, NAN], -2.0, 2), ([NAN, 3.0, 3.0], 3.0, 2),
+    ):  # fmt: skip
+        x = tensor(values, requires_grad=True)
+        found, where = minigrad.mode(x)
+        assert (found.item(), where.item()) == (wanted, place)
+        assert grad(found, x)[0].tolist() == [float(i == place) for i in range(len(values))]
+    assert math.isnan(minigrad.mode(tensor([NAN, NAN])).values.item())
+
+
+def test_equal_elements_share_the_gradient_of_the_median_of_all() -> None:
+    for values, wanted in (
+        ([1.0, 2.0, 2.0, 3.0], [0, 0.5, 0.5, 0]), ([NAN, 1.0, NAN], [0.5, 0, 0.5]),
+        ([4.0, 1.0, 3.0, 2.0], [0, 0, 0, 1]),
+    ):  # fmt: skip
+        x = tensor(values, requires_grad=True)
+        assert grad(minigrad.median(x), x)[0].tolist() == wanted
+    assert minigrad.median(tensor([4, 1, 3, 2])).dtype == np.int64

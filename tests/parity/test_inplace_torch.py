@@ -204,3 +204,84 @@ def test_what_somebody_holds_is_no_matter(name: str, keep: Callable[[Any], Any])
 def test_the_table_is_long_enough() -> None:
     assert len(CODE) == 46
     assert REFUSED.keys() < CODE.keys()
+
+
+WRITTEN_AFTER = """
+m.div(h, k) ; h / 2.0 ; 2.0 / h ; h / s ; s / h ; 1 / (1 + h * h) ; m.reciprocal(h) ; m.rsqrt(h)
+m.sqrt(h) ; h**2 ; h**-1 ; h**k ; 2.0**h ; m.exp(h) ; m.exp2(h) ; m.expm1(h) ; m.log(h) ; m.log1p(h)
+m.log2(h) ; m.sin(h) ; m.tan(h) ; m.tanh(h) ; m.sinh(h) ; m.asin(h / 9) ; m.atan(h) ; m.acosh(h + 2)
+m.atan2(h, k) ; m.hypot(h, k) ; m.erf(h) ; m.erfinv(h / 9) ; m.sigmoid(h) ; m.logit(h / 9)
+m.fmod(h, k) ; m.remainder(h, k) ; m.copysign(h, k) ; m.abs(h) ; m.sinc(h) ; m.lgamma(h)
+m.xlogy(h, k) ; m.logaddexp(h, k) ; m.lerp(h, k, 0.3) ; m.lerp(h, k, h) ; m.addcdiv(h, k, h)
+m.clamp(h, 1.0, 2.0) ; m.maximum(h, k) ; m.where(h > 1, h, k) ; m.masked_fill(h, h > 1, 0.0)
+m.nan_to_num(h) ; m.square(h) ; m.sum(h, 1) ; m.mean(h) ; m.prod(h) ; m.cumsum(h, 1)
+m.cumprod(h, 1) ; m.logcumsumexp(h, 1) ; m.logsumexp(h, 1) ; m.amax(h, 1) ; m.max(h)
+m.max(h, 1)[0] ; m.median(h) ; m.median(h, 1)[0] ; m.std(h) ; m.var(h) ; m.norm(h) ; m.norm(h, 1)
+m.cov(h) ; m.corrcoef(h) ; m.cdist(h, k) ; m.dist(h, k) ; m.sort(h)[0] ; m.topk(h, 2)[0]
+m.cummax(h, 1)[0] ; m.renorm(h, 2, 0, 1.0) ; h @ k ; m.linalg.inv(q) ; m.linalg.det(q)
+m.logdet(q @ q.T) ; m.linalg.solve(q, h) ; m.linalg.cholesky(q @ q.T) ; m.linalg.eigvalsh(q)
+m.linalg.svdvals(q) ; m.linalg.qr(h)[0] ; m.linalg.pinv(h) ; m.linalg.matrix_exp(h / 99)
+m.linalg.matrix_power(q, 3) ; m.linalg.slogdet(q)[1] ; F.relu(h) ; F.relu6(h) ; F.elu(h) ; F.selu(h)
+F.gelu(h) ; F.silu(h) ; F.mish(h) ; F.hardtanh(h) ; F.hardswish(h) ; F.leaky_relu(h) ; F.softplus(h)
+F.softsign(h) ; F.tanhshrink(h) ; F.softshrink(h) ; F.logsigmoid(h) ; F.glu(h[:, :2])
+F.softmax(h, 1) ; F.log_softmax(h, 1) ; F.normalize(h) ; F.normalize(h, 1, 0)
+F.layer_norm(h, (3,)) ; F.group_norm(h, 3) ; F.rms_norm(h, (3,)) ; F.local_response_norm(h[None], 3)
+F.batch_norm(h, None, None, training=True) ; F.mse_loss(h, k, reduction="none")
+F.cosine_similarity(h, k) ; F.pairwise_distance(h, k) ; F.pdist(h) ; F.max_pool1d(h, 2)
+F.avg_pool1d(h, 2) ; F.conv1d(h, k[:, :, None]) ; F.linear(h, k) ; F.cross_entropy(h, k)
+m.flip(h, (0,)) ; m.fliplr(h) ; m.flipud(h) ; m.rot90(h) ; m.rot90(h, 0) ; m.roll(h, 0)
+m.tile(h, (1, 1)) ; h.repeat(1, 1) ; m.repeat_interleave(h, 1) ; m.diag(h) ; m.diagonal(h)
+m.tril(h, 9) ; m.cat([h]) ; m.stack([h]) ; m.gather(h, 1, i) ; m.index_select(h, 0, i[0]) ; h[i]
+h[h > -9] ; h[...] ; h[None] ; h[0] ; h[:, 1:] ; m.narrow(h, 0, 0, 2) ; m.split(h, 1)[0]
+m.unbind(h)[0] ; m.squeeze(h) ; m.reshape(h, (-1,)) ; h.view(-1) ; m.flatten(h) ; h.T
+m.permute(h, (1, 0)) ; m.movedim(h, 0, 1) ; h.expand(3, 3) ; h.expand(2, 3, 3) ; m.atleast_3d(h)
+m.clone(h) ; h.contiguous() ; h.double() ; h.unfold(0, 2, 1) ; m.positive(h) ; +h
+F.pad(h, (0, 0)) ; F.dropout(h, 0.0) ; m.einsum("ij->ji", h) ; m.einsum("ij->ij", h)
+"""
+"""Calls of `h` and `k` (3, 3), `q` of full rank, a number `s`, and integers `i`."""
+
+INPUTS_KEPT = "its rule reads the inputs, or less than the output: PyTorch keeps the output"
+VIEWS_WRITTEN = "a view of several is written; PyTorch refuses it"
+OTHERWISE: dict[str, str] = {
+    **dict.fromkeys(("m.reciprocal(h)", "m.expm1(h)", "m.prod(h)", "m.cumprod(h, 1)", "m.max(h)",
+                     "m.median(h)", "m.linalg.eigvalsh(q)", "m.linalg.svdvals(q)", "F.pdist(h)",
+                     ), INPUTS_KEPT),
+    **dict.fromkeys(("m.split(h, 1)[0]", "m.unbind(h)[0]"), VIEWS_WRITTEN),
+    "m.erfinv(h / 9)": "from its input, the derivative would need the function again",
+    "m.linalg.matrix_exp(h / 99)": "it is composed, and its last op keeps its output",
+    "h.expand(3, 3)": "read-only, as every expanded tensor; PyTorch's is if an axis is repeated",
+    **dict.fromkeys(("h.unfold(0, 2, 1)", "+h", 'm.einsum("ij->ji", h)', 'm.einsum("ij->ij", h)'),
+                    "a copy; in PyTorch a view, and the write reaches h"),
+}  # fmt: skip
+"""Where a write after the call is not as in PyTorch, and why."""
+
+
+def after(call: str, m: Any) -> list[np.ndarray] | str:
+    """What ``y = call; y += 1`` leaves: y, h and the gradients; or why it is refused."""
+    leaves = [m.tensor(np.abs(draw(3, 3, seed=k)) + 0.5, requires_grad=True) for k in range(2)]
+    h, k, q = leaves[0] * 1.0, leaves[1] * 1.0, leaves[0] + 3 * m.eye(3, dtype=m.float64)
+    names = {"m": m, "F": m.nn.functional, "h": h, "k": k, "q": q, "s": k[0, 0] * 2.0,
+             "i": m.tensor([[0, 1, 2], [2, 1, 0]])}  # fmt: skip
+    y = eval(call, names)
+    try:
+        y += 1
+        ((y * y).sum() + (h * h).sum()).backward()
+    except RuntimeError as error:
+        return str(error)
+    found = [m.zeros(t.shape) if t.grad is None else t.grad for t in leaves]
+    return [t.detach().numpy() for t in (y, h, *found)]
+
+
+@pytest.mark.parametrize(
+    "call", [c for row in WRITTEN_AFTER.split("\n") for c in row.split(" ; ") if c]
+)
+def test_a_write_after_each_op_is_as_in_pytorch(call: str) -> None:
+    ours, theirs = after(call, door), after(call, torch)
+    if isinstance(ours, str) or isinstance(theirs, str):
+        same = isinstance(ours, str) and isinstance(theirs, str)
+        assert not isinstance(ours, str) or re.search("in place|read-only", ours)
+    else:
+        same = all(
+            np.allclose(a, b, rtol=1e-6, atol=1e-9) for a, b in zip(ours, theirs, strict=True)
+        )
+    assert same is (call not in OTHERWISE), (ours, theirs)

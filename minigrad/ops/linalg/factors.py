@@ -201,7 +201,8 @@ def _refuse_equal(op: str, values: np.ndarray, clash: np.ndarray) -> NoReturn:
     raise np.linalg.LinAlgError(
         f"{op}: {kind} {i} and {j} of {which(clash.any((-2, -1)))} are equal to rounding "
         f"({one:.9g} and {other:.9g}), so their vectors are any basis of a plane and have no "
-        f"derivative; {alone} gives the values alone, which have one"
+        f"derivative; {alone} gives the values alone: their first derivative needs no vectors, a "
+        f"second one does"
     )
 
 

@@ -104,6 +104,8 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Values
 def mode(input: Any, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
     """Find the commonest element along an axis, the least of several, and its last place.
 
+    No NaN is equal to another.
+
     Example:
         >>> import minigrad
         >>> minigrad.mode(minigrad.tensor([2, 1, 2, 1])).indices.item()
@@ -113,8 +115,8 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
     flat = moved.reshape(-1, moved.shape[-1])
     index = np.empty(len(flat), np.int64)
     for i, row in enumerate(flat):
-        found, counts = np.unique(row, return_counts=True)
-        index[i] = np.flatnonzero(row == found[counts.argmax()])[-1]
+        _, which, counts = np.unique(row, False, True, True, equal_nan=False)
+        index[i] = np.flatnonzero(which == counts.argmax())[-1]
     places = np.expand_dims(index.reshape(moved.shape[:-1]), dim % input.ndim)
     return with_places(input, tensor(places), dim, keepdim)
 

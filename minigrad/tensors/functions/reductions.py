@@ -289,9 +289,10 @@ def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
         >>> minigrad.median(minigrad.tensor([4.0, 1.0, 3.0, 2.0])).item()
         2.0
     """
+    if dim is None and input.dtype.kind == "f":
+        return ops.quantile(input, 0.5, method="lower")
     if dim is None:
-        flat = ops.ravel(input)
-        return with_places(flat, _median_place(flat, 0), 0, False).values
+        return median(ops.ravel(input), 0).values
     return with_places(input, _median_place(input, dim), dim, keepdim)
 
 

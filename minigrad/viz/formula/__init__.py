@@ -88,7 +88,7 @@ def formulas(op: Any, /, **given: Any) -> dict[str, Formula]:
     Example:
         >>> from minigrad import viz
         >>> {name: formula.text for name, formula in viz.formulas("divide").items()}
-        {'a': 'ḡ / b', 'b': '−ḡ ⊙ y / b'}
+        {'a': 'ḡ / b', 'b': '−ḡ ⊙ a / b²'}
         >>> viz.formulas("norm", ord=2, axis=None)["x"].text
         'spread(ḡ) ⊙ x / y'
     """
