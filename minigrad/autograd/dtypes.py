@@ -109,16 +109,18 @@ _OF_PYTHON = {bool: np.dtype(bool), int: np.dtype(np.int64), float: None}
 
 def _number(part: Any, found: set[np.dtype[Any]], name: str) -> Any:
     """A part of a list."""
-    if isinstance(part, Variable) and part._data.size != 1:
-        raise TypeError(
-            f"{name}: a tensor in a list must have one element, got shape {part._data.shape}; "
-            f"minigrad.stack joins tensors"
-        )
     if not hasattr(part, "__array__"):
         return _numbers(part, found, name)
     array = np.asarray(part)
     found.add(array.dtype)
-    return array.reshape(()) if isinstance(part, Variable) else array
+    if not isinstance(part, Variable):
+        return array
+    if array.size != 1:
+        raise TypeError(
+            f"{name}: a tensor in a list must have one element, got shape {array.shape}; "
+            f"minigrad.stack joins tensors"
+        )
+    return array.reshape(())
 
 
 def _of_large_integers(value: Any, array: np.ndarray, dtype: Any, name: str) -> np.ndarray:

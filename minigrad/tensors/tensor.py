@@ -25,7 +25,7 @@ from minigrad.autograd.lending import lend
 from minigrad.autograd.mode import state, version
 from minigrad.autograd.mutation import history, view_of
 from minigrad.autograd.node import Leaf, Node, Variable, data_of, node_of
-from minigrad.autograd.views import read_only
+from minigrad.autograd.views import Place, read_only
 from minigrad.support.checks import check_flag, on_cpu, shape_of
 from minigrad.tensors import array_api, creation, dlpack, functions, numpy_functions
 from minigrad.tensors.creation import CPU, Size
@@ -138,6 +138,10 @@ class Tensor(Methods, Fills, Variable):
     @data.setter
     def data(self, value: Any) -> None:
         if not self.is_leaf:
+            if isinstance(value, Variable) and Place.of_array(value._data) == Place.of_array(
+                self._data
+            ):
+                return  # `x.data *= 2` has written already
             raise RuntimeError(
                 "data: only a leaf's data can be replaced; this tensor is the result of an op"
             )
@@ -199,10 +203,14 @@ class Tensor(Methods, Fills, Variable):
         return self._data.flags.c_contiguous
 
     def contiguous(self, memory_format: Any = None) -> Tensor:
-        """Return the tensor itself: it is dense, on the CPU, and no op asks for a layout."""
+        """Return the tensor itself, or a copy whose elements lie one after the other in memory."""
+        return self if self.is_contiguous() else ops.clone(self)
+
+    def cpu(self, memory_format: Any = None) -> Tensor:
+        """Return the tensor itself: it is dense, and on the CPU."""
         return self
 
-    cpu = pin_memory = to_dense = contiguous
+    pin_memory = to_dense = cpu
 
     def data_ptr(self) -> int:
         """Return the address of the first element."""
@@ -828,7 +836,7 @@ class Tensor(Methods, Fills, Variable):
         return ops.not_equal(self, other)
 
     def __pos__(self) -> Tensor:
-        return ops.clone(self)
+        return self
 
     def __abs__(self) -> Tensor:  # a method, so that type checkers accept abs(t)
         return ops.abs(self)

@@ -23,10 +23,10 @@ from minigrad.tensors.functions.arguments import of_numbers, part, sizes_of, spe
 __all__ = [
     "adjoint", "block_diag", "broadcast_shapes", "broadcast_to", "cartesian_prod", "cat", "chunk",
     "combinations", "concat", "concatenate", "diag", "diag_embed", "diagflat", "diagonal", "expand",
-    "flip", "meshgrid", "narrow", "permute", "repeat", "repeat_interleave", "reshape", "roll",
-    "rot90", "split", "split_with_sizes", "squeeze", "stack", "swapaxes", "swapdims", "t",
-    "tensor_split", "tile", "transpose", "tril", "triu", "unbind", "unflatten", "unfold",
-    "unsqueeze",
+    "flip", "fliplr", "flipud", "meshgrid", "narrow", "permute", "repeat", "repeat_interleave",
+    "reshape", "roll", "rot90", "split", "split_with_sizes", "squeeze", "stack", "swapaxes",
+    "swapdims", "t", "tensor_split", "tile", "transpose", "tril", "triu", "unbind", "unflatten",
+    "unfold", "unsqueeze",
 ]  # fmt: skip
 
 
@@ -200,7 +200,8 @@ def sum_to_size(input: Any, *size: Any) -> Tensor:
     shape = sizes_of(size)
     given = (1,) * (input.ndim - len(shape)) + tuple(shape)
     short = tuple(i for i, n in enumerate(given) if n == 1 and input.shape[i] != 1)
-    return ops.reshape(ops.sum(input, short, True) if short else input, shape)
+    total = ops.sum(input, short, True) if short else input
+    return total if total.shape == shape else ops.reshape(total, shape)
 
 
 def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
@@ -256,7 +257,7 @@ def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Tenso
 
 @of_numbers
 def flip(input: Any, *axes: Any, dims: Any = None) -> Tensor:
-    """Reverse the elements along axes.
+    """Reverse the elements along axes: a copy; `np.flip` of a tensor is a view.
 
     If none is named, along all of them; in PyTorch that is an error.
 
@@ -266,9 +267,31 @@ def flip(input: Any, *axes: Any, dims: Any = None) -> Tensor:
         [3, 2, 1]
     """
     if dims is None and not axes:
-        return ops.flip(input)
+        return ops.clone(ops.flip(input))
     chosen = sizes_of(axes) if dims is None else dims
-    return ops.flip(input, chosen if isinstance(chosen, int) else tuple(chosen))
+    return ops.clone(ops.flip(input, chosen if isinstance(chosen, int) else tuple(chosen)))
+
+
+def fliplr(input: Any) -> Tensor:
+    """Flip left and right: reverse the second axis.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.fliplr(minigrad.tensor([[1, 2], [3, 4]])).tolist()
+        [[2, 1], [4, 3]]
+    """
+    return ops.clone(ops.fliplr(input))
+
+
+def flipud(input: Any) -> Tensor:
+    """Flip up and down: reverse the first axis.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.flipud(minigrad.tensor([[1, 2], [3, 4]])).tolist()
+        [[3, 4], [1, 2]]
+    """
+    return ops.clone(ops.flipud(input))
 
 
 @of_numbers
@@ -291,7 +314,7 @@ def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Tensor:
         >>> minigrad.rot90(minigrad.tensor([[1, 2], [3, 4]])).tolist()
         [[2, 4], [1, 3]]
     """
-    return ops.rot90(input, k, dims)
+    return ops.clone(ops.rot90(input, k, dims))
 
 
 # Joining
@@ -478,14 +501,17 @@ def unfold(input: Any, dimension: int, size: int, step: int) -> Tensor:
 
 
 def diag(input: Any, diagonal: int = 0) -> Tensor:
-    """Take a diagonal of a matrix, or make a matrix with a vector on a diagonal.
+    """Copy a diagonal of a matrix, or make a matrix with a vector on a diagonal.
+
+    `diagonal` gives a view, and `np.diag` too.
 
     Example:
         >>> import minigrad
         >>> minigrad.diag(minigrad.tensor([1, 2])).tolist()
         [[1, 0], [0, 2]]
     """
-    return ops.diag(input, diagonal)
+    found = ops.diag(input, diagonal)
+    return ops.clone(found) if np.ndim(input) == 2 else found
 
 
 def diagflat(input: Any, offset: int = 0) -> Tensor:
