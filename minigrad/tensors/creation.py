@@ -294,8 +294,6 @@ def linspace(
     low, high = to_array([start, end], np.float64, name="linspace")
     chosen = _dtype(dtype, "linspace")
     values = np.linspace(low, high, shape_of("linspace", (steps,))[0])
-    if chosen.kind in "iu":
-        values = np.trunc(values)
     return leaf_of(fitted(values, chosen, "linspace"), requires_grad)
 
 
@@ -315,7 +313,10 @@ def range(
 
 
 @created
-def logspace(start: Any, end: Any, steps: int, base: float = 10.0, **options: Any) -> Tensor:
+def logspace(
+    start: Any, end: Any, steps: int, base: float = 10.0, dtype: Any = None,
+    requires_grad: bool = False, device: Any = "cpu",
+) -> Tensor:  # fmt: skip
     """Return powers of a base, with evenly spaced exponents from `start` to `end`.
 
     Example:
@@ -323,8 +324,8 @@ def logspace(start: Any, end: Any, steps: int, base: float = 10.0, **options: An
         >>> minigrad.logspace(0, 2, 3).tolist()
         [1.0, 10.0, 100.0]
     """
-    powers: Tensor = base ** linspace(start, end, steps, **options)
-    return powers
+    powers = base ** linspace(start, end, steps, np.float64)._data
+    return leaf_of(fitted(powers, _dtype(dtype, "logspace"), "logspace"), requires_grad)
 
 
 @created

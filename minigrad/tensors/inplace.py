@@ -92,19 +92,23 @@ def inplace(op: Callable[P, Any], name: str = "") -> Callable[P, Tensor]:
             result = result.astype(self.dtype)
             _keep_old_values(result._node, before, owner(self._data))
             _overwrite(self, result)
-        elif not np.can_cast(result.dtype, self.dtype, "same_kind"):
+        elif _KINDS[result.dtype.kind] > _KINDS[self.dtype.kind]:
             raise TypeError(f"{name}: the result is {result.dtype}, the tensor {self.dtype}")
         elif state.get().observers and _base(self) is not self:
             with no_grad():
                 _write_part(self, ..., result)
         elif _changes(self._data, result._data):
-            np.copyto(self._data, result._data, casting="same_kind")
+            np.copyto(self._data, result._data, casting="unsafe")
             written(self, result)
         else:
             tell("wrote", self, result)
         return self
 
     return _named(method, name, f"Compute `{op.__name__}` in place, and return this tensor.")
+
+
+_KINDS = {"b": 0, "u": 1, "i": 1, "f": 2}
+"""A tensor takes results of its own kind, bool, integer or float, and of a lower one."""
 
 
 def _changes(array: np.ndarray, values: np.ndarray) -> bool:
@@ -298,6 +302,11 @@ class Fills(Variable):
     def copy_(self, src: Any, non_blocking: bool = False) -> Self:
         """Write the values of another tensor, or of an array, in this one's shape and dtype."""
         set_item(self, ..., src, "copy_")
+        return self
+
+    def fill_(self, value: Any) -> Self:
+        """Write one number everywhere."""
+        set_item(self, ..., value, "fill_")
         return self
 
     def zero_(self) -> Self:

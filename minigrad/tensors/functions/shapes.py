@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import math
+import operator
 from collections.abc import Sequence
 from itertools import accumulate
 from itertools import combinations as choices
@@ -444,6 +445,8 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
         [[0, 1, 2], [3, 4]]
     """
     n = input.shape[dim]
+    if chunks <= 0:
+        raise RuntimeError(f"chunk: a positive number of chunks expected, got {chunks}")
     size = builtins.max(-(-n // chunks), 1)
     return ops.split(input, [*range(size, n, size)] if n else [0] * (chunks - 1), dim)
 
@@ -478,12 +481,21 @@ def unbind(input: Any, dim: int = 0) -> tuple[Tensor, ...]:
 def narrow(input: Any, dim: int, start: int, length: int) -> Tensor:
     """Take some consecutive places of an axis.
 
+    A negative start counts from the end.
+
+    Raises:
+        RuntimeError: There are not so many places.
+
     Example:
         >>> import minigrad
         >>> minigrad.narrow(minigrad.arange(5), 0, 1, 3).tolist()
         [1, 2, 3]
     """
-    return part(input, dim, slice(start, start + length))
+    n, first = input.shape[dim], operator.index(start)
+    first += n if -n <= first < 0 else 0
+    if not (0 <= first <= n and 0 <= length <= n - first):
+        raise RuntimeError(f"narrow: an axis of length {n} has no {length} places from {start} on")
+    return part(input, dim, slice(first, first + length))
 
 
 def unfold(input: Any, dimension: int, size: int, step: int) -> Tensor:
