@@ -580,7 +580,7 @@ def randint_like(
 
 
 def _float(dtype: Any, name: str) -> np.dtype[Any]:
-    chosen = checked(float if dtype is None else dtype, name)
+    chosen = checked(get_default_dtype() if dtype is None else dtype, name)
     if chosen.kind != "f":
         raise TypeError(f"{name}: a float dtype expected, got {chosen}; use randint for integers")
     return chosen

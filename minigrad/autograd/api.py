@@ -67,7 +67,7 @@ def backward(
         reference: Any = edge._tensor if isinstance(edge, Leaf) else watch_of(edge).retained
         owner = owners[edge] if owners else reference()
         with _lock:
-            if owner is not None:
+            if owner is not None and owner._node is not None:  # it may be frozen by now
                 add_to_grad(owner, results, edge, create_graph)
 
     results = run_backward(roots, retain, create, owners, write=write)

@@ -45,7 +45,7 @@ def set_default_dtype(dtype: Any) -> None:
         >>> minigrad.set_default_dtype(minigrad.float32)
     """
     global _default
-    chosen = checked(np.float64 if dtype is float else dtype, "set_default_dtype")
+    chosen = checked(dtype, "set_default_dtype")
     if chosen.kind != "f":
         raise TypeError(f"set_default_dtype: float16, float32 or float64 expected, got {chosen}")
     _default = chosen
@@ -55,28 +55,28 @@ def to_array(value: Any, dtype: Any = None, *, name: str) -> np.ndarray:
     """Copy numbers, nested lists, an array or a tensor's values into a new array.
 
     Without a dtype, Python floats become the default dtype, and arrays and NumPy scalars keep
-    theirs. `name` is the op that errors name.
+    theirs. A tensor in a list is a number. `name` is the op that errors name.
     """
     if hasattr(value, "_fields") and any(isinstance(part, Variable) for part in value):
         raise TypeError(
             f"{name}: a tensor expected, got {type(value).__name__} of "
             f"{', '.join(value._fields)}: choose one, such as .{value._fields[0]}"
         )
-    first = value
-    while isinstance(first, (list, tuple)) and first:
-        first = first[0]
-    has_dtype = hasattr(first, "dtype") or hasattr(first, "__array__")
+    has_dtype = hasattr(value, "dtype") or hasattr(value, "__array__")
+    found: set[np.dtype[Any]] = set()
     try:
         # .numpy() of a tensor tells a tracer that the values leave the graph
-        array = np.array(value.numpy() if hasattr(value, "numpy") else value)
+        value = value.numpy() if hasattr(value, "numpy") else _numbers(value, found, name)
+        array = np.array(value)
     except ValueError:
         raise ValueError(
             f"{name}: nested lists must have equal lengths on each axis, got a ragged list"
         ) from None
     except RuntimeError as error:
         raise type(error)(f"{name}: {error}") from None
+    floats = [known for known in found if known.kind == "f"]
     kind = array.dtype.kind
-    if not has_dtype and (kind == "O" or (kind == "f" and isinstance(first, (int, range)))):
+    if not has_dtype and (kind == "O" or (kind == "f" and array.size and not floats)):
         array = _of_large_integers(value, array, dtype, name)
     if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
         raise TypeError(
@@ -85,13 +85,42 @@ def to_array(value: Any, dtype: Any = None, *, name: str) -> np.ndarray:
         )
     if dtype is not None:
         return fitted(array, checked(dtype, name), name)
-    if not has_dtype and array.dtype.kind == "f":
-        return array.astype(_default, copy=False)
-    if not has_dtype and array.dtype.kind == "i":
-        return array.astype(np.int64, copy=False)  # in a browser NumPy's integers have 32 bits
+    if not has_dtype and array.dtype.kind in "if":  # it may be another array by now
+        own = _default if array.dtype.kind == "f" else np.dtype(np.int64)
+        return array.astype(np.result_type(*(floats or found or [own])), copy=False)
     if not array.dtype.isnative:
         return array.astype(array.dtype.newbyteorder("="))
     return array
+
+
+def _numbers(value: Any, found: set[np.dtype[Any]], name: str) -> Any:
+    """The data, a tensor in a list as its number; `found` gets the dtypes of what a list holds."""
+    if not isinstance(value, (list, tuple)):
+        return value
+    kinds = {*map(type, value)}
+    for kind in kinds & _OF_PYTHON.keys():
+        found.add(_OF_PYTHON[kind] or _default)
+    return value if kinds <= _OF_PYTHON.keys() else [_number(part, found, name) for part in value]
+
+
+_OF_PYTHON = {bool: np.dtype(bool), int: np.dtype(np.int64), float: None}
+"""The dtypes of Python's numbers; of floats it is the default. A browser's NumPy has int32."""
+
+
+def _number(part: Any, found: set[np.dtype[Any]], name: str) -> Any:
+    """A part of a list."""
+    if not hasattr(part, "__array__"):
+        return _numbers(part, found, name)
+    array = np.asarray(part)
+    found.add(array.dtype)
+    if not isinstance(part, Variable):
+        return array
+    if array.size != 1:
+        raise TypeError(
+            f"{name}: a tensor in a list must have one element, got shape {array.shape}; "
+            f"minigrad.stack joins tensors"
+        )
+    return array.reshape(())
 
 
 def _of_large_integers(value: Any, array: np.ndarray, dtype: Any, name: str) -> np.ndarray:
@@ -99,8 +128,6 @@ def _of_large_integers(value: Any, array: np.ndarray, dtype: Any, name: str) -> 
 
     They are floats where one is among them or asked for, and otherwise uint64.
     """
-    if array.dtype.kind == "f" and np.vdot(array, array) < 2.0**126:
-        return array  # none is so large: a float is among them
     numbers = np.array(value, object)
     kinds = {*map(type, numbers.flat)}
     if not kinds <= {bool, int, float}:
@@ -117,9 +144,7 @@ def _of_large_integers(value: Any, array: np.ndarray, dtype: Any, name: str) -> 
 
 
 def checked(dtype: Any, name: str) -> np.dtype[Any]:
-    """Return a dtype that tensors can have; Python's `float` means the default dtype."""
-    if dtype is float:
-        return _default
+    """Return a dtype that tensors can have."""
     if dtype is int:
         return np.dtype(np.int64)  # in a browser NumPy's integers have 32 bits
     try:

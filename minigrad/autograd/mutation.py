@@ -85,7 +85,7 @@ def check(node: Node) -> None:
                 what = "output" if argument == "out" else f"input {argument}"
                 message = (
                     f"{name}: its {what} was written in place after it was saved for the backward "
-                    f"pass; write to a copy, or {remedy}"
+                    f"pass; write to a copy, or {remedy}; writes to .data count"
                 )
                 raise RuntimeError(located(message, node.scope))
 

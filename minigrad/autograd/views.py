@@ -72,7 +72,8 @@ def owner(array: np.ndarray) -> np.ndarray:
     """The array that owns the memory of `array`: the last along ``.base``, or itself."""
     base = array.base
     while base is not None:
-        base = base.obj if isinstance(base, memoryview) else base
+        if not isinstance(base, np.ndarray):  # of a memoryview, and of NumPy's sliding windows
+            base = getattr(base, "obj", getattr(base, "base", None))
         if not isinstance(base, np.ndarray):
             break
         array, base = base, base.base

@@ -11,6 +11,7 @@ from minigrad.onnx.graph import Graph
 from minigrad.onnx.operators import OPERATORS, Operator, exports
 from minigrad.onnx.program import Value
 from minigrad.onnx.sizes import Size
+from minigrad.ops.rearranging import window_places
 
 END = np.iinfo(np.int64).max
 
@@ -124,6 +125,16 @@ def _repeat(g: Graph, out: Value, x: Any, repeats: Any, axis: int) -> str:
 def _flip(g: Graph, out: Value, x: Any, axis: Any) -> str:
     axes = range(x.ndim) if axis is None else normalize_axis_tuple(axis, x.ndim)
     return _sliced(g, g.tensor(x), {i: slice(None, None, -1) for i in axes})
+
+
+@exports("unfold")
+def _unfold(g: Graph, out: Value, x: Any, axis: int, size: int, step: int) -> str:
+    if isinstance(x.shape[axis], Size):
+        raise NotImplementedError("the number of windows depends on the inputs")
+    places = window_places(x.shape[axis], size, step)
+    name = g.node("Gather", [g.tensor(x), g.tensor(places, np.int64)], axis=axis)
+    order = [*range(axis + 1), *range(axis + 2, len(out.shape)), axis + 1]
+    return g.node("Transpose", [name], perm=order)
 
 
 @exports("pad")

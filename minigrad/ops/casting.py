@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.dtypes import checked
+from minigrad.autograd.dtypes import checked, get_default_dtype
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
@@ -65,7 +65,7 @@ def floating(x: Any) -> Tensor:
     A difference of unsigned integers would wrap around.
     """
     x = as_tensor(x)
-    return x if x.dtype.kind == "f" else astype(x, float)
+    return x if x.dtype.kind == "f" else astype(x, get_default_dtype())
 
 
 clone.defvjp(x=lambda g: g)

@@ -11,6 +11,7 @@ from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import shape_of
 from minigrad.ops.diagonals import diagonal
+from minigrad.ops.shapes import transpose
 
 __all__ = ["einsum"]
 
@@ -50,6 +51,8 @@ def einsum(equation: str, *operands: Any) -> Tensor:
                 labels = labels[:one] + labels[one + 1 : other] + labels[other + 1 :] + label
         tensors.append(operand)
         terms.append(labels)
+    if len(terms) == 1 and sorted(terms[0]) == sorted(output):
+        return transpose(tensors[0], [terms[0].index(label) for label in output])  # a view
     return _einsum(*tensors, inputs=tuple(terms), output=output)
 
 
@@ -97,8 +100,7 @@ def _explicit(subscripts: str, operands: tuple[Any, ...]) -> tuple[list[str], st
 
 @primitive
 def _einsum(*operands: Any, inputs: tuple[str, ...], output: str) -> Any:
-    out = np.einsum(f"{','.join(inputs)}->{output}", *operands, optimize=len(operands) > 2)
-    return out.copy() if out.base is not None else out  # np.einsum("ij->ji") is a view
+    return np.einsum(f"{','.join(inputs)}->{output}", *operands, optimize=len(operands) > 2)
 
 
 @_einsum.defjoint("operands")

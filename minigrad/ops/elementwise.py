@@ -220,15 +220,12 @@ def round(x: Any, decimals: int = 0) -> Any:
 def sign(x: Any) -> Any:
     """Compute the sign of each element, -1, 0 or 1, in the dtype of `x`; the derivative is 0.
 
-    Raises:
-        TypeError: `x` holds bools.
-
     Example:
         >>> import minigrad
         >>> minigrad.sign(minigrad.tensor([3.0, 0.0, -2.0]))
         tensor([ 1.,  0., -1.])
     """
-    return np.sign(x)
+    return x.copy() if x.dtype == bool else np.sign(x)
 
 
 @primitive(numpy=np.signbit)

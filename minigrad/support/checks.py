@@ -2,6 +2,7 @@
 
 import importlib
 import math
+import operator
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -139,6 +140,10 @@ def shape_of(name: str, shape: tuple[Any, ...]) -> tuple[int, ...]:
     """The shape given as ``f(2, 3)`` or ``f((2, 3))``."""
     if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
         shape = tuple(shape[0])
-    if not all(isinstance(n, (int, np.integer)) and n >= 0 for n in shape):
+    try:  # a tensor or an array without axes can be a length
+        lengths = tuple(n if n.__class__ is int else operator.index(n) for n in shape)
+    except TypeError:
+        lengths = (-1,)
+    if bool in map(type, shape) or min(lengths, default=0) < 0:
         raise TypeError(f"{name}: a shape is made of integers of at least 0, got {shape}")
-    return tuple(int(n) for n in shape)
+    return lengths

@@ -11,7 +11,7 @@ from minigrad.autograd import dtype_class
 from minigrad.autograd.call import leaf_of
 from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
 from minigrad.autograd.lending import borrow
-from minigrad.autograd.node import Variable
+from minigrad.autograd.node import Variable, data_of
 from minigrad.autograd.typing import Tensor
 from minigrad.support.checks import fitted, shape_of
 from minigrad.support.signatures import created
@@ -64,7 +64,7 @@ CPU = Device("cpu")
 
 
 def _dtype(dtype: Any, name: str) -> np.dtype[Any]:
-    return checked(float if dtype is None else dtype, name)
+    return checked(get_default_dtype() if dtype is None else dtype, name)
 
 
 @created
@@ -89,6 +89,8 @@ def tensor(
 def asarray(obj: Any, dtype: Any = None) -> Tensor:
     """Convert numbers, nested lists or an array to a tensor; a tensor stays itself.
 
+    An array of that dtype shares its memory, as in `from_numpy`.
+
     Args:
         obj: What `tensor` takes.
         dtype: The dtype of the result; that of `obj` if None.
@@ -99,6 +101,8 @@ def asarray(obj: Any, dtype: Any = None) -> Tensor:
         >>> minigrad.asarray(x) is x, minigrad.asarray([1, 2]).tolist()
         (True, [1, 2])
     """
+    if isinstance(obj, np.ndarray) and dtype in (None, obj.dtype):
+        return from_numpy(obj)
     if not isinstance(obj, Variable):
         return tensor(obj, dtype=dtype)
     known: Any = obj
@@ -213,6 +217,8 @@ def full(
         >>> minigrad.full((2,), 7.0)
         tensor([7., 7.])
     """
+    if isinstance(fill_value, (np.generic, Variable)) and not np.ndim(data_of(fill_value)):
+        fill_value = fill_value.item()  # type: ignore[union-attr]
     value = to_array(fill_value, dtype, name="full")
     return leaf_of(np.full(shape_of("full", (size,)), value, value.dtype), requires_grad)
 
@@ -288,8 +294,6 @@ def linspace(
     low, high = to_array([start, end], np.float64, name="linspace")
     chosen = _dtype(dtype, "linspace")
     values = np.linspace(low, high, shape_of("linspace", (steps,))[0])
-    if chosen.kind in "iu":
-        values = np.trunc(values)
     return leaf_of(fitted(values, chosen, "linspace"), requires_grad)
 
 
@@ -309,7 +313,10 @@ def range(
 
 
 @created
-def logspace(start: Any, end: Any, steps: int, base: float = 10.0, **options: Any) -> Tensor:
+def logspace(
+    start: Any, end: Any, steps: int, base: float = 10.0, dtype: Any = None,
+    requires_grad: bool = False, device: Any = "cpu",
+) -> Tensor:  # fmt: skip
     """Return powers of a base, with evenly spaced exponents from `start` to `end`.
 
     Example:
@@ -317,8 +324,8 @@ def logspace(start: Any, end: Any, steps: int, base: float = 10.0, **options: An
         >>> minigrad.logspace(0, 2, 3).tolist()
         [1.0, 10.0, 100.0]
     """
-    powers: Tensor = base ** linspace(start, end, steps, **options)
-    return powers
+    powers = base ** linspace(start, end, steps, np.float64)._data
+    return leaf_of(fitted(powers, _dtype(dtype, "logspace"), "logspace"), requires_grad)
 
 
 @created

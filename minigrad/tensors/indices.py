@@ -12,7 +12,7 @@ import numpy as np
 
 from minigrad.autograd.node import Variable, data_of
 
-__all__ = ["two_steps"]
+__all__ = ["is_integer", "two_steps"]
 
 _NO_ARRAYS = {int, slice, type(None), type(Ellipsis)}
 
@@ -27,19 +27,19 @@ def two_steps(index: tuple[Any, ...], axes: int) -> tuple[Any, Any] | None:
     if _NO_ARRAYS.issuperset(map(type, index)):  # the commonest indices, sooner than below
         return None
     others = [each for each in index if each.__class__ not in _NO_ARRAYS]
-    integers = int in map(type, index) or any(map(_selects, others))
+    integers = int in map(type, index) or any(map(is_integer, others))
     if not integers or not any(map(_is_array, others)):
         return None
     rest = [slice(None)] * (axes - sum(map(_used, index)))
     full: list[Any] = []
     for each in index:
         full += rest if each is Ellipsis else [each]
-    first = [int(each) if _selects(each) else slice(None) for each in full if each is not None]
-    return tuple(first), tuple([each for each in full if not _selects(each)])
+    first = [int(each) if is_integer(each) else slice(None) for each in full if each is not None]
+    return tuple(first), tuple([each for each in full if not is_integer(each)])
 
 
-def _selects(index: Any) -> bool:
-    """Whether an index is one integer."""
+def is_integer(index: Any) -> bool:
+    """Whether an index, or a length, is one integer."""
     array = data_of(index)
     if isinstance(array, np.ndarray):
         return not array.ndim and array.dtype.kind in "iu"
@@ -48,7 +48,7 @@ def _selects(index: Any) -> bool:
 
 def _is_array(index: Any) -> bool:
     """Whether an index is an array, and not one integer."""
-    return isinstance(index, (list, np.ndarray, Variable)) and not _selects(index)
+    return isinstance(index, (list, np.ndarray, Variable)) and not is_integer(index)
 
 
 def _used(index: Any) -> int:

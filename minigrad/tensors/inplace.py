@@ -16,7 +16,7 @@ import numpy as np
 
 from minigrad import ops, random
 from minigrad.autograd.dtypes import operand, to_array
-from minigrad.autograd.engine import watch_of, watched
+from minigrad.autograd.engine import detach, watch_of, watched
 from minigrad.autograd.events import tell
 from minigrad.autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
 from minigrad.autograd.hooks import retain
@@ -36,13 +36,17 @@ from minigrad.autograd.typing import P, Tensor
 from minigrad.autograd.views import Place, owner
 from minigrad.ops.indexing import getitem, normalized, write
 from minigrad.support.tree import leaves
-from minigrad.tensors.creation import tensor as new_tensor
+from minigrad.tensors.indices import is_integer
 
 
-def set_item(tensor: Any, index: Any, value: Any) -> None:
-    """Write ``tensor[index] = value``."""
+def set_item(tensor: Any, index: Any, value: Any, name: str = "setitem") -> None:
+    """Write ``tensor[index] = value``; errors name the function `name`."""
+    if isinstance(value, Variable) and value._data.ndim and value._data.size == 1:
+        parts = index if isinstance(index, tuple) else (index,)
+        if len(parts) == tensor._data.ndim and all(map(is_integer, parts)):
+            value = ops.reshape(value, ())  # NumPy writes no array with axes to one element
     index = normalized(index)
-    recorded = _prepare("setitem", tensor, value)
+    recorded = _prepare(name, tensor, value)
     try:
         if recorded:
             _write_part(tensor, index, value)
@@ -54,16 +58,16 @@ def set_item(tensor: Any, index: Any, value: Any) -> None:
             if isinstance(value, Variable):
                 data[index] = value._data
             elif data.dtype.kind in "iu" and not isinstance(value, np.ndarray):
-                data[index] = to_array(value, data.dtype, name="setitem")  # checks the range
+                data[index] = to_array(value, data.dtype, name=name)  # checks the range
             else:
-                data[index] = operand(value, "setitem")
+                data[index] = operand(value, name)
             mark_written(data)
     except (IndexError, ValueError) as error:
         message = str(error)
         shown = getattr(value, "shape", ())
         raise type(error)(
-            message if message.startswith("setitem:") else
-            f"setitem: cannot write shape {shown} into shape {tuple(tensor.shape)}: {message}"
+            message if message.startswith(f"{name}:") else
+            f"{name}: cannot write shape {shown} into shape {tuple(tensor.shape)}: {message}"
         ) from None  # fmt: skip
 
 
@@ -88,17 +92,31 @@ def inplace(op: Callable[P, Any], name: str = "") -> Callable[P, Tensor]:
             result = result.astype(self.dtype)
             _keep_old_values(result._node, before, owner(self._data))
             _overwrite(self, result)
-        elif not np.can_cast(result.dtype, self.dtype, "same_kind"):
+        elif _KINDS[result.dtype.kind] > _KINDS[self.dtype.kind]:
             raise TypeError(f"{name}: the result is {result.dtype}, the tensor {self.dtype}")
         elif state.get().observers and _base(self) is not self:
             with no_grad():
                 _write_part(self, ..., result)
-        else:
-            np.copyto(self._data, result._data, casting="same_kind")
+        elif _changes(self._data, result._data):
+            np.copyto(self._data, result._data, casting="unsafe")
             written(self, result)
+        else:
+            tell("wrote", self, result)
         return self
 
     return _named(method, name, f"Compute `{op.__name__}` in place, and return this tensor.")
+
+
+_KINDS = {"b": 0, "u": 1, "i": 1, "f": 2}
+"""A tensor takes results of its own kind, bool, integer or float, and of a lower one."""
+
+
+def _changes(array: np.ndarray, values: np.ndarray) -> bool:
+    """Whether a write changes a view without history; elsewhere that is taken for granted.
+
+    ``w.data *= mask`` between a forward and a backward pass may write what is there already.
+    """
+    return array.base is None or not np.array_equal(array, values)
 
 
 def _named(method: Any, name: str, doc: str) -> Any:
@@ -119,7 +137,12 @@ def reshaping(function: Callable[P, Any], name: str = "") -> Callable[P, Tensor]
     def method(self: Any, *args: Any, **keywords: Any) -> Any:
         if is_grad_enabled() and isinstance(history(self), Leaf):
             raise RuntimeError(f"{name}: a leaf that requires grad cannot be changed")
-        result = function(self, *args, **keywords)
+        known = history(self)
+        if isinstance(known, Leaf):  # nothing is recorded: it stays a leaf
+            self.data = function(detach(self), *args, **keywords)
+            return self
+        with nullcontext() if known is None else enable_grad():
+            result = function(self, *args, **keywords)
         self._data, self._node = result._data, result._node
         return self
 
@@ -224,8 +247,8 @@ def _write_part(tensor: Any, index: Any, value: Any) -> None:
 
 
 def _overwrite(tensor: Any, result: Any) -> None:
-    """Overwrite all elements of a tensor with a recorded result."""
-    if _base(tensor) is not tensor:
+    """Overwrite all elements of a tensor with a result; a constant has no history of its own."""
+    if _base(tensor) is not tensor or result._node is None:
         return _write_part(tensor, ..., result)
     np.copyto(tensor._data, result._data)
     _rebind(tensor, result._node)
@@ -270,37 +293,47 @@ def _keep_old_values(node: Any, since: int, memory: np.ndarray) -> None:
             )
 
 
-def copy(x: Any, src: Any, non_blocking: bool = False) -> Any:
-    """The values of another tensor, or of an array, in the shape of `x`."""
-    given = src if isinstance(src, Variable) else new_tensor(src)
-    return ops.broadcast_to(given, x._data.shape)
-
-
 class Fills(Variable):
     """Methods that write over a whole tensor; random ones draw from `generator` if it is given."""
 
     bernoulli = random.bernoulli
     multinomial = random.multinomial
 
-    copy_ = inplace(copy)
+    def copy_(self, src: Any, non_blocking: bool = False) -> Self:
+        """Write the values of another tensor, or of an array, in this one's shape and dtype."""
+        set_item(self, ..., src, "copy_")
+        return self
 
-    def zero_(self) -> Tensor:
+    def fill_(self, value: Any) -> Self:
+        """Write one number everywhere."""
+        set_item(self, ..., value, "fill_")
+        return self
+
+    def zero_(self) -> Self:
         """Write 0 everywhere."""
-        return self.copy_(self._data.dtype.type(0))
+        set_item(self, ..., 0, "zero_")
+        return self
 
     def zero(self) -> Self:
         """Write 0 everywhere, to a leaf too and without recording: Lucid 2's method."""
         assign(self, 0, "zero")
         return self
 
-    def fill_diagonal_(self, fill_value: float, wrap: bool = False) -> Tensor:
+    def fill_diagonal_(self, fill_value: float, wrap: bool = False) -> Self:
         """Write a number along the diagonal."""
-        filled = self._data.copy()
-        np.fill_diagonal(filled, fill_value, wrap)
-        return self.copy_(filled)
+        on_diagonal = np.zeros(self._data.shape, bool)
+        np.fill_diagonal(on_diagonal, True, wrap)
+        set_item(self, on_diagonal, fill_value, "fill_diagonal_")
+        return self
 
     def apply_(self, callable: Callable[[Any], Any]) -> Self:
-        """Write what a function of Python gives for each element."""
+        """Write what a function of Python gives for each element; of constants only.
+
+        Raises:
+            RuntimeError: The tensor requires a gradient.
+        """
+        if history(self) is not None:
+            raise RuntimeError("apply_: a function of Python has no gradient; use .detach()")
         return self._filled(np.vectorize(callable)(self._data))
 
     def normal_(self, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Self:
@@ -342,5 +375,8 @@ class Fills(Variable):
         return self._filled(data_of(values))
 
     def _filled(self, values: Any) -> Self:
-        assign(self, np.asarray(values).astype(self._data.dtype, copy=False), "a random fill")
+        values = np.asarray(values).astype(self._data.dtype, copy=False)
+        if is_grad_enabled() and isinstance(node_of(history(self)), Node):
+            return self.copy_(values)
+        assign(self, values, "a random fill")
         return self

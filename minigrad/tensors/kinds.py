@@ -5,10 +5,12 @@ A call of one of these classes makes a `Tensor`; every tensor that fits is an in
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from minigrad.autograd import dtype_class as dtypes
 from minigrad.autograd import node
+from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.engine import detach
 
 __all__ = [
@@ -24,6 +26,19 @@ class Kind(type):
 
     def __instancecheck__(cls, x: Any) -> bool:
         return isinstance(x, node.Variable) and cls.dtype in (None, x._data.dtype)
+
+
+def dtype_of_kind(kind: Any) -> Any:
+    """The dtype that `Tensor.type` and `Module.type` are given: one, or a class or its name."""
+    if kind is node.Variable.result_class or kind == "torch.Tensor":
+        return get_default_dtype()
+    if isinstance(kind, str):
+        name = kind.removeprefix("torch.")
+        found = [dtype for dtype, known in NAMES.items() if known == name]
+        if not found:
+            raise ValueError(f"type: {kind!r} is not the name of a type of tensors")
+        return found[0]
+    return getattr(kind, "dtype", kind)
 
 
 class OfOneDtype(metaclass=Kind):
@@ -86,6 +101,7 @@ class Variable(metaclass=Kind):
     Args:
         data: A tensor.
         requires_grad: Whether the new one requires a gradient.
+        volatile: No effect but a warning: `minigrad.no_grad` has taken its place.
 
     Raises:
         TypeError: `data` is not a tensor.
@@ -98,8 +114,11 @@ class Variable(metaclass=Kind):
         (True, True)
     """
 
-    def __new__(cls, data: Any, requires_grad: bool = False) -> Any:
+    def __new__(cls, data: Any, requires_grad: bool = False, volatile: bool = False) -> Any:
         """Make the tensor."""
+        if volatile:
+            message = "Variable: volatile has no effect; use minigrad.no_grad()"
+            warnings.warn(message, stacklevel=2)
         if not isinstance(data, cls):
             raise TypeError(f"Variable: a tensor expected, got {type(data).__name__}")
         tensor: Any = detach(data)

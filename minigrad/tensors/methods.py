@@ -291,7 +291,6 @@ class Methods(Variable):
     clip_ = inplace(functions.clip)
     cumsum_ = inplace(functions.cumsum)
     div_ = inplace(functions.div)
-    fill_ = inplace(functions.fill)
     index_add_ = inplace(functions.index_add)
     index_copy_ = inplace(functions.index_copy)
     index_fill_ = inplace(functions.index_fill)

@@ -51,7 +51,7 @@ _TABLE: dict[Any, Callable[..., Any]] = {
     # Our sorts are stable, which satisfies every `kind`.
     np.argsort: lambda x, axis=-1, kind=None, *, stable=None: ops.argsort(x, axis),
     np.average: lambda x, axis=None, keepdims=False: ops.mean(x, axis, keepdims=keepdims),
-    np.conjugate: lambda x: +x,
+    np.conjugate: ops.clone,
     np.diagflat: lambda x, k=0: ops.diag(ops.ravel(x), k),
     np.einsum: lambda *args, optimize=None: ops.einsum(*args),  # our einsum always optimizes
     np.fabs: lambda x: ops.abs(floating(x)),
@@ -59,8 +59,8 @@ _TABLE: dict[Any, Callable[..., Any]] = {
     np.full_like: lambda x, fill_value, dtype=None: np.full(
         x.shape, np.asarray(fill_value), dtype or x.dtype
     ),
-    np.positive: lambda x: +x,
-    np.real: lambda x: +x,
+    np.positive: ops.clone,
+    np.real: ops.clone,
     np.sort: lambda x, axis=-1, kind=None, *, stable=None: ops.sort(x, axis),
 }  # fmt: skip
 

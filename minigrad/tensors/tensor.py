@@ -18,21 +18,21 @@ from minigrad.autograd.call import leaf_of
 from minigrad.autograd.dtype_class import DTYPES
 from minigrad.autograd.dtype_class import dtype as DType
 from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
-from minigrad.autograd.engine import copied, detach, hooked, watch_of, watched
+from minigrad.autograd.engine import alias, copied, detach, hooked, watch_of, watched
 from minigrad.autograd.events import effect, tell
 from minigrad.autograd.hooks import Removable, add_hook, add_post_hook, retain
 from minigrad.autograd.lending import lend
 from minigrad.autograd.mode import state, version
 from minigrad.autograd.mutation import history, view_of
 from minigrad.autograd.node import Leaf, Node, Variable, data_of, node_of
-from minigrad.autograd.views import read_only
+from minigrad.autograd.views import Place, read_only
 from minigrad.support.checks import check_flag, on_cpu, shape_of
 from minigrad.tensors import array_api, creation, dlpack, functions, numpy_functions
 from minigrad.tensors.creation import CPU, Size
 from minigrad.tensors.functions.arguments import sizes_of
-from minigrad.tensors.indices import two_steps
+from minigrad.tensors.indices import is_integer, two_steps
 from minigrad.tensors.inplace import Fills, assign, inplace, read_again, set_item
-from minigrad.tensors.kinds import NAMES
+from minigrad.tensors.kinds import NAMES, dtype_of_kind
 from minigrad.tensors.methods import Methods
 from minigrad.tensors.printing import shown
 
@@ -65,8 +65,9 @@ class Tensor(Methods, Fills, Variable):
     ``Tensor([1, 2])`` holds floats, whatever the data are; `minigrad.tensor` keeps their dtype.
 
     Args:
-        *data: Numbers, nested lists, an array or another tensor, always copied; or the lengths of
-            the axes of a tensor of zeros, one by one or as a `Size`.
+        *data: Numbers, nested lists or an array, always copied; the lengths of the axes of a tensor
+            of zeros, one by one or as a `Size`; or a tensor, whose memory, history and dtype it
+            has, unless it gets another dtype or `requires_grad`: then it is a copy.
         requires_grad: Whether to compute gradients for it; floats only.
         dtype: The dtype; the default dtype (float32) if None.
         device: "cpu".
@@ -100,11 +101,18 @@ class Tensor(Methods, Fills, Variable):
         self, *data: Any, requires_grad: bool = False, dtype: Any = None, device: Any = "cpu"
     ) -> None:
         on_cpu(device)
-        if data[1:] == (True,) or data[1:] == (False,):  # Lucid 2's second argument
-            data, requires_grad = data[:1], data[1]
+        if len(data) == 2 and isinstance(data[1], bool):  # Lucid 2's second argument
+            requires_grad, data = data[1], data[:1]
+        given: Any = data[0] if len(data) == 1 else None
+        of_tensor = isinstance(given, Variable)
+        if of_tensor and not requires_grad and (dtype is None or dtype == given.dtype):
+            same = alias(given)
+            self._data, self._node = same._data, same._node
+            view_of(self, given)
+            return
+        sizes = given if isinstance(given, Size) else data
         dtype = get_default_dtype() if dtype is None else dtype
-        sizes = data[0] if len(data) == 1 and isinstance(data[0], Size) else data
-        if all(isinstance(part, (int, np.integer)) for part in sizes):
+        if not of_tensor and all(map(is_integer, sizes)):
             shape = shape_of("Tensor", sizes) if len(data) else (0,)
             self._data = np.zeros(shape, checked(dtype, "Tensor"))
         elif len(data) > 1:
@@ -130,6 +138,10 @@ class Tensor(Methods, Fills, Variable):
     @data.setter
     def data(self, value: Any) -> None:
         if not self.is_leaf:
+            if isinstance(value, Variable) and Place.of_array(value._data) == Place.of_array(
+                self._data
+            ):
+                return  # `x.data *= 2` has written already
             raise RuntimeError(
                 "data: only a leaf's data can be replaced; this tensor is the result of an op"
             )
@@ -191,10 +203,14 @@ class Tensor(Methods, Fills, Variable):
         return self._data.flags.c_contiguous
 
     def contiguous(self, memory_format: Any = None) -> Tensor:
-        """Return the tensor itself: it is dense, on the CPU, and no op asks for a layout."""
+        """Return the tensor itself, or a copy whose elements lie one after the other in memory."""
+        return self if self.is_contiguous() else ops.clone(self)
+
+    def cpu(self, memory_format: Any = None) -> Tensor:
+        """Return the tensor itself: it is dense, and on the CPU."""
         return self
 
-    cpu = pin_memory = to_dense = contiguous
+    pin_memory = to_dense = cpu
 
     def data_ptr(self) -> int:
         """Return the address of the first element."""
@@ -683,18 +699,14 @@ class Tensor(Methods, Fills, Variable):
     def type(self, dtype: Any = None) -> Any:
         """Return the name of the type, such as "torch.FloatTensor"; with a dtype, the tensor in it.
 
+        The dtype may be such a name too, or a class such as `minigrad.FloatTensor`.
+
         Raises:
             ValueError: A name is not that of a type of tensors.
         """
         if dtype is None:
             return f"torch.{NAMES[self.dtype]}"
-        if isinstance(dtype, str):
-            kind = dtype.removeprefix("torch.")
-            found = [known for known, name in NAMES.items() if name == kind]
-            if not found:
-                raise ValueError(f"type: {dtype!r} is not the name of a type of tensors")
-            dtype = found[0]
-        return self.to(getattr(dtype, "dtype", dtype))
+        return self.to(dtype_of_kind(dtype))
 
     def type_as(self, other: Tensor) -> Tensor:
         """Convert to the dtype of another tensor."""
@@ -825,7 +837,7 @@ class Tensor(Methods, Fills, Variable):
         return ops.not_equal(self, other)
 
     def __pos__(self) -> Tensor:
-        return ops.clone(self)
+        return self
 
     def __abs__(self) -> Tensor:  # a method, so that type checkers accept abs(t)
         return ops.abs(self)

@@ -61,7 +61,8 @@ from minigrad.torch.version import __version__ as __version__
 device = Device
 accelerator = mps = xpu = cuda
 
-detach, detach_, zero_ = Tensor.detach, Tensor.detach_, Tensor.zero_
+detach, detach_ = Tensor.detach, Tensor.detach_
+fill_, zero_ = Tensor.fill_, Tensor.zero_
 globals().update({k: v for k, v in vars(_Methods).items() if k.endswith("_") and k[0] != "_"})
 
 bool, float, int = _dtypes.bool_, _dtypes.float32, _dtypes.int32

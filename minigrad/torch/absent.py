@@ -62,7 +62,7 @@ Names are meant wherever they are, after a point in `torch` alone; modules with 
 """
 
 CALLED = """
-    nn.*[A-Z]*3d nn.*CTCLoss nn.*SyncBatchNorm nn.*DistributedDataParallel
+    cuda.*Tensor nn.*[A-Z]*3d nn.*CTCLoss nn.*SyncBatchNorm nn.*DistributedDataParallel
     distributed.all_* distributed.barrier distributed.broadcast distributed.get_rank
     distributed.get_world_size distributed.*_process_group multiprocessing.spawn
     hub.*load* hub.get_dir jit.load jit.save profiler.profile"""

@@ -247,7 +247,7 @@ def _masked_fill(batch: Batch, x: Any, mask: Any, value: Any) -> Any:
     "all", "any", "argmax", "argmin", "argsort", "count_nonzero", "cumprod", "cumsum", "diagonal",
     "flip", "log_softmax", "logcumsumexp", "logsumexp", "max", "mean", "median", "min", "moveaxis",
     "nanmean", "norm", "prod", "repeat", "roll", "rot90", "running_places", "scatter_diagonal",
-    "softmax", "sort", "std", "sum", "sum_parts", "swapaxes", "topk", "var",
+    "softmax", "sort", "std", "sum", "sum_parts", "swapaxes", "topk", "unfold", "var",
 )  # fmt: skip
 def along_axes(batch: Batch, x: Samples, *static: Any) -> Any:
     """Axes are counted after that of the samples; no axis means that of the flattened sample."""

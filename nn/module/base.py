@@ -24,6 +24,7 @@ from minigrad.nn.module.backward_hooks import BackwardHooks
 from minigrad.nn.module.registry import Registry, path_to
 from minigrad.ops._numerics import values_of
 from minigrad.support.checks import check_flag, module_of, on_cpu
+from minigrad.tensors.kinds import dtype_of_kind
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["Module"]
@@ -343,8 +344,8 @@ class Module(Registry):
                 setattr(module, name, converted.get(id(buffer), buffer))
 
     def type(self, dst_type: Any) -> Self:
-        """Convert to a dtype: see `to`."""
-        return self.to(dtype=dst_type)
+        """Convert to a dtype, or to that of a class such as `minigrad.FloatTensor`: see `to`."""
+        return self.to(dtype=dtype_of_kind(dst_type))
 
     def cpu(self) -> Self:
         """Return the module: it is on the CPU."""

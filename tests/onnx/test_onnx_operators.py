@@ -131,7 +131,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "concatenate": lambda x: ops.concatenate([x, x[:, 1:], 2 * x], axis=1),
     "stack": lambda x: ops.stack([x, -x], axis=-1), "tile": lambda x: ops.tile(x, (2, 1, 2, 1)),
     "repeat": lambda x: ops.repeat(x, 3, axis=1), "flip": lambda x: ops.flip(x, (0, 2)),
-    "flip all": ops.flip,
+    "flip all": ops.flip, "unfold": lambda x: ops.unfold(x, -1, 2, 1),
     "pad": lambda x: ops.pad(x, ((0, 0), (1, 2), (0, 3)), constant_values=7.0),
     "pad with the edge": lambda x: ops.pad(x, ((0, 0), (1, 1), (2, 0)), mode="edge"),
     "tril": lambda x: ops.tril(x, 1), "triu": ops.triu,

@@ -347,7 +347,7 @@ CONVERSIONS: dict[str, Callable[[Any, np.ndarray], Any]] = {
     "a random parameter": lambda x, a: np.random.default_rng(0).normal(x),
     "setitem": lambda x, a: a.__setitem__(..., x),
     "tensor of elements": lambda x, a: minigrad.tensor([x[0], x[1]]),
-    "Tensor of a row": lambda x, a: tensor([x, a]),
+    "tensor of rows": lambda x, a: tensor([[x[0], x[1]], a]),
     "a list in an operator": lambda x, a: a * tensor(a) + [x[0], x[1]],
     "a list in an op": lambda x, a: ops.concatenate([tensor(a), [x[0], x[1]]]),
     "a list that is written": lambda x, a: minigrad.zeros(2).__setitem__(..., [x[0], x[1]]),
@@ -377,7 +377,7 @@ def test_a_tensor_of_a_tensor_is_a_detached_clone() -> None:
             assert twin.dtype == source.dtype
             assert twin.tolist() == source.tolist()
             assert not np.shares_memory(twin, source)
-    assert tensor([tensor(X[0]), tensor(X[1])]).dtype == X.dtype
+    assert tensor([[tensor(X[0, 0])], [tensor(X[1, :1])]]).dtype == X.dtype
 
 
 def test_an_array_is_written_from_a_tensor() -> None:

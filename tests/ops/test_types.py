@@ -167,7 +167,7 @@ def test_astype_to_integers_and_back() -> None:
     assert x.astype(np.int64).tolist() == [1, -1]
     assert ops.astype(x, bool).tolist() == [True, True]
     assert ops.astype(np.array([1, 2]), np.float32).dtype == np.float32
-    assert tensor([1, 2]).astype(float).dtype == np.float32  # Python's float is the default
+    assert tensor([1, 2]).astype(float).dtype == np.float64  # as in NumPy and PyTorch
     assert x.to(minigrad.float64).dtype == np.float64
     assert x.to("cpu") is x
     for wrong in ("complex128", "U3", object, "M8[s]"):

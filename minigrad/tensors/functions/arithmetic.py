@@ -9,7 +9,8 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.call import wrap
-from minigrad.autograd.node import Variable
+from minigrad.autograd.dtypes import promote
+from minigrad.autograd.node import Variable, data_of
 from minigrad.autograd.typing import Tensor
 
 __all__ = [
@@ -149,7 +150,7 @@ def float_power(input: Any, exponent: Any) -> Tensor:
         >>> minigrad.float_power(minigrad.tensor([1, 3]), 2)
         tensor([1., 9.], dtype=minigrad.float64)
     """
-    return ops.power(ops.astype(input, np.float64), exponent)
+    return ops.power(ops.astype(input, np.float64), ops.astype(exponent, np.float64))
 
 
 def ldexp(input: Any, other: Any) -> Tensor:
@@ -160,7 +161,14 @@ def ldexp(input: Any, other: Any) -> Tensor:
         >>> minigrad.ldexp(minigrad.tensor([1.0]), minigrad.tensor([3])).item()
         8.0
     """
+    input, other = _floats(input, other)
     return ops.multiply(input, ops.exp2(other))
+
+
+def _floats(*values: Any) -> list[Any]:
+    """Operands, of which the tensors have the float dtype of the result."""
+    common = np.result_type(*promote([data_of(x) for x in values], floats_only=True))
+    return [ops.astype(x, common) if isinstance(x, Variable) else x for x in values]
 
 
 def frexp(input: Any) -> tuple[Tensor, Tensor]:
@@ -254,6 +262,7 @@ def logaddexp2(input: Any, other: Any) -> Tensor:
         4.0
     """
     two = math.log(2)
+    input, other = _floats(input, other)
     return ops.logaddexp(input * two, other * two) / two
 
 
@@ -277,7 +286,12 @@ def heaviside(input: Any, values: Any) -> Tensor:
         >>> minigrad.heaviside(minigrad.tensor([-1.0, 0.0, 2.0]), minigrad.tensor(0.5)).tolist()
         [0.0, 0.5, 1.0]
     """
-    return wrap(np.heaviside(input._data, np.asarray(values)))
+    pair = _promoted(input, values)
+    return wrap(np.heaviside(*pair).astype(np.result_type(*pair)))
+
+
+def _promoted(input: Any, other: Any) -> list[Any]:
+    return promote([input._data, data_of(other)])
 
 
 def gcd(input: Any, other: Any) -> Tensor:
@@ -288,7 +302,7 @@ def gcd(input: Any, other: Any) -> Tensor:
         >>> minigrad.gcd(minigrad.tensor([4, 9]), minigrad.tensor([6, 3])).tolist()
         [2, 3]
     """
-    return wrap(np.gcd(input._data, np.asarray(other)))
+    return wrap(np.gcd(*_promoted(input, other)))
 
 
 def lcm(input: Any, other: Any) -> Tensor:
@@ -299,7 +313,7 @@ def lcm(input: Any, other: Any) -> Tensor:
         >>> minigrad.lcm(minigrad.tensor([4, 9]), minigrad.tensor([6, 3])).tolist()
         [12, 9]
     """
-    return wrap(np.lcm(input._data, np.asarray(other)))
+    return wrap(np.lcm(*_promoted(input, other)))
 
 
 # Comparisons

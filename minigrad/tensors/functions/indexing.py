@@ -72,7 +72,7 @@ def index_select(input: Any, dim: int, index: Any) -> Tensor:
         >>> minigrad.eye(3).index_select(0, minigrad.tensor([2, 0])).tolist()
         [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
     """
-    return ops.take(input, index, dim)
+    return ops.take(input, ops.atleast_1d(index), dim)
 
 
 @spelled
@@ -282,7 +282,7 @@ def fill(input: Any, value: Any) -> Tensor:
         >>> minigrad.fill(minigrad.zeros(2), 3).tolist()
         [3.0, 3.0]
     """
-    given = value if isinstance(value, Variable) else tensor(value)
+    given = value if isinstance(value, Variable) else tensor(value, dtype=input.dtype)
     return ops.astype(ops.broadcast_to(given, input.shape), input.dtype)
 
 

@@ -45,6 +45,7 @@ def sort(
     return ValuesAndIndices(ops.take_along_axis(input, index, dim), index)
 
 
+@of_numbers
 def msort(input: Any) -> Tensor:
     """Sort along the first axis.
 

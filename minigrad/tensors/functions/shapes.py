@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import math
+import operator
 from collections.abc import Sequence
 from itertools import accumulate
 from itertools import combinations as choices
@@ -23,10 +24,10 @@ from minigrad.tensors.functions.arguments import of_numbers, part, sizes_of, spe
 __all__ = [
     "adjoint", "block_diag", "broadcast_shapes", "broadcast_to", "cartesian_prod", "cat", "chunk",
     "combinations", "concat", "concatenate", "diag", "diag_embed", "diagflat", "diagonal", "expand",
-    "flip", "meshgrid", "narrow", "permute", "repeat", "repeat_interleave", "reshape", "roll",
-    "rot90", "split", "split_with_sizes", "squeeze", "stack", "swapaxes", "swapdims", "t",
-    "tensor_split", "tile", "transpose", "tril", "triu", "unbind", "unflatten", "unfold",
-    "unsqueeze",
+    "flip", "fliplr", "flipud", "meshgrid", "narrow", "permute", "repeat", "repeat_interleave",
+    "reshape", "roll", "rot90", "split", "split_with_sizes", "squeeze", "stack", "swapaxes",
+    "swapdims", "t", "tensor_split", "tile", "transpose", "tril", "triu", "unbind", "unflatten",
+    "unfold", "unsqueeze",
 ]  # fmt: skip
 
 
@@ -200,7 +201,8 @@ def sum_to_size(input: Any, *size: Any) -> Tensor:
     shape = sizes_of(size)
     given = (1,) * (input.ndim - len(shape)) + tuple(shape)
     short = tuple(i for i, n in enumerate(given) if n == 1 and input.shape[i] != 1)
-    return ops.reshape(ops.sum(input, short, True) if short else input, shape)
+    total = ops.sum(input, short, True) if short else input
+    return total if total.shape == shape else ops.reshape(total, shape)
 
 
 def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
@@ -256,7 +258,7 @@ def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Tenso
 
 @of_numbers
 def flip(input: Any, *axes: Any, dims: Any = None) -> Tensor:
-    """Reverse the elements along axes.
+    """Reverse the elements along axes: a copy; `np.flip` of a tensor is a view.
 
     If none is named, along all of them; in PyTorch that is an error.
 
@@ -266,9 +268,31 @@ def flip(input: Any, *axes: Any, dims: Any = None) -> Tensor:
         [3, 2, 1]
     """
     if dims is None and not axes:
-        return ops.flip(input)
+        return ops.clone(ops.flip(input))
     chosen = sizes_of(axes) if dims is None else dims
-    return ops.flip(input, chosen if isinstance(chosen, int) else tuple(chosen))
+    return ops.clone(ops.flip(input, chosen if isinstance(chosen, int) else tuple(chosen)))
+
+
+def fliplr(input: Any) -> Tensor:
+    """Flip left and right: reverse the second axis.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.fliplr(minigrad.tensor([[1, 2], [3, 4]])).tolist()
+        [[2, 1], [4, 3]]
+    """
+    return ops.clone(ops.fliplr(input))
+
+
+def flipud(input: Any) -> Tensor:
+    """Flip up and down: reverse the first axis.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.flipud(minigrad.tensor([[1, 2], [3, 4]])).tolist()
+        [[3, 4], [1, 2]]
+    """
+    return ops.clone(ops.flipud(input))
 
 
 @of_numbers
@@ -291,7 +315,7 @@ def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Tensor:
         >>> minigrad.rot90(minigrad.tensor([[1, 2], [3, 4]])).tolist()
         [[2, 4], [1, 3]]
     """
-    return ops.rot90(input, k, dims)
+    return ops.clone(ops.rot90(input, k, dims))
 
 
 # Joining
@@ -421,6 +445,8 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
         [[0, 1, 2], [3, 4]]
     """
     n = input.shape[dim]
+    if chunks <= 0:
+        raise RuntimeError(f"chunk: a positive number of chunks expected, got {chunks}")
     size = builtins.max(-(-n // chunks), 1)
     return ops.split(input, [*range(size, n, size)] if n else [0] * (chunks - 1), dim)
 
@@ -455,12 +481,21 @@ def unbind(input: Any, dim: int = 0) -> tuple[Tensor, ...]:
 def narrow(input: Any, dim: int, start: int, length: int) -> Tensor:
     """Take some consecutive places of an axis.
 
+    A negative start counts from the end.
+
+    Raises:
+        RuntimeError: There are not so many places.
+
     Example:
         >>> import minigrad
         >>> minigrad.narrow(minigrad.arange(5), 0, 1, 3).tolist()
         [1, 2, 3]
     """
-    return part(input, dim, slice(start, start + length))
+    n, first = input.shape[dim], operator.index(start)
+    first += n if -n <= first < 0 else 0
+    if not (0 <= first <= n and 0 <= length <= n - first):
+        raise RuntimeError(f"narrow: an axis of length {n} has no {length} places from {start} on")
+    return part(input, dim, slice(first, first + length))
 
 
 def unfold(input: Any, dimension: int, size: int, step: int) -> Tensor:
@@ -478,14 +513,17 @@ def unfold(input: Any, dimension: int, size: int, step: int) -> Tensor:
 
 
 def diag(input: Any, diagonal: int = 0) -> Tensor:
-    """Take a diagonal of a matrix, or make a matrix with a vector on a diagonal.
+    """Copy a diagonal of a matrix, or make a matrix with a vector on a diagonal.
+
+    `diagonal` gives a view, and `np.diag` too.
 
     Example:
         >>> import minigrad
         >>> minigrad.diag(minigrad.tensor([1, 2])).tolist()
         [[1, 0], [0, 2]]
     """
-    return ops.diag(input, diagonal)
+    found = ops.diag(input, diagonal)
+    return ops.clone(found) if np.ndim(input) == 2 else found
 
 
 def diagflat(input: Any, offset: int = 0) -> Tensor:
