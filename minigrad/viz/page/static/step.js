@@ -81,17 +81,23 @@ function savedView(node) {
   if (node.freed)
     return e.p("It is not known any more: a backward pass has run and let go of it.");
   if (!node.saved.length && !node.kept.length) return e.p("Nothing.");
-  const told = node.saved.length
-    ? "What the op's rules read of the forward pass; it was kept until now, and nothing else was."
-    : "Nothing: the rule needs shapes at most.";
-  const alive = "no bytes more: it is a leaf's memory, or an earlier op keeps it";
+  const opened = groupsAround(node.id).find(({ fused }) => fused);
+  const unkept = !node.saved.some(({ kept }) => kept.length);
+  let told = "What the op's rules read of the forward pass; it is kept until the backward pass.";
+  if (!node.saved.length) told = "Nothing: the rule needs shapes at most.";
+  else if (opened) told = `What the op's rules read here, where ${opened.name} was opened: as one op, `
+    + `it keeps ${bytes(max(0, ...opened.kept))} until the backward pass, and works out the rest again.`;
+  else if (unkept && data.stepOf.has(node.id))
+    told = "What the op's rules read: it ran again within the backward pass, and kept this for a moment.";
+  else if (unkept) told = "Saved, but not kept for a backward pass: none came here.";
+  const alive = unkept ? "" : "no bytes more: it is a leaf's memory, or an earlier op keeps it";
   const item = ({ name, shape, kept, numbers }) => {
     const out = name === "out" ? ", the output, y in the formula," : "";
-    const why = reasons.get(name) ? `: ${reasons.get(name)}` : "";
+    const why = [kept.some(Boolean) ? bytes(max(...kept)) : alive, reasons.get(name)];
     const known = numbers && shape.length && isWhole(numbers);
     return e.li(
       e.code(name),
-      `${out} ${shapeText(shape)}, ${kept ? bytes(kept) : alive}${why}`,
+      `${out} ${[shapeText(shape), ...why].filter(Boolean).join(", ")}`,
       known ? e.details(e.summary("its values"), arrayView(numbers, node.id)) : "",
     );
   };
