@@ -236,14 +236,11 @@ class _Writer:
             value, *rule = _rule(found) if found is not None else ["its own rule"]
             yield from _wrapped(f"{part.name}: {value}", "  ")
             yield from _wrapped(self._sent(part, self.next_step(part.target, number)), "    ")
-            if part.kink is not None:
-                before, after = part.kink
-                yield f"    a kink: the slope is {before:.3g} on one side, {after:.3g} on the other"
+            if part.unchecked:
+                yield from _wrapped(f"a finite difference: {part.unchecked}", "    ")
             if part.check is not None:
-                beside = "beside it, " if part.kink is not None else ""
+                beside = "beside it, " if part.unchecked else ""
                 yield f"    {beside}{part.check:.1e} from a finite difference"
-            elif part.unchecked:
-                yield f"    not checked: {part.unchecked}"
             for line in rule:
                 yield from _wrapped(line, "    ")
 

@@ -22,6 +22,7 @@ from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Edge, Node, Variable, data_of, node_of
 from minigrad.autograd.primitives import Primitive, registry
 from minigrad.autograd.views import owner
+from minigrad.checking.op_checks import Check
 from minigrad.debugging.memory import KeptMemory, saved_arrays
 from minigrad.ops.indexing import written
 from minigrad.support.tree import leaves
@@ -184,7 +185,7 @@ class Trace(Lookup):
             if part is None:
                 continue
             array, error = rerun.dense(contribution, edge), unit * norm(shaken)
-            check = rerun.Check(None, "its arguments were not seen")
+            check = Check(None, "its arguments were not seen")
             if call is not None and slot in sources:
                 check = rerun.checked(call, slot, cotangents, array)
             target = sources.get(slot) or self._behind(edge)
