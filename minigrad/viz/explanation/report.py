@@ -237,7 +237,8 @@ class _Writer:
             yield from _wrapped(f"{part.name}: {value}", "  ")
             yield from _wrapped(self._sent(part, self.next_step(part.target, number)), "    ")
             if part.unchecked:
-                yield from _wrapped(f"a finite difference: {part.unchecked}", "    ")
+                what = "not checked" if part.check is None else "a finite difference"
+                yield from _wrapped(f"{what}: {part.unchecked}", "    ")
             if part.check is not None:
                 beside = "beside it, " if part.unchecked else ""
                 yield f"    {beside}{part.check:.1e} from a finite difference"

@@ -146,9 +146,10 @@ function sourceView({ source, place, origin }) {
 
 /** The finite difference of this very step. */
 function checkView({ check, unchecked }) {
-  const where = unchecked && check !== null ? "beside it the rule " : "";
+  if (check === null)
+    return e.p({ class: "check" }, `– not checked by a finite difference: ${unchecked}`);
+  const where = unchecked ? "beside it the rule " : "";
   const told = unchecked && e.p({ class: "check" }, `◇ a finite difference of the op: ${unchecked}`);
-  if (check === null) return told;
   const [kind, verdict] = check < 1e-3 ? ["right", "✓ agrees with"] : ["wrong", "✗ differs from"];
   const words = `${verdict} a finite difference of the op: relative error ${number(check)}`;
   return [told, e.p({ class: `check ${kind}` }, where + words)];
