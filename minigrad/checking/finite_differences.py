@@ -80,9 +80,13 @@ class Probe:
         rng = np.random.default_rng([seed, 0])
         # Of one number, the error message shows the derivative itself.
         one = sum(array.size for array in first) == 1
-        self.weights = weights or [
-            np.ones(array.shape) if one else rng.standard_normal(array.shape) for array in first
-        ]
+        self.weights = (
+            weights
+            if weights is not None
+            else [
+                np.ones(array.shape) if one else rng.standard_normal(array.shape) for array in first
+            ]
+        )
         self.at_point = self._weighted(first)
         dtypes = [tensor._data.dtype for tensor in self.tensors]
         dtypes += [array.dtype for array in first if array.dtype.kind == "f"]
