@@ -105,7 +105,8 @@ def _described(
         op, known, parts = boxes[step.node].primitive, step.given is not None, []
         values = step.given or {}
         for part in step.parts:
-            formula = formula_of(op, part.name, values)
+            axes = explanations.summed_axes(part.raw_shape, part.sent.shape)
+            formula = formula_of(op, part.name, values, axes)
             answers = explanations.step_notes(step, part, into[step.node])
             term = written_rule(op, part.name, values) if op and known else None
             shown = None if formula is None else _read(formula)
