@@ -23,7 +23,7 @@ from minigrad.viz.record.steps import SMALL, Step, Summary
 from minigrad.viz.record.tracing import fused_ops
 
 UNREAD: dict[type, tuple[str, ...]] = {
-    Node: ("primitive", "grads"),
+    Node: ("primitive", "grads", "again", "cause"),
     Group: (),
     Edge: ("output",),
     Step: (),

@@ -19,7 +19,8 @@ from minigrad.autograd.scope import Frame, FunctionCall, Scope, module_call, sam
 from minigrad.autograd.views import owner
 from minigrad.debugging.memory import arrays
 from minigrad.distributed.communicators import Call
-from minigrad.viz.record.model import UNKNOWN, Kind, Saved
+from minigrad.viz.record.held import Held
+from minigrad.viz.record.model import UNKNOWN, Cause, Kind, Saved
 from minigrad.viz.record.model import Node as Box
 from minigrad.viz.record.ranks import call_notes
 from minigrad.viz.record.steps import summary
@@ -64,10 +65,20 @@ class Entry:
 
 
 def new_entry(
-    kind: Kind, label: str, tensor: Any, frame: Frame | None = None, **more: Any
+    kind: Kind, label: str, tensor: Any, frame: Frame | None = None, cause: Cause = "", **more: Any
 ) -> Entry:
     """Make an entry of a tensor's shape and dtype; `more` are further fields of its box."""
-    return Entry(Box("", kind, label, tensor.shape, tensor.dtype.name, **more), frame)
+    cause = cause if kind == "op" else "given"
+    more["recorded"] = not cause or kind != "op"
+    return Entry(Box("", kind, label, tensor.shape, tensor.dtype.name, cause=cause, **more), frame)
+
+
+def leaf_entry(leaf: Leaf) -> Entry:
+    """Make an entry of a leaf that requires a gradient."""
+    entry = new_entry("input", "", leaf)
+    entry.change(cause="")
+    entry.leaf = leaf
+    return entry
 
 
 def edges_of(node: Node) -> list[tuple[Edge, int, str]]:
@@ -92,8 +103,7 @@ def read(
     frames = _frames(records)
     for record in records:
         if isinstance(record, Leaf):
-            entries[record] = new_entry("input", "", record)
-            entries[record].leaf = record
+            entries[record] = leaf_entry(record)
             continue
         op, frame = record.plan.op, frames[record]
         notes, given = _other_arguments(record)
@@ -232,7 +242,8 @@ def note_scalars(entries: Mapping[Any, Entry], results: Iterable[Any]) -> None:
     for entry, array in (*known_arrays(entries, entries), *computed):
         if entry.box.shape == ():
             leaf = entry.leaf.tensor if entry.leaf is not None else None
-            grads = () if leaf is None or leaf.grad is None else (summary(leaf.grad._data),)
+            known = None if leaf is None else leaf.grad
+            grads = () if known is None else (Held("", summary(known._data)),)
             entry.change(value=summary(array), grads=grads)
 
 

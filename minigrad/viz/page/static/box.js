@@ -87,6 +87,7 @@ function gradientView(id, node) {
     shares.length > 1 ? e.p(sum, " shares, for it was used as often:") : "",
     shares.length ? e.ul(shares.map(share)) : "",
     gradient ? gradientFacts(id, node, gradient) : "",
+    node.held ? e.p(node.held) : "",
     steps.length ? e.p("It sends its shares on in ", onward, ".") : "",
   );
 }
