@@ -23,7 +23,9 @@ from minigrad import Tensor, nn, viz
 from minigrad.autograd import Observer
 from minigrad.viz.explanation.gradients import held, missing_gradients
 from minigrad.viz.page.html import _facts
+from minigrad.viz.record.fold import close
 from minigrad.viz.record.model import Diagram, Node
+from minigrad.viz.record.repeats import is_repeat, wrap_repeats
 from minigrad.viz.record.steps import final_gradients
 
 GALLERY = Path(__file__).parents[2] / "examples" / "gallery"
@@ -336,3 +338,93 @@ def test_no_sentence_is_refuted(name: str) -> None:
     run = watched(PROGRAMS[name])
     assert len(run.calls) > 1
     assert not refuted(run)
+
+
+# Alike: what is folded into one box is the same --------------------------------------------------
+
+
+def chain(odd: int) -> viz.Graph:
+    y = minigrad.ones(3, requires_grad=True)
+    for step in range(30):
+        y = (y * (5.0 if step == odd else 0.1)).tanh()
+    return viz.graph(y)
+
+
+def encoder(odd: int, change: Callable[[Any], None], traced: bool) -> viz.Graph:
+    layer = nn.TransformerEncoderLayer(4, 2, 8, layer_norm_eps=1e-6)
+    model, x = nn.TransformerEncoder(layer, 12), minigrad.randn(1, 3, 4)
+    change(model.layers[odd])
+    if not traced:
+        return viz.graph(model, x)
+    with viz.trace() as trace:
+        model(x)
+    return trace.graph()
+
+
+def _eps(layer: Any) -> None:
+    layer.norm1.eps = 1e-3
+
+
+def _dropout(layer: Any) -> None:
+    layer.dropout1.p = 0.5
+
+
+def _frozen(layer: Any) -> None:
+    layer.linear1.weight.requires_grad_(False)
+
+
+ODD: dict[str, Callable[[int], viz.Graph]] = {
+    "a number": chain,
+    "eps": lambda odd: encoder(odd, _eps, False),
+    "eps, traced": lambda odd: encoder(odd, _eps, True),
+    "dropout, traced": lambda odd: encoder(odd, _dropout, True),
+    "frozen, traced": lambda odd: encoder(odd, _frozen, True),
+}
+
+
+@pytest.mark.parametrize("odd", [3, 6, 9])
+@pytest.mark.parametrize("name", ODD)
+def test_a_step_that_differs_is_not_folded(name: str, odd: int) -> None:
+    graph = ODD[name](odd)
+    wrapped = wrap_repeats(graph)
+    inside: dict[str, set[str]] = defaultdict(set)
+    for node in wrapped.nodes:
+        around = [group for group in wrapped.enclosing()[node.group] if is_repeat(group)]
+        if around and node.kind in ("op", "parameter"):
+            told = f"{node.label.split('.')[-1]} {[n for n in node.notes if '.' in n or 'e-' in n]}"
+            inside[around[0].id].add(f"{told} {node.recorded}")
+    assert inside
+    for told in inside.values():  # each box once, with its numbers
+        names = [
+            one.split(" [")[0] for one in told if one.startswith(("multiply", "layer", "drop"))
+        ]
+        assert len(names) == len(set(names)), told
+        assert not any(one.endswith("False") for one in told)
+
+
+def test_a_schedule_is_folded_and_says_what_changes() -> None:
+    y = minigrad.ones(3, requires_grad=True)
+    for step in range(30):
+        y = (y * (1 / (step + 2))).tanh()
+    [loop, *_] = [group for group in wrap_repeats(viz.graph(y)).groups if group.name == "loop"]
+    assert loop.module == "multiply, tanh ×30 · b = 0.5 … 0.03226"
+
+
+class Block(nn.Module):
+    def __init__(self, shared: nn.Module) -> None:
+        super().__init__()
+        self.shared, self.own = shared, nn.LayerNorm(3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.own(self.shared(x)).tanh()
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_shared_weights_count_once(first: bool) -> None:
+    shared = nn.Linear(3, 3)
+    model = nn.Sequential(*[Block(shared if first or at else nn.Linear(3, 3)) for at in range(9)])
+    wrapped = wrap_repeats(viz.graph(model, minigrad.randn(2, 3)))
+    [folded] = filter(is_repeat, wrapped.groups)
+    assert folded.size == model[1:].count_parameters() == 12 + 8 * 6
+    [box] = [node for node in close(wrapped, {folded.id}).nodes if node.id == folded.id]
+    assert box.notes == ("8 × 6 parameters",)  # the shared ones are outside, and it reads them

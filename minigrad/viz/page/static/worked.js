@@ -189,7 +189,7 @@ function worked(step, found, summary, place) {
     const largest = max(abs(summary.low), abs(summary.high));
     const close = sizeOf(summary.shape) > SMALL || values.rounded ? ROUNDED : EXACT;
     const result = values.array(term).data[place];
-    if (abs(result - right) <= close * largest) return lines;
+    if (Object.is(result, right) || abs(result - right) <= close * largest) return lines; // ±∞ too
     return `From the rounded numbers of this page it would be ${number(result)}: it is not worked out here.`;
   } catch (error) {
     if (error instanceof RangeError) return `This entry cannot be worked out: ${error.message}.`;
