@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.node import FREED, Edge, Leaf, Node, Variable, nodes_behind
+from minigrad.autograd.node import FREED, Edge, Leaf, Node, Output, Variable, nodes_behind
 from minigrad.autograd.primitives import REQUIRED, Primitive
 from minigrad.autograd.scope import Frame, FunctionCall, Scope, module_call, samples_of
 from minigrad.autograd.views import owner
@@ -35,6 +35,7 @@ class Input:
     name: str
     shape: tuple[int, ...]
     dtype: str
+    place: int  # of several outputs of the source, which one
 
 
 @dataclass(eq=False)
@@ -59,9 +60,9 @@ class Entry:
         """Add a note to the box, unless it has it."""
         self.change(notes=tuple(dict.fromkeys((*self.box.notes, text))))
 
-    def read(self, source: Entry, slot: int, name: str, tensor: Any) -> None:
+    def read(self, source: Entry, slot: int, name: str, tensor: Any, place: int = 0) -> None:
         """Add an input with the shape and dtype of a tensor."""
-        self.inputs.append(Input(source, slot, name, tensor.shape, tensor.dtype.name))
+        self.inputs.append(Input(source, slot, name, tensor.shape, tensor.dtype.name, place))
 
 
 def new_entry(
@@ -121,7 +122,8 @@ def read(
                 constants[id(array)] = entries[constant] = constant
             entry.read(constant, slot, name, array)
         for source, slot, name in edges_of(record):
-            entry.read(entries.get(source) or known[source], slot, name, source)
+            place = source.number if isinstance(source, Output) else 0
+            entry.read(entries.get(source) or known[source], slot, name, source, place)
         entry.inputs.sort(key=lambda one: one.slot)
         entries.update(dict.fromkeys((record, *record.outputs), entry))
     return entries

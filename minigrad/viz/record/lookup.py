@@ -195,7 +195,7 @@ class Lookup(Record):
         if key not in self._entry_of:
             frame, line = (state.get().frame, "") if step is None else (step.frame, step.line)
             entry = new_entry("op", "detach", like, frame, "detach", notes=notes, line=line)
-            entry.read(self._known(value), 0, "x", like)
+            entry.read(self._known(value), 0, "x", like, place_of(value))
             self._entry_of[key] = entry
             self._entries.append(entry)
         return self._entry_of[key]
@@ -299,6 +299,13 @@ class Lookup(Record):
                 name(tensor, "parameter", label, recorded=False)  # frozen
             for label, tensor in module.named_buffers():
                 name(tensor, "buffer", label)
+
+
+def place_of(value: Value) -> int:
+    """Which of several outputs of an op a value is."""
+    step = value.step
+    several = step is not None and step.op is not None and step.op.multiple_outputs
+    return step.outputs.index(value) if step is not None and several else 0
 
 
 def maker(step: Step) -> str:

@@ -151,6 +151,7 @@ class Edge:
         dtype: Its dtype.
         output: For an output of a closed module, the id of the node inside that made it.
         samples: How many of the first axes of the shape count the samples of `vmap`.
+        place: Which of the outputs of the source it is, from 0.
 
     Example:
         >>> from minigrad import ones, viz
@@ -167,6 +168,7 @@ class Edge:
     dtype: str = "float32"
     output: str = ""
     samples: int = 0
+    place: int = 0
 
 
 @dataclass(frozen=True, slots=True)

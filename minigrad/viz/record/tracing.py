@@ -29,7 +29,7 @@ from minigrad.viz.record.attention import Weights
 from minigrad.viz.record.build import tensors_in
 from minigrad.viz.record.entries import Entry, argument_notes, edges_of, new_entry, saved_by
 from minigrad.viz.record.graph import Graph
-from minigrad.viz.record.lookup import Lookup, array_arguments
+from minigrad.viz.record.lookup import Lookup, array_arguments, place_of
 from minigrad.viz.record.model import Cause
 from minigrad.viz.record.selection import Choice, limited
 from minigrad.viz.record.steps import Part, Step, norm, number_arrivals, summary
@@ -77,7 +77,8 @@ class Trace(Lookup):
         entry, outputs = self._entry(call), call.outputs
         for slot, name, given in array_arguments(call):
             if slot or not _overwrites(call):
-                entry.read(self._source(given, name), slot, name, data_of(given))
+                source, place = self._source(given, name), place_of(self.value(given))
+                entry.read(source, slot, name, data_of(given), place)
         inner = [self._identity.find(output)[0] for output in outputs] if self._parts else []
         super().ran(call)
         if parts := self._composed.pop(self.steps[-1], []):

@@ -16,7 +16,8 @@ function valuesOf(step, defined = {}) {
     const known = { g: step.cotangent, out: data.box(step.node).value };
     const kept = data.box(step.node).saved.find((one) => one.name === name)?.numbers;
     const summary = known[name] ?? data.box(boxes.get(name))?.value ?? kept;
-    if (!summary || !isWhole(summary)) throw new RangeError(`only a part of ${name} is known`);
+    if (!summary) throw new RangeError(`${name} is not known`);
+    if (!isWhole(summary)) throw new RangeError(`only a part of ${name} is known`);
     values.rounded ||= sizeOf(summary.shape) > SMALL;
     return { shape: summary.shape, data: entriesOf(summary) };
   };
