@@ -399,7 +399,8 @@ class TestPrepared:
             "What does dropout do to the gradient?",
             "Why has the mask no gradient?",
             "What does a mask of numbers do to the gradient?",
-            "Is the gradient of `k_proj.bias` zero?",
+            "Why is the gradient of `k_proj.bias` zero?",
+            "Why is the gradient of `k_proj.bias` not zero?",
         ]
         assert [title for title in full if title in bare] == bare
 
@@ -417,6 +418,28 @@ class TestPrepared:
         found = titles(viz.explore(nn.MultiHeadAttention(8, 2), data, data, data, walk=walk))
         assert len(found) > 5
         assert found[-1] == "Mine"
+
+    @pytest.mark.parametrize(
+        ("options", "named", "zero"),
+        [
+            ({}, {}, True),
+            ({"num_kv_heads": 1, "dropout": 0.5}, {"attn_mask": MASK}, True),
+            ({}, {"key_padding_mask": minigrad.arange(8).reshape(2, 4) > 5}, True),
+            ({"rope": nn.RotaryPosEmbedding(2)}, {}, False),
+            ({"rope": nn.RotaryPosEmbedding(2)}, {"is_causal": True}, False),
+            ({"add_bias_kv": True}, {}, False),
+            ({"add_zero_attn": True}, {}, False),
+        ],
+    )
+    def test_the_gradient_of_the_key_s_bias_is_said_to_be_zero_where_it_is(
+        self, options: dict[str, Any], named: dict[str, Any], zero: bool
+    ) -> None:
+        layer, data = nn.MultiHeadAttention(8, 4, **options), x()
+        found = titles(viz.explore(layer, data, data, data, **named))
+        asked = "Why is the gradient of `k_proj.bias` zero?"
+        assert (asked in found, asked.replace(" zero", " not zero") in found) == (zero, not zero)
+        (layer(data, data, data, **named) * minigrad.randn(2, 4, 8)).sum().backward()
+        assert (float(abs(layer.k_proj.bias.grad).max()) < 1e-5) == zero
 
     @pytest.mark.parametrize(
         ("model", "named"),

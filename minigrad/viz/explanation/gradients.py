@@ -6,20 +6,36 @@ gradient, or lead nowhere, too.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from minigrad.viz.record.model import Diagram, Node
+from minigrad.viz.record.held import PASS
+from minigrad.viz.record.model import Cause, Diagram, Node
 
-FROZEN = "It is frozen: a parameter with requires_grad=False gets no gradient."
 GIVEN = (
-    "It was given from outside and requires no gradient: data, a mask, a number. "
-    "With requires_grad=True a tensor gets one."
+    "It requires no gradient: it is data, a mask or a number. With requires_grad=True a tensor "
+    "gets one."
 )
 DISCRETE = "It holds {}, which have no gradient: they cannot change a little."
-NOT_ASKED = "What reads it ran its rules, but this gradient was not asked for."
+CAUSES: Mapping[Cause, str] = {
+    "given": GIVEN,
+    "frozen": "It is frozen: a parameter with requires_grad=False gets no gradient.",
+    "shared": "Its values were read without its history, as .data and .numpy() give them.",
+    "detach": "{door} cuts the graph here: the values go on without their history.",
+    "no_grad": "It ran under no_grad(): the engine kept no record of it.",
+    "underivable": "{label} has no derivative: what it returns does not change smoothly.",
+    "discrete": "{label} returned {discrete}, which have no gradient.",
+    "constant": "Nothing that it reads requires a gradient, so there is nothing to pass on.",
+}
+"""What keeps gradients from a box. Each is a fact that the trace noted when the box was made."""
+
+NOT_ASKED = (
+    "A path leads from it to the loss, but no gradient was sent along it: the pass was asked for "
+    "those of other tensors, or a rule returned None."
+)
 RUN_AGAIN = "A checkpoint keeps no graph of it: the backward pass runs it again, as other boxes."
-DETACHED = "detach() cuts the graph here: the values go on without their history."
 UNREACHED = "The backward pass began at tensors that do not depend on it."
+NO_PASS = "No backward pass has run yet."
+FAILED = "The forward pass ended here with an error."
 
 
 def held(diagram: Diagram) -> dict[str, str]:
@@ -34,14 +50,21 @@ def held(diagram: Diagram) -> dict[str, str]:
 
 def _held(node: Node) -> str:
     hooks = [n for n in node.notes if n.startswith("hook ") and n.endswith("changed its gradient")]
-    made = f"what the hook {hooks[-1].split()[1]} made of it" if hooks else "this sum"
-    if not node.grads:
-        return f"No .grad was written{f'; {made} was returned' if hooks else ''}."
-    after = f"{node.grads[-1].norm:.4g}"
-    if len(node.grads) > 1:
-        before = f"{node.grads[0].norm:.4g}"
-        return f".grad held a gradient of norm {before}; {made} was added: now {after}."
-    return f".grad holds {made}{f', of norm {after}' if hooks else ''}."
+    made = f"what the hook {hooks[-1].split()[1]} made of it" if hooks else PASS
+    events = [made if one.since == PASS else one.since for one in node.grads]
+    norms = [None if one.value is None else f"{one.value.norm:.4g}" for one in node.grads]
+    match events:
+        case []:
+            return f"No .grad was written{f'; {made} was returned' if hooks else ''}."
+        case [only] if only == made:
+            return f".grad holds {made}{f', of norm {norms[0]}' if hooks else ''}."
+        case [first, last] if first in ("", made) and last == made:
+            return f".grad held a gradient of norm {norms[0]}; {made} was added: now {norms[1]}."
+    told = [
+        f"{'None' if norm is None else f'norm {norm}'} {f'after {event}' if event else 'before'}"
+        for event, norm in zip(events, norms, strict=True)
+    ]
+    return f".grad changed several times: {'; '.join(told)}."
 
 
 def missing_gradients(diagram: Diagram) -> dict[str, str]:
@@ -50,71 +73,48 @@ def missing_gradients(diagram: Diagram) -> dict[str, str]:
 
 
 class _Search:
+    """Where the connection of each box to a loss is lost: to a box that a pass has reached."""
+
     def __init__(self, diagram: Diagram) -> None:
         self.nodes = {node.id: node for node in reversed(diagram.nodes)}
         self.readers: dict[str, list[str]] = defaultdict(list)
-        self.into = diagram.into()
         for edge in diagram.edges:
             self.readers[edge.source].append(edge.target)
         self.stepped = {step.node for step in diagram.steps}
         parts = [part for step in diagram.steps for part in step.parts]
         self.reached = self.stepped | {part.target for part in parts}
-        self.cuts: dict[str, str] = {}  # where the connection of each box to the loss is lost
+        self.lost: dict[str, str] = {}  # of each box that leads to a loss
 
     def reasons(self) -> Iterator[tuple[str, str]]:
         """The boxes without a gradient, the last one first, and why they have none."""
         for box, node in self.nodes.items():
-            self.cuts[box] = self._cut(box)
+            if found := list(filter(None, map(self._lost_at, self.readers[box]))):
+                self.lost[box] = NOT_ASKED if NOT_ASKED in found else found[0]
             if box not in self.reached and node.kind != "output":
                 yield box, self._reason(box, node)
 
-    def _cut(self, box: str) -> str:
-        for reader in self.readers[box]:
-            node = self.nodes[reader]
-            if node.label == "checkpoint" and reader in self.stepped:
-                return RUN_AGAIN
-            if node.kind != "output" and not node.recorded:
-                at = f"{node.label} ({node.line})" if node.line else node.label
-                return f"Its path to the loss is cut at {at}. {self._unrecorded(node)}"
-        return next((self.cuts[r] for r in self.readers[box] if self.cuts[r]), "")
+    def _lost_at(self, reader: str) -> str:
+        """Where a path to a loss is lost that begins at a reader; empty if it leads to none."""
+        node, further = self.nodes[reader], self.lost.get(reader, "")
+        if reader in self.stepped:
+            return RUN_AGAIN if node.label == "checkpoint" else NOT_ASKED
+        if not further or not node.cause:
+            return further
+        at = f"{node.label} ({node.line})" if node.line else node.label
+        return f"Its path to the loss is cut at {at}. {_own(node)}"
 
     def _reason(self, box: str, node: Node) -> str:
         if node.error:
-            return "The forward pass ended here with an error."
-        if node.kind == "op" and not node.recorded:
-            return self._unrecorded(node)
-        if node.kind == "parameter" and not node.recorded:
-            return FROZEN
-        if node.kind != "op" and node.dtype[:3] in ("int", "uin", "boo"):
-            return DISCRETE.format("bools" if node.dtype == "bool" else "integers")
-        if node.kind in ("constant", "buffer"):
-            return GIVEN
-        if not self.stepped:
-            return "No backward pass has run yet."
-        if self.stepped.intersection(self.readers[box]):  # their steps ran, but sent it nothing
-            given = node.kind != "op"
-            return self.cuts[box] or (GIVEN if given else NOT_ASKED)
-        return self.cuts[box] or UNREACHED
+            return FAILED
+        if node.cause:
+            return _own(node)
+        return (self.lost.get(box) or UNREACHED) if self.stepped else NO_PASS
 
-    def _unrecorded(self, node: Node) -> str:
-        """Why an op is in no graph."""
-        op = node.primitive
-        if op is None and node.label == "detach":
-            return DETACHED
-        if op is not None and not op.differentiable:
-            return f"{node.label} has no derivative: what it returns does not change smoothly."
-        carry = {self._carries(edge.source) for edge in self.into[node.id]}
-        if True in carry:
-            return "It ran under no_grad(): the engine kept no record of it."
-        if None in carry:
-            return "It ran under no_grad(), or nothing that it reads requires a gradient."
-        return "Nothing that it reads requires a gradient, so there is nothing to pass on."
 
-    def _carries(self, box: str) -> bool | None:
-        """Whether a gradient can pass through a box; None if the diagram does not tell."""
-        node = self.nodes[box]
-        if node.kind in ("constant", "buffer"):
-            return False
-        if node.kind != "input":
-            return node.recorded
-        return True if box in self.reached else None
+def _own(node: Node) -> str:
+    """What keeps gradients from a box, in a sentence."""
+    discrete = "bools" if node.dtype == "bool" else "integers"
+    if node.cause == "given" and node.dtype[:3] in ("int", "uin", "boo"):
+        return DISCRETE.format(discrete)
+    door = next(iter(node.notes), "detach()")
+    return CAUSES[node.cause].format(label=node.label, door=door, discrete=discrete)

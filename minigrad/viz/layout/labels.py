@@ -85,7 +85,7 @@ def scalar_text(node: Node, gradient: Summary | None = None) -> str:
     if value is None:
         return ""
     if gradient is None:
-        gradient = next(iter(node.grads[-1:]), None)
+        gradient = node.grads[-1].value if node.grads else None
     slope = None if gradient is None or node.kind == "output" else gradient.scalar()
     told = "" if slope is None else f" | grad {number_text(slope)}"
     return f"data {number_text(value)}{told}"

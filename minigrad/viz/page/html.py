@@ -21,7 +21,7 @@ from minigrad.viz.page.payload import payload
 from minigrad.viz.page.walk import Stop, places
 from minigrad.viz.record.fold import all_boxes, close, view
 from minigrad.viz.record.heatmap import Heatmap
-from minigrad.viz.record.model import Diagram, updated
+from minigrad.viz.record.model import Diagram
 from minigrad.viz.record.roles import residuals
 from minigrad.viz.record.selection import Choice
 from minigrad.viz.record.steps import Summary, final_gradients
@@ -135,7 +135,7 @@ def _heatmap(heatmap: Heatmap) -> dict[str, str | None]:
 def _facts(graph: Diagram) -> str:
     """The content of the graph, in a line."""
     counts = graph.counts()
-    owned = [node for node in graph.nodes if node.kind == "parameter" and not updated(node)]
+    owned = [node for node in graph.nodes if node.kind == "parameter" and not node.again]
     size = sum(math.prod(node.shape) for node in owned)
     parts = [
         *_numbers(graph),

@@ -23,7 +23,7 @@ from minigrad.viz.record.steps import SMALL, Step, Summary
 from minigrad.viz.record.tracing import fused_ops
 
 UNREAD: dict[type, tuple[str, ...]] = {
-    Node: ("primitive", "grads"),
+    Node: ("primitive", "grads", "again", "cause"),
     Group: (),
     Edge: ("output",),
     Step: (),
@@ -48,6 +48,7 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
     boxes, told, kept = all_boxes(diagram), held(diagram), diagram.kept()
     fused, shared = {*fused_ops().values()}, dict[str, int]()
     described = _described(diagram, boxes, shared)
+    several = {e.source for e in diagram.edges if e.place and e.target in steps}
     layout = skeleton(diagram)
     drawn = insides(diagram, layout, boxes.values())
 
@@ -56,7 +57,7 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
         return _read(node) | {
             "drawn": drawn[node.id], "missing": missing.get(node.id, ""), "kept": reasons,
             "held": told.get(node.id, ""), "around": explanations.source_lines(node.line),
-            "keeps": kept[node.id], "fused": node.primitive in fused,
+            "keeps": kept[node.id], "fused": node.primitive in fused, "several": node.id in several,
         }  # fmt: skip
 
     def about(group: Group) -> dict[str, Any]:
@@ -94,16 +95,20 @@ def _described(
     What many steps have alike is written once, in `shared`; a step has its number.
     """
     into: dict[str, dict[str, tuple[int, ...]]] = defaultdict(dict)
+    later: dict[str, set[str]] = defaultdict(set)  # the arguments that are no first output
     for edge in diagram.edges:
         into[edge.target][edge.name] = edge.shape
+        if edge.place:
+            later[edge.target].add(edge.name)
     sources = explanations.argument_sources(diagram)
 
     def once(value: Any) -> int:
         return shared.setdefault(json.dumps(value), len(shared))
 
     def described(step: Step) -> dict[str, Any]:
-        op, known, parts = boxes[step.node].primitive, step.given is not None, []
-        values = step.given or {}
+        op, parts, values = boxes[step.node].primitive, [], step.given or {}
+        known = step.given is not None and not (op is not None and op.multiple_outputs)
+        whole = sources[step.node].keys() - later[step.node]
         for part in step.parts:
             axes = explanations.summed_axes(part.raw_shape, part.sent.shape)
             formula = formula_of(op, part.name, values, axes)
@@ -113,7 +118,7 @@ def _described(
             more = {"answers": answers, "formula": shown, "term": term}
             parts.append(_fields(part) | {name: once(value) for name, value in more.items()})
         terms = once(written_forward(op, values) if op and known else {})
-        given = written_arguments(op, values, sources[step.node]) if op and known else {}
+        given = written_arguments(op, values, whole) if op and known else {}
         arguments = list(sources[step.node].items())
         told = {"parts": parts, "arguments": arguments, "terms": terms, "given": given}
         return _read(step) | told

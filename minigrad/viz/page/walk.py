@@ -30,6 +30,8 @@ class Stop:
         step: Instead, a step of the backward pass: its number, or the op whose rule runs; of
             several passes the first.
         optional: Whether the stop is left out of pages without such a box or step.
+        zero: With `gradient`, leave the stop out unless this gradient is zero up to rounding; or,
+            if False, unless it is not.
 
     Raises:
         ValueError: None of `box`, `gradient` and `step` is given, or several.
@@ -47,6 +49,7 @@ class Stop:
     gradient: str | None = None
     step: str | int | None = None
     optional: bool = False
+    zero: bool | None = None
 
     def __post_init__(self) -> None:
         given = [one for one in (self.box, self.gradient, self.step) if one is not None]
@@ -71,6 +74,8 @@ def places(diagram: Diagram, walk: Sequence[Stop]) -> list[dict[str, Any]]:
                 box = _box(str(name), boxes)
                 if stop.gradient is not None and box not in gradients:
                     raise ValueError(f"{name!r} gets no gradient here")
+                if stop.zero not in (None, box in gradients and gradients[box].is_zero):
+                    continue
                 where = {"tab": "box", "at": box}
         except ValueError as error:
             if stop.optional:

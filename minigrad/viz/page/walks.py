@@ -10,14 +10,19 @@ from minigrad.viz.page.walk import Stop
 
 
 def _stops(walk: str, texts: dict[str, str]) -> tuple[Stop, ...]:
-    """The stops of a walk; `texts` are by title, for a stop that another walk has too."""
+    """The stops of a walk; `texts` are by title, for a stop that another walk has too.
+
+    The places ``zero:`` and ``not zero:`` are gradients of which the text says so.
+    """
     stops = []
     for stop in walk.split("\n## ")[1:]:
         title, place, *text = stop.strip().split("\n\n")
         kind, _, name = place.partition(": ")
+        zero = {"zero": True, "not zero": False}.get(kind)
+        kind = kind if zero is None else "gradient"
         if text:
             texts[title] = text[0].replace("\n", " ")
-        stops.append(Stop(title, texts[title], optional=True, **{kind: name}))
+        stops.append(Stop(title, texts[title], optional=True, zero=zero, **{kind: name}))
     return tuple(stops)
 
 

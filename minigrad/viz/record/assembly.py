@@ -48,7 +48,9 @@ def assemble(
             tensor = (read.shape, read.dtype)
             counted = samples(read.source)
             edges.append(
-                Edge(ids[read.source], box.id, read.slot, read.name, *tensor, samples=counted)
+                Edge(
+                    ids[read.source], box.id, read.slot, read.name, *tensor, "", counted, read.place
+                )
             )
 
     def samples(entry: Entry) -> int:

@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.node import FREED, Edge, Leaf, Node, Variable, nodes_behind
+from minigrad.autograd.node import FREED, Edge, Leaf, Node, Output, Variable, nodes_behind
 from minigrad.autograd.primitives import REQUIRED, Primitive
 from minigrad.autograd.scope import Frame, FunctionCall, Scope, module_call, samples_of
 from minigrad.debugging.memory import saved_arrays
 from minigrad.distributed.communicators import Call
-from minigrad.viz.record.model import UNKNOWN, Kind, Saved
+from minigrad.viz.record.held import Held
+from minigrad.viz.record.model import UNKNOWN, Cause, Kind, Saved
 from minigrad.viz.record.model import Node as Box
 from minigrad.viz.record.ranks import call_notes
 from minigrad.viz.record.steps import summary
@@ -33,6 +34,7 @@ class Input:
     name: str
     shape: tuple[int, ...]
     dtype: str
+    place: int  # of several outputs of the source, which one
 
 
 @dataclass(eq=False)
@@ -57,16 +59,26 @@ class Entry:
         """Add a note to the box, unless it has it."""
         self.change(notes=tuple(dict.fromkeys((*self.box.notes, text))))
 
-    def read(self, source: Entry, slot: int, name: str, tensor: Any) -> None:
+    def read(self, source: Entry, slot: int, name: str, tensor: Any, place: int = 0) -> None:
         """Add an input with the shape and dtype of a tensor."""
-        self.inputs.append(Input(source, slot, name, tensor.shape, tensor.dtype.name))
+        self.inputs.append(Input(source, slot, name, tensor.shape, tensor.dtype.name, place))
 
 
 def new_entry(
-    kind: Kind, label: str, tensor: Any, frame: Frame | None = None, **more: Any
+    kind: Kind, label: str, tensor: Any, frame: Frame | None = None, cause: Cause = "", **more: Any
 ) -> Entry:
     """Make an entry of a tensor's shape and dtype; `more` are further fields of its box."""
-    return Entry(Box("", kind, label, tensor.shape, tensor.dtype.name, **more), frame)
+    cause = cause if kind == "op" else "given"
+    more["recorded"] = not cause or kind != "op"
+    return Entry(Box("", kind, label, tensor.shape, tensor.dtype.name, cause=cause, **more), frame)
+
+
+def leaf_entry(leaf: Leaf) -> Entry:
+    """Make an entry of a leaf that requires a gradient."""
+    entry = new_entry("input", "", leaf)
+    entry.change(cause="")
+    entry.leaf = leaf
+    return entry
 
 
 def edges_of(node: Node) -> list[tuple[Edge, int, str]]:
@@ -90,8 +102,7 @@ def read(
     frames = _frames(records)
     for record in records:
         if isinstance(record, Leaf):
-            entries[record] = new_entry("input", "", record)
-            entries[record].leaf = record
+            entries[record] = leaf_entry(record)
             continue
         op, frame = record.plan.op, frames[record]
         notes, given = _other_arguments(record)
@@ -109,7 +120,8 @@ def read(
                 constants[id(array)] = entries[constant] = constant
             entry.read(constant, slot, name, array)
         for source, slot, name in edges_of(record):
-            entry.read(entries.get(source) or known[source], slot, name, source)
+            place = source.number if isinstance(source, Output) else 0
+            entry.read(entries.get(source) or known[source], slot, name, source, place)
         entry.inputs.sort(key=lambda one: one.slot)
         entries.update(dict.fromkeys((record, *record.outputs), entry))
     return entries
@@ -230,7 +242,8 @@ def note_scalars(entries: Mapping[Any, Entry], results: Iterable[Any]) -> None:
     for entry, array in (*known_arrays(entries, entries), *computed):
         if entry.box.shape == ():
             leaf = entry.leaf.tensor if entry.leaf is not None else None
-            grads = () if leaf is None or leaf.grad is None else (summary(leaf.grad._data),)
+            known = None if leaf is None else leaf.grad
+            grads = () if known is None else (Held("", summary(known._data)),)
             entry.change(value=summary(array), grads=grads)
 
 

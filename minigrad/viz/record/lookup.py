@@ -16,22 +16,26 @@ import numpy as np
 
 from minigrad.autograd.api import add_to_grad, grad_of
 from minigrad.autograd.engine import COPY, DETACH, call_hook
-from minigrad.autograd.events import Call, Pull, undecorated
+from minigrad.autograd.events import Call, Pull, only_reads, undecorated
 from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Edge, Leaf, Variable, data_of
 from minigrad.autograd.primitives import registry
 from minigrad.autograd.scope import ancestry
+from minigrad.tensors.tensor import Tensor
 from minigrad.tracing import Step, Value
 from minigrad.tracing import Trace as Record
-from minigrad.viz.record.entries import Entry, known_arrays, new_entry, read
+from minigrad.tracing.lines import user_line
+from minigrad.viz.record.entries import Entry, known_arrays, leaf_entry, new_entry, read
+from minigrad.viz.record.held import Gradients
 from minigrad.viz.record.model import Kind
 from minigrad.viz.record.steps import summary
 
 _READING = undecorated(grad_of)
 _ADDING = undecorated(add_to_grad)
+_SETTING = undecorated(vars(Tensor)["grad"].fset)
 _HOOK = undecorated(call_hook)
-"""Functions of effects: they read ``.grad``, add to it, call a hook."""
+"""Functions of effects: they read ``.grad``, add to it, assign it, call a hook."""
 
 
 class Lookup(Record):
@@ -45,10 +49,13 @@ class Lookup(Record):
         self._nodes: dict[Edge, Entry] = {}  # by node, or by leaf: the latest
         self._histories: dict[Value, Edge] = {}  # of values that were seen with one
         self._doors: dict[Value, Step] = {}  # by which a value left the graph last
+        self._written: dict[Value, str] = {}  # of values that no op made: what wrote them
+        self._gradients = Gradients()
         self._reached: dict[Edge, Value] = {}  # what each edge has got so far
         self._seen: set[Value] = set()  # the values that ops have read
         self._first: dict[Entry, Value] = {}  # of an op with several outputs, the first
         self._given: dict[Entry, Any] = {}  # the tensor or array that was read
+        self._things: dict[Entry, Any] = {}  # the leaf, frozen parameter or buffer that it shows
         self._names: list[tuple[Any, str]] = []
         self._composed: dict[Step, list[Step]] = {}  # the parts of steps
         self._backward: set[Entry] = set()  # ops that ran within rules
@@ -73,6 +80,7 @@ class Lookup(Record):
     def left(self, tensor: Any, door: str) -> None:
         """Note by which door a value left."""
         super().left(tensor, door)
+        self._with_history(tensor)
         if not self._effects:
             self._doors[self.value(tensor)] = self.steps[-1]
 
@@ -82,10 +90,11 @@ class Lookup(Record):
         """Note what hooks do to gradients, and what ``.grad`` holds."""
         running = super().effect(function, args, kwargs)
         next(running)
+        event = "an assignment" if function is _SETTING else maker(self._effects[0])
         seen = self.value(args[1]) if function is _HOOK else None
         edges = [edge for edge, value in self._reached.items() if seen is value] if seen else []
-        before = args[0]._grad if function is _ADDING else None
-        grads = () if before is None else (summary(before._data),)
+        if args and isinstance(args[0], Variable):
+            self._gradients.watch(args[0])
         try:
             result = yield
         except GeneratorExit:
@@ -98,7 +107,9 @@ class Lookup(Record):
             told = "saw" if result is None else "changed"
             self._behind(edge).note(f"hook {name} {told} its gradient")
         if function is _ADDING and args[2] in self._nodes:
-            self._nodes[args[2]].change(grads=(*grads, summary(args[0]._grad._data)))
+            self._gradients.passed(args[0], self._nodes[args[2]])
+        elif not only_reads(function):
+            self._gradients.look("a pass" if function is _ADDING else event)
 
     def _in_hook(self) -> bool:
         return bool(self._effects) and self._effects[-1].function is _HOOK
@@ -114,15 +125,23 @@ class Lookup(Record):
             self._composed[step] = parts
         return parts
 
+    def _with_history(self, tensor: Any) -> Edge | None:
+        """Note the history of a tensor, if it has one, for whoever reads its values without."""
+        edge = history(tensor) if isinstance(tensor, Variable) else None
+        if edge is not None:
+            self._histories[self.value(tensor)] = edge
+        return edge
+
     def _source(self, given: Any, name: str) -> Entry:
         """The entry of what an op reads."""
         value, array = self.value(given), data_of(given)
         self._seen.add(value)
-        edge = history(given) if isinstance(given, Variable) else None
-        if edge is not None:
-            self._histories[value] = edge
+        known = self._histories.get(value)
+        if self._with_history(given) is not None:
             entry = self._known(value)
-        elif value in self._histories:
+        elif isinstance(known, Leaf) and known.tensor is given:  # it is frozen now
+            entry = self._origin(value, name)
+        elif known is not None:
             door = self._doors.get(value)
             notes = () if door is None else (door.what,)
             entry = self._detached(value, (door, value), door, array, notes)
@@ -145,19 +164,21 @@ class Lookup(Record):
     def _origin(self, value: Value, name: str) -> Entry:
         """The entry of the step that made a value, or of one that was there before."""
         step, frame = value.step, state.get().frame
-        known = [one for one in (value, *(step.outputs if step else ())) if one in self._entry_of]
-        if known:
+        siblings = step.outputs if step is not None and step.phase == "forward" else ()
+        same = [value, *siblings]  # the outputs of an op: those of an effect are different tensors
+        if known := [one for one in same if one in self._entry_of]:
             return self._entry_of[known[0]]
         if step is not None and step.op is DETACH:
             return self._detached(step.reads[0], value, step, value)
         if step is not None and step.op in (registry["astype"], COPY):
             return self._origin(step.reads[0], name)  # a conversion that nobody asked for
         if step is None or step.phase in ("effect", "backward"):
-            entry = new_entry("constant", name if step is None else maker(step), value, frame)
+            label = name if step is None else maker(step)
+            entry = new_entry("constant", label, value, frame, notes=self._writer_of(value))
         else:  # a write that a view sees, or one of fewer numbers
             numbers = [(k, v) for k, v in step.arguments.items() if isinstance(v, int | float)]
             entry = new_entry(
-                "op", step.what, value, step.frame, recorded=False, primitive=step.op,
+                "op", step.what, value, step.frame, "no_grad", primitive=step.op,
                 notes=tuple(f"{argument} = {number}" for argument, number in numbers),
             )  # fmt: skip
             for slot, (argument, one) in enumerate(step.arguments.items()):
@@ -173,10 +194,8 @@ class Lookup(Record):
         """The entry of a value that goes on without its history, drawn where that happened."""
         if key not in self._entry_of:
             frame, line = (state.get().frame, "") if step is None else (step.frame, step.line)
-            entry = new_entry(
-                "op", "detach", like, frame, recorded=False, notes=notes, line=line
-            )  # fmt: skip
-            entry.read(self._known(value), 0, "x", like)
+            entry = new_entry("op", "detach", like, frame, "detach", notes=notes, line=line)
+            entry.read(self._known(value), 0, "x", like, place_of(value))
             self._entry_of[key] = entry
             self._entries.append(entry)
         return self._entry_of[key]
@@ -184,13 +203,12 @@ class Lookup(Record):
     def _leaf(self, leaf: Leaf, value: Value) -> Entry:
         """The entry of a leaf while it holds a value: an update makes a new one."""
         if (leaf, value) not in self._entry_of:
-            entry, step = new_entry("input", "", leaf), value.step
-            entry.leaf = leaf
-            if step is not None and step.phase == "effect":
-                entry.change(notes=(f"after {maker(step)}",))
-            elif step is not None and step.op is not None:
+            entry, step = leaf_entry(leaf), value.step
+            self._things[entry] = leaf.tensor
+            if step is not None and step.op is not None:
                 entry.read(self._origin(value, ""), 0, "", leaf)
-            elif step is not None:  # a copy, perhaps of what an op made
+            entry.change(notes=self._writer_of(value))
+            if step is not None and step.phase == "write":  # a copy, perhaps of what an op made
                 for one in step.reads:
                     if one in self._entry_of and self._entry_of[one].box.kind == "op":
                         entry.read(self._entry_of[one], 0, "", leaf)
@@ -200,6 +218,10 @@ class Lookup(Record):
                 self._note(entry, leaf.tensor._data)
         return self._entry_of[leaf, value]
 
+    def _writer_of(self, value: Value) -> tuple[str, ...]:
+        """A note on what wrote a value, if no op did."""
+        return (f"after {self._written[value]}",) if value in self._written else ()
+
     def _behind(self, edge: Edge) -> Entry:
         """The entry of a node or a leaf, also of one from before the trace."""
         new = read([edge], self._nodes)
@@ -208,6 +230,7 @@ class Lookup(Record):
         for one, entry in new.items():
             if isinstance(one, Leaf) and one.tensor is not None:
                 self._entry_of[one, self.value(one.tensor)] = entry
+                self._things[entry] = one.tensor
         for entry, array in known_arrays(new, self._nodes):
             self._note(entry, array)
         return self._nodes[edge]
@@ -222,9 +245,14 @@ class Lookup(Record):
     def wrote(self, tensor: Any, values: Any) -> None:
         """Note what a leaf holds after an op in place."""
         super().wrote(tensor, values)
-        step = self.value(tensor).step
-        if isinstance(history(tensor), Leaf) and step is not None and step.phase == "forward":
+        value = self.value(tensor)
+        step = value.step
+        if step is None or step.op is None:
+            self._written[value] = maker(self._effects[0]) if self._effects else user_line()
+        elif isinstance(history(tensor), Leaf) and step.phase == "forward":
             self._source(tensor, "")
+        if not self._effects:
+            self._gradients.look(user_line())
 
     def _ends(self) -> list[Entry]:
         """The ops whose results no op reads, and no effect that changes something."""
@@ -238,6 +266,16 @@ class Lookup(Record):
         unread = [entry for entry in ops if entry not in read | self._backward]
         return [entry for entry in unread if entry not in effects] or unread
 
+    def _tell_tensors(self) -> None:
+        """Note which boxes show a tensor again, and what the ``.grad`` of leaves held."""
+        shown = set[int]()
+        for entry in dict.fromkeys(self._entries):
+            thing = self._things.get(entry)
+            if thing is not None:
+                grads = () if entry.leaf is None else self._gradients.of(thing, entry)
+                entry.change(again=id(thing) in shown, grads=grads)
+                shown.add(id(thing))
+
     def _name_constants(self) -> None:
         """Tell inputs, frozen parameters and buffers from other constants."""
         held: dict[int, list[Entry]] = defaultdict(list)
@@ -245,10 +283,13 @@ class Lookup(Record):
             held[id(given)].append(entry)
 
         def name(thing: Any, kind: Kind, label: str, recorded: bool = True) -> None:
-            known = self._identity.find(thing)[0]
-            for entry in (*held[id(thing)], self._entry_of.get(known)):
+            other = self._entry_of.get(self._identity.find(thing)[0])
+            for entry in (*held[id(thing)], other):
                 if entry is not None and entry.box.kind == "constant":
                     entry.change(kind=kind, label=label, recorded=recorded)
+                    self._things[entry] = thing
+                    if kind == "parameter":
+                        entry.change(cause="frozen" if entry in held[id(thing)] else "shared")
 
         for thing, label in self._names:
             name(thing, "input", label)
@@ -260,13 +301,22 @@ class Lookup(Record):
                 name(tensor, "buffer", label)
 
 
+def place_of(value: Value) -> int:
+    """Which of several outputs of an op a value is."""
+    step = value.step
+    several = step is not None and step.op is not None and step.op.multiple_outputs
+    return step.outputs.index(value) if step is not None and several else 0
+
+
 def maker(step: Step) -> str:
     """The maker of a value that no op made: ``randn``, ``SGD.step``, or the gradient of a pass."""
     if step.phase == "backward" or step.function is _READING:
         return "grad"
     owner, _, name = step.what.rpartition(".")
     given = step.arguments.get("args", ())
-    return f"{type(given[0]).__name__}.{name}" if owner and given else name
+    if owner and given:
+        owner = "Tensor" if isinstance(given[0], Value) else type(given[0]).__name__
+    return f"{owner}.{name}" if owner and given else name
 
 
 def array_arguments(call: Call) -> Iterator[tuple[int, str, Any]]:

@@ -15,9 +15,14 @@ from typing import Any, Literal, Self, TypeVar, get_args, get_origin, get_type_h
 
 from minigrad.autograd.primitives import Primitive, registry
 from minigrad.viz.record.heatmap import Heatmap
+from minigrad.viz.record.held import Held
 from minigrad.viz.record.steps import Step, Summary
 
 Kind = Literal["op", "parameter", "buffer", "input", "constant", "output", "module"]
+
+Cause = Literal["", "given", "frozen", "shared", "detach", "no_grad", "underivable", "discrete",
+                "constant"]  # fmt: skip
+"""What keeps gradients from a box; empty if nothing in it does."""
 
 FORMAT = 5
 """Changes when old JSON can no longer be read."""
@@ -79,14 +84,17 @@ class Node:
         line: Where the program made it, such as ``"train.py:31: y = x.log()"``; empty if unknown.
         recorded: False for an op that is not in the graph, such as one under ``no_grad``, and for
             a frozen parameter.
+        cause: What keeps gradients from it: it was given without requiring one, is frozen, shares
+            the values of a parameter, was detached, ran under ``no_grad``, is of an op without a
+            derivative, holds integers, or was computed from such boxes only.
         saved: What an op keeps for its backward step; empty once that has run: see `freed`.
         value: Its tensor in numbers, in a trace; of an op with several outputs the first. None if
             it is not known.
         born: ``"NaN"`` or ``"inf"`` if the op made the first: its output has it, its inputs do not;
             ``"NaN"`` for a tensor that brought it from outside.
         error: The message of the error that ended the forward pass in this op.
-        grads: Of a leaf, what its ``.grad`` held before the last pass of a trace that wrote it, if
-            anything, and after it.
+        grads: Of a leaf that got a gradient in a trace, what its ``.grad`` held, event by event.
+        again: Whether its tensor has an earlier box: it was written, frozen or thawed since.
         freed: Whether a backward pass has freed what the op saved.
         samples: How many of the first axes of the shape count the samples of `vmap`.
         primitive: The op itself; None for a box that is not an op, and for a user's op in a graph
@@ -108,11 +116,13 @@ class Node:
     notes: tuple[str, ...] = ()
     line: str = ""
     recorded: bool = True
+    cause: Cause = ""
     saved: tuple[Saved, ...] = ()
     value: Summary | None = field(default=None, repr=False)
     born: str = ""
     error: str = ""
-    grads: tuple[Summary, ...] = field(default=(), repr=False)
+    grads: tuple[Held, ...] = field(default=(), repr=False)
+    again: bool = False
     freed: bool = False
     samples: int = 0
     primitive: Primitive | None = field(default=None, compare=False, repr=False)
@@ -143,6 +153,7 @@ class Edge:
         dtype: Its dtype.
         output: For an output of a closed module, the id of the node inside that made it.
         samples: How many of the first axes of the shape count the samples of `vmap`.
+        place: Which of the outputs of the source it is, from 0.
 
     Example:
         >>> from minigrad import ones, viz
@@ -159,6 +170,7 @@ class Edge:
     dtype: str = "float32"
     output: str = ""
     samples: int = 0
+    place: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,12 +292,10 @@ class Diagram:
 
         A parameter that was updated is one.
         """
-        read = {edge.target for edge in self.edges}
         found: Counter[str] = Counter(
             node.kind
             for node in self.nodes
-            if not node.error
-            and not (node.kind == "parameter" and (node.id in read or updated(node)))
+            if not node.error and not (node.kind == "parameter" and node.again)
         )
         modules = [group for group in self.groups if not group.function]
         found.update(module=len(modules) - found["module"])
@@ -328,11 +338,6 @@ class Diagram:
         """The ids of each box and of the groups around it, the innermost first."""
         around = self.enclosing()
         return {n.id: (n.id, *(group.id for group in around[n.group])) for n in self.nodes}
-
-
-def updated(node: Node) -> bool:
-    """Whether a tensor from outside is shown again, since an optimizer changed it."""
-    return any(note.startswith("after ") for note in node.notes)
 
 
 AnyDiagram = TypeVar("AnyDiagram", bound=Diagram)

@@ -7,6 +7,7 @@ That amount is 0 for what all steps share, and the length of a step for what eac
 before it.
 """
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -28,7 +29,7 @@ NAMED, RANGES = 3, 2
 """A step of up to so many ops is called by their names; up to so many changing shapes are shown."""
 
 NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
-"""In the notes of an op. Whole numbers must change regularly, others may be any."""
+"""In the notes of an op. Whole numbers must change regularly, others all or not at all."""
 
 LEAF = -1
 """The place of an operand that no op computed."""
@@ -57,6 +58,18 @@ def wrap_repeats(diagram: AnyDiagram, apart: Collection[str] = (), least: int = 
 def is_repeat(group: Group) -> bool:
     """Whether a group holds only calls or steps that repeat each other."""
     return "…" in group.id
+
+
+SIZE, FRACTION, OPERAND = range(3)
+"""The roles of the numbers of an op: a size or an index, a fraction, the place of an operand."""
+
+
+def _is_whole(text: str) -> bool:
+    return text.isdecimal() and len(text) < 16
+
+
+def _sign(number: re.Match[str]) -> str:
+    return "#" if _is_whole(number[0]) else "~"
 
 
 class Bundle(NamedTuple):
@@ -143,23 +156,28 @@ class _Sequence:
         self._kinds = np.zeros(len(ops), np.int64)  # equal for ops that may correspond
         self._begin = [0]  # where the numbers of each op begin
         numbers: list[int] = []
-        reads: list[bool] = []  # which of the numbers are places of operands
+        roles: list[int] = []  # of each number: of a size or an index, a fraction, or an operand
         kinds: dict[object, int] = {}
+        fractions: dict[str, int] = {}
         for index, node in enumerate(ops):
             edges, notes = into[node.id], "\n".join(node.notes)
             kind = (
-                node.label, node.dtype, len(node.shape), node.recorded, NUMBER.sub("#", notes),
+                node.label, node.dtype, len(node.shape), node.recorded, NUMBER.sub(_sign, notes),
                 tuple((edge.slot, edge.name, len(edge.shape)) for edge in edges), homes[node.group],
                 tuple(owned[edge.source] for edge in edges if edge.source in owned),
             )  # fmt: skip
             self._kinds[index] = kinds.setdefault(kind, len(kinds))
-            found = NUMBER.findall(notes)
             sizes = [*node.shape, *(size for edge in edges for size in edge.shape)]
-            sizes += [int(text) if text.isdecimal() and len(text) < 16 else 0 for text in found]
-            numbers += [*sizes, *(place.get(edge.source, LEAF) for edge in edges)]
-            reads += [False] * len(sizes) + [True] * len(edges)
+            numbers += sizes
+            roles += [SIZE] * len(sizes)
+            for text in NUMBER.findall(notes):
+                whole = _is_whole(text)
+                numbers.append(int(text) if whole else fractions.setdefault(text, len(fractions)))
+                roles.append(SIZE if whole else FRACTION)
+            numbers += [place.get(edge.source, LEAF) for edge in edges]
+            roles += [OPERAND] * len(edges)
             self._begin.append(len(numbers))
-        self._numbers, self._reads = np.array(numbers, np.int64), np.array(reads, bool)
+        self._numbers, self._roles = np.array(numbers, np.int64), np.array(roles, np.int8)
 
     def runs(
         self, scope: str | None, items: Sequence[_Item], apart: Collection[str], least: int
@@ -202,7 +220,7 @@ class _Sequence:
         def passing(seam: int) -> int:
             at = middle[seam].start
             inside = slice(self._begin[at], self._begin[min(at + length, len(self._begin) - 1)])
-            sources = self._numbers[inside][self._reads[inside]]
+            sources = self._numbers[inside][self._roles[inside] == OPERAND]
             return len({*sources[(at - length <= sources) & (sources < at)].tolist()})
 
         return self._regular(items[min(seams, key=lambda seam: (passing(seam), -seam)) :], period)
@@ -219,9 +237,11 @@ class _Sequence:
         length = (end - start) // count
         inside = slice(self._begin[start], self._begin[end])
         numbers = self._numbers[inside].reshape(count, -1)
-        reads = self._reads[inside].reshape(count, -1)[0]
+        roles = self._roles[inside].reshape(count, -1)[0]
+        reads = roles == OPERAND
         outside = reads & (numbers < start + length * np.arange(count)[:, None])
         changes = np.diff(numbers, axis=0)
+        changes[:, roles == FRACTION] = changes[:, roles == FRACTION] != 0
         breaks = np.flatnonzero((changes[1:] != changes[:-1]).any(axis=1)) + 1
         first, last = max(pairwise([0, *breaks, count - 1]), key=lambda ends: ends[1] - ends[0])
         change = changes[first]
@@ -257,9 +277,10 @@ def _wrapped(diagram: AnyDiagram, runs: Sequence[_Run]) -> AnyDiagram:
     called: dict[str, str] = {}  # the new group directly around each call
     looped: dict[str, str] = {}  # and around each op and group of a loop
     added: dict[str | None, list[Group]] = defaultdict(list)
+    shared = _readers_of_parameters(diagram)
     for run in runs:
         around, homes = (_around_calls, called) if run.calls else (_around_loop, looped)
-        made, found = around(run, groups, nodes)
+        made, found = around(run, groups, nodes, shared)
         added[run.scope] += made
         homes.update(found)
     begins = {looped[step[0]] for run in runs if not run.calls for step in run.steps[:1]}
@@ -274,8 +295,28 @@ def _wrapped(diagram: AnyDiagram, runs: Sequence[_Run]) -> AnyDiagram:
     return replace(diagram, nodes=tuple(moved), groups=tuple(changed))
 
 
+Shared = dict[Node, set[str]]
+"""Parameters, and the groups in which an op reads each."""
+
+
+def _readers_of_parameters(diagram: Diagram) -> Shared:
+    ancestors = diagram.ancestors()
+    found: Shared = {node: set() for node in diagram.nodes if node.kind == "parameter"}
+    nodes = {node.id: node for node in found}
+    for edge in diagram.edges:
+        if edge.source in nodes:
+            found[nodes[edge.source]].update(ancestors[edge.target])
+    return found
+
+
+def _counted_twice(calls: Collection[str], shared: Shared) -> int:
+    """How many values several calls have together, so that their sum counts them too often."""
+    readers = {one: len(groups.intersection(calls)) for one, groups in shared.items()}
+    return sum(math.prod(one.shape) * max(count - 1, 0) for one, count in readers.items())
+
+
 def _around_calls(
-    run: _Run, groups: Mapping[str, Group], _nodes: Mapping[str, Node]
+    run: _Run, groups: Mapping[str, Group], _nodes: Mapping[str, Node], shared: Shared
 ) -> tuple[list[Group], dict[str, str]]:
     """The group of all calls but the first, and the new parents of its items."""
     calls = [groups[call] for (call,) in run.steps[1:]]
@@ -288,14 +329,14 @@ def _around_calls(
     name = f"{first.name or first.module}, calls {first.call} … {last.call}"
     name = f"{first.name} … {last.name}" if own else name
     sizes = [group.size for group in (calls if own else calls[:1])]
-    size = None if None in sizes else sum(filter(None, sizes))
+    size = None if None in sizes else sum(filter(None, sizes)) - _counted_twice(homes, shared)
     kind = f"{first.module} ×{len(calls)}" + ("" if own else " with the same parameters")
     path = first.path.removesuffix(first.name).removesuffix(".")
     return [Group(around, name, path, kind, first.parent, size)], homes
 
 
 def _around_loop(
-    loop: _Run, groups: Mapping[str, Group], nodes: Mapping[str, Node]
+    loop: _Run, groups: Mapping[str, Group], nodes: Mapping[str, Node], _shared: Shared
 ) -> tuple[list[Group], dict[str, str]]:
     """The groups of a loop, parents first, and the new parents of their items."""
     steps, count = loop.steps, len(loop.steps)
@@ -328,13 +369,18 @@ def _around_loop(
 
 
 def _changes(first: Sequence[str], last: Sequence[str], nodes: Mapping[str, Node]) -> list[str]:
-    """Write the shapes that change from step to step, such as ``2…40×16``."""
+    """Write the shapes and fractions that change: ``2…40×16``, ``b = 0.5 … 0.1``."""
     found: dict[str, None] = {}
     for one, two in zip(first, last, strict=True):
         if one in nodes and nodes[one].shape != nodes[two].shape:
             sizes = zip(nodes[one].shape, nodes[two].shape, strict=True)
             texts = (str(a) if a == b else f"{a}…{b}" for a, b in sizes)
             found["×".join(texts)] = None
+        notes = zip(nodes[one].notes, nodes[two].notes, strict=True) if one in nodes else ()
+        for begin, end in notes:
+            if begin != end and "." in begin:
+                short = [NUMBER.sub(lambda one: f"{float(one[0]):.4g}", n) for n in (begin, end)]
+                found[f"{short[0]} … {short[1].rpartition(' ')[2]}"] = None
     return list(found)[:RANGES]
 
 

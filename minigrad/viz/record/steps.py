@@ -97,6 +97,11 @@ class Summary:
         return None if self.shape or len(self.data) == 0 else self.entries().item()
 
     @property
+    def is_zero(self) -> bool:
+        """Whether all elements are zero, up to rounding."""
+        return self.cancelled or (self.norm == 0 and not self.remarks())
+
+    @property
     def values(self) -> tuple[float, ...] | None:
         """All elements in order, if they are kept and finite; None otherwise."""
         if self.nans or self.infs or not self.whole():

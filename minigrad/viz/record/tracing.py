@@ -41,7 +41,8 @@ from minigrad.viz.record.entries import (
     saved_by,
 )
 from minigrad.viz.record.graph import Graph
-from minigrad.viz.record.lookup import Lookup, array_arguments
+from minigrad.viz.record.lookup import Lookup, array_arguments, place_of
+from minigrad.viz.record.model import Cause
 from minigrad.viz.record.selection import Choice, limited
 from minigrad.viz.record.steps import Part, Step, norm, number_arrivals, summary
 
@@ -86,12 +87,14 @@ class Trace(Lookup):
         """Note an op, and what it read."""
         if call.op in (DETACH, COPY):  # the first is drawn if an op reads it
             super().ran(call)
+            self._with_history(call.arguments[0])
             self.steps[-1].line = user_line()
             return
         entry, outputs = self._entry(call), call.outputs
         for slot, name, given in array_arguments(call):
             if slot or not _overwrites(call):
-                entry.read(self._source(given, name), slot, name, data_of(given))
+                source, place = self._source(given, name), place_of(self.value(given))
+                entry.read(source, slot, name, data_of(given), place)
         inner = [self._identity.find(output)[0] for output in outputs] if self._parts else []
         super().ran(call)
         if parts := self._composed.pop(self.steps[-1], []):
@@ -100,10 +103,8 @@ class Trace(Lookup):
         self._weights.ran(entry, call.op, call.arguments, outputs[0])
         self._entries.append(entry)
         for output in outputs:
-            value, edge = self.value(output), history(output)
-            self._entry_of[value] = entry
-            if edge is not None:
-                self._histories[value] = edge
+            self._entry_of[self.value(output)] = entry
+            self._with_history(output)
         if len(outputs) > 1:
             self._first[entry] = self.value(outputs[0])
         if call.node is not None:
@@ -114,9 +115,9 @@ class Trace(Lookup):
         """The entry of an op that ran, without what it read."""
         op = call.op
         entry = new_entry(
-            "op", op.name, call.outputs[0], call.frame,
+            "op", op.name, call.outputs[0], call.frame, _cause(call),
             notes=argument_notes(op, dict(zip(op.params, call.arguments, strict=True))),
-            line=user_line(), recorded=call.node is not None, born=_born(call),
+            line=user_line(), born=_born(call),
             saved=() if call.node is None else saved_by(call.node, numbers=True),
             primitive=op,
         )  # fmt: skip
@@ -271,6 +272,7 @@ class Trace(Lookup):
 
     def __exit__(self, kind: Any = None, error: Any = None, *rest: Any) -> None:
         super().__exit__(kind, error, *rest)
+        self._gradients.look("a write that minigrad did not see", exactly=True)
         if error is not None:
             failed = new_entry("op", kind.__name__, np.zeros(()), error=str(error))
             failed.change(dtype="")
@@ -316,6 +318,7 @@ class Trace(Lookup):
         for name, value in names.items():
             self.name(value, name)
         self._name_constants()
+        self._tell_tensors()
         ends = ends or self._ends()
         named = [("output" if len(ends) == 1 else f"output {i}", end) for i, end in enumerate(ends)]
         leaves = {thing._node: name for thing, name in self._names if isinstance(thing, Variable)}
@@ -352,6 +355,18 @@ def _overwrites(call: Call) -> bool:
         return False
     before, _, index, *_ = call.values
     return bool(written(before.shape, index).all())
+
+
+def _cause(call: Call) -> Cause:
+    """Why an op recorded no history; empty if it did."""
+    if call.node is not None:
+        return ""
+    if not call.op.differentiable:
+        return "underivable"
+    if data_of(call.outputs[0]).dtype.kind != "f":
+        return "discrete"
+    tensors = (one for one in call.given if isinstance(one, Variable))
+    return "constant" if all(history(one) is None for one in tensors) else "no_grad"
 
 
 def _born(call: Call) -> str:

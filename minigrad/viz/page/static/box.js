@@ -35,7 +35,7 @@ function contentView(id) {
     : neighbours(data, id, "into").map((source) => ({ source }));
   return [
     node.notes.length ? e.ul({ class: "notes" }, node.notes.map((note) => e.li(e.code(note)))) : "",
-    read.length ? e.section(e.h3("Reads"), e.ul(read.map(({ name, source }) => givenView(name, source)))) : "",
+    read.length ? e.section(e.h3("Reads"), e.ul(read.map((edge) => givenView(edge.name, edge.source, edge.shape && edge)))) : "",
     node.error ? e.p({ class: "bad" }, `⬣ ${node.error}`) : valueView(id, node),
     readers.length ? e.p("Read by: ", listed(readers.map((one) => link.box(one)))) : "",
     op && node.recorded ? e.section(e.h3("Saved for the backward pass"), savedView(node)) : "",
@@ -80,13 +80,14 @@ function gradientView(id, node) {
     return e.li(link.step(at), ` from ${step.op}, as its ${part.name}: ${sized(part.sent, "·")}`);
   };
   const sum = e.strong({ class: "sum" }, `Σ of ${shares.length}`);
-  const gradient = finalGradient(id);
+  const gradient = node.several ? null : finalGradient(id); // they are of different outputs
   const onward = listed(steps.map((at) => link.step(at)));
   return e.section(
     title,
     shares.length > 1 ? e.p(sum, " shares, for it was used as often:") : "",
     shares.length ? e.ul(shares.map(share)) : "",
     gradient ? gradientFacts(id, node, gradient) : "",
+    node.held ? e.p(node.held) : "",
     steps.length ? e.p("It sends its shares on in ", onward, ".") : "",
   );
 }

@@ -47,10 +47,11 @@ function forwardView(at) {
   return [headView(`Forward ${ran} of ${all}`, id), contentView(id)];
 }
 
-/** A tensor that an op reads. */
-function givenView(name, id) {
-  const { value, shape, samples } = data.box(id);
+/** A tensor that an op reads; one of several outputs of an op has a shape of its own. */
+function givenView(name, id, edge = data.box(id)) {
+  const { value } = data.box(id);
   const numbers = isScalar({ value }) ? exactly(entriesOf(value)[0]) : value && rangeText(value);
   const words = name ? [e.code(name), " = "] : "";
-  return e.li(words, link.box(id), " ", shapeView(shape, samples), ` ${numbers ?? ""}`);
+  const told = edge.place ? `its output ${edge.place + 1}` : numbers ?? "";
+  return e.li(words, link.box(id), " ", shapeView(edge.shape, edge.samples), ` ${told}`);
 }

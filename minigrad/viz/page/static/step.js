@@ -25,7 +25,7 @@ function stepView(at) {
       1,
       ["What comes: ", bar("g")],
       e.p(came(step, shares)),
-      summaryView(step.cotangent, step.node, gradientWork(shares)),
+      summaryView(step.cotangent, step.node, node.several ? null : gradientWork(shares)),
     ),
     section(2, "What was saved for this", savedView(node)),
     heatmapView(step.node),
@@ -61,7 +61,9 @@ function sharesOf(id, run) {
 }
 
 /** How the cotangent of a step came together. */
-function came({ op, cotangent }, shares) {
+function came({ op, node, cotangent }, shares) {
+  if (data.box(node).several)
+    return [`${op} has several outputs. This is how much the loss changes if the first one does.`];
   const what = `How much the loss changes if the output of ${op} does, element by element. `;
   if (!shares.length) {
     const loss = sizeOf(cotangent.shape) === 1 && entriesOf(cotangent)[0] === 1;

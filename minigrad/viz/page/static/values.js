@@ -29,7 +29,8 @@ function scalarNow(id, now) {
 
 /** The panel of a value: all of it, or a summary, and how to see the rest. */
 function valueView(id, node) {
-  const title = e.h3(node.kind === "module" ? "Its output" : "Its value");
+  const own = node.several ? "Its first output" : "Its value";
+  const title = e.h3(node.kind === "module" ? "Its output" : own);
   const { value } = node;
   if (!value) {
     const unknown = "Not recorded. viz.explore(model, x) and viz.trace() record values.";
@@ -41,7 +42,7 @@ function valueView(id, node) {
   }
   const begin = lastChosen.id === id ? lastChosen.place : undefined;
   const work = valueWork(id) ?? leafWork(id);
-  const gradient = finalGradient(id);
+  const gradient = node.several ? null : finalGradient(id);
   if (!gradient) return e.section(title, summaryView(value, id, work, begin));
   const side = (name, ...given) => e.figure(e.figcaption(name), arrayView(...given));
   return e.section(

@@ -16,7 +16,8 @@ function valuesOf(step, defined = {}) {
     const known = { g: step.cotangent, out: data.box(step.node).value };
     const kept = data.box(step.node).saved.find((one) => one.name === name)?.numbers;
     const summary = known[name] ?? data.box(boxes.get(name))?.value ?? kept;
-    if (!summary || !isWhole(summary)) throw new RangeError(`only a part of ${name} is known`);
+    if (!summary) throw new RangeError(`${name} is not known`);
+    if (!isWhole(summary)) throw new RangeError(`only a part of ${name} is known`);
     values.rounded ||= sizeOf(summary.shape) > SMALL;
     return { shape: summary.shape, data: entriesOf(summary) };
   };
@@ -189,7 +190,7 @@ function worked(step, found, summary, place) {
     const largest = max(abs(summary.low), abs(summary.high));
     const close = sizeOf(summary.shape) > SMALL || values.rounded ? ROUNDED : EXACT;
     const result = values.array(term).data[place];
-    if (abs(result - right) <= close * largest) return lines;
+    if (Object.is(result, right) || abs(result - right) <= close * largest) return lines; // ±∞ too
     return `From the rounded numbers of this page it would be ${number(result)}: it is not worked out here.`;
   } catch (error) {
     if (error instanceof RangeError) return `This entry cannot be worked out: ${error.message}.`;

@@ -1,0 +1,634 @@
+"""About a hundred ordinary programs, whose pages are compared with what the programs did.
+
+A program is a generator: it makes its models and data, yields, and does what is traced. It returns
+the names of its tensors and modules.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Generator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+import minigrad
+from minigrad import Tensor, nn, no_grad, optim, randn, tensor
+from minigrad.autograd import Function, checkpoint, grad
+from minigrad.nn import functional as F
+
+Program = Callable[[], Generator[None, None, dict[str, Any]]]
+
+PROGRAMS: dict[str, Program] = {}
+
+
+def program(function: Program) -> Program:
+    PROGRAMS[function.__name__.strip("_")] = function
+    return function
+
+
+def mlp(*sizes: int, activation: Any = nn.Tanh) -> nn.Sequential:
+    layers = [layer for a, b in pairwise(sizes) for layer in (nn.Linear(a, b), activation())]
+    return nn.Sequential(*layers[:-1])
+
+
+def batch() -> tuple[Tensor, Tensor]:
+    return randn(4, 3), randn(4, 2)
+
+
+# Training steps -------------------------------------------------------------------------------
+
+
+def _trained(
+    make: Callable[[Any], Any], before: Callable[..., Any] | None = None, steps: int = 2
+) -> Program:
+    def run() -> Generator[None, None, dict[str, Any]]:
+        model = mlp(3, 4, 2)
+        optimizer, (x, y) = make(model.parameters()), batch()
+        yield
+        for _ in range(steps):
+            optimizer.zero_grad()
+            loss = F.mse_loss(model(x), y)
+            loss.backward()
+            if before is not None:
+                before(model)
+            optimizer.step()
+        return {"model": model, "x": x, "y": y}
+
+    return run
+
+
+OPTIMIZERS: dict[str, Callable[[Any], Any]] = {
+    "SGD": lambda p: optim.SGD(p, 0.1),
+    "momentum": lambda p: optim.SGD(p, 0.1, momentum=0.9, nesterov=True),
+    "Adam": lambda p: optim.Adam(p, 0.1),
+    "AdamW": lambda p: optim.AdamW(p, 0.1),
+    "RMSprop": lambda p: optim.RMSprop(p, 0.1),
+    "Adagrad": lambda p: optim.Adagrad(p, 0.1),
+    "Adadelta": lambda p: optim.Adadelta(p, 0.1),
+}
+BEFORE: dict[str, Callable[[Any], Any]] = {
+    "clip_grad_norm": lambda m: nn.utils.clip_grad_norm_(m.parameters(), 0.01),
+    "clip that does nothing": lambda m: nn.utils.clip_grad_norm_(m.parameters(), 1e6),
+    "clip_grad_value": lambda m: nn.utils.clip_grad_value_(m.parameters(), 0.01),
+    "zero_grad of a module": lambda m: m.zero_grad(),
+    "zeros as gradients": lambda m: m.zero_grad(set_to_none=False),
+    "gradients scaled": lambda m: [p.grad.mul_(0.5) for p in m.parameters()],
+    "gradients assigned": lambda m: [setattr(p, "grad", p.grad * 2) for p in m.parameters()],
+    "gradients by NumPy": lambda m: [np.copyto(p.grad.numpy(), 1.0) for p in m.parameters()],
+    "gradient taken away": lambda m: delattr(m[0].weight, "grad"),
+    "noise on gradients": lambda m: [p.grad.add_(randn(*p.shape)) for p in m.parameters()],
+    "a state loaded": lambda m: m.load_state_dict({k: v * 2 for k, v in m.state_dict().items()}),
+    "weights by index": lambda m: [p.data.__setitem__(0, 0.5) for p in m.parameters()],
+    "weights by data": lambda m: [setattr(p, "data", p.data * 0.5) for p in m.parameters()],
+    "weights initialized again": lambda m: [x.reset_parameters() for x in (m[0], m[2])],
+    "weights clamped": lambda m: [p.data.clamp_(-0.1, 0.1) for p in m.parameters()],
+    "weights frozen": lambda m: m.requires_grad_(False).requires_grad_(True),
+    "a layer frozen": lambda m: m[0].requires_grad_(False),
+}
+PROGRAMS |= {f"training by {name}": _trained(make) for name, make in OPTIMIZERS.items()}
+PROGRAMS |= {name: _trained(OPTIMIZERS["SGD"], one) for name, one in BEFORE.items()}
+
+
+def _passes(act: Callable[..., Any]) -> Program:
+    """A model, and something that is done with it and its data."""
+
+    def run() -> Generator[None, None, dict[str, Any]]:
+        model = mlp(3, 4, 2)
+        x, y = batch()
+        yield
+        act(*(model, x, y)[: len(inspect.signature(act).parameters)])
+        return {"model": model, "x": x, "y": y}
+
+    return run
+
+
+def _accuracy(model: Any, x: Any) -> None:
+    logits, target = model(x), np.array([0, 1, 1, 0])
+    F.cross_entropy(logits, target).backward()
+    float((logits.argmax(1) == tensor(target)).float().mean())
+
+
+def _evaluated(model: Any, x: Any, y: Any) -> None:
+    F.mse_loss(model(x), y).backward()
+    model.eval()
+    with no_grad():
+        F.mse_loss(model(x), y).item()
+
+
+def _accumulated(model: Any, x: Any, y: Any) -> None:
+    for part in (slice(0, 2), slice(2, 4)):
+        (F.mse_loss(model(x[part]), y[part]) / 2).backward()
+
+
+def _twice(model: Any, x: Any, y: Any) -> None:
+    loss = F.mse_loss(model(x), y)
+    loss.backward(retain_graph=True)
+    loss.backward()
+
+
+def _by_hand(model: Any, x: Any, y: Any) -> None:
+    for _ in range(2):
+        F.mse_loss(model(x), y).backward()
+        with no_grad():
+            for p in model.parameters():
+                p -= 0.1 * p.grad
+                p.grad = None
+
+
+def _by_data(model: Any, x: Any, y: Any) -> None:
+    F.mse_loss(model(x), y).backward()
+    for p in model.parameters():
+        p.data -= 0.1 * p.grad.data
+        p.grad.zero_()
+    F.mse_loss(model(x), y).backward()
+
+
+def _frozen_between(model: Any, x: Any, y: Any) -> None:
+    F.mse_loss(model(x), y).backward()
+    model[0].requires_grad_(False)
+    F.mse_loss(model(x), y).backward()
+    model[0].requires_grad_(True)
+    F.mse_loss(model(x), y).backward()
+
+
+def _inputs(model: Any, x: Any, y: Any) -> None:
+    x.requires_grad_()
+    F.mse_loss(model(x), y).backward(inputs=[x])
+
+
+def _saliency(model: Any, x: Any) -> None:
+    x.requires_grad_()
+    grad(model(x)[:, 0].sum(), x)
+
+
+def _last_layer(model: Any, x: Any, y: Any) -> None:
+    F.mse_loss(model(x), y).backward(inputs=list(model[2].parameters()))
+
+
+def _detached_first(model: Any, x: Any, y: Any) -> None:
+    size = (model[0].weight.detach() ** 2).sum()
+    (F.mse_loss(model(x), y) + size).backward()
+
+
+def _data_first(model: Any, x: Any, y: Any) -> None:
+    size = (model[0].weight.data ** 2).sum()
+    (F.mse_loss(model(x), y) + size).backward()
+
+
+def _numpy_first(model: Any, x: Any, y: Any) -> None:
+    size = minigrad.exp(model[0].weight.numpy()).sum()
+    (F.mse_loss(model(x), y) + size).backward()
+
+
+def _penalty(model: Any, x: Any) -> None:
+    x.requires_grad_()
+    (slope,) = grad(model(x).sum(), x, create_graph=True)
+    ((slope.norm(dim=1) - 1) ** 2).mean().backward()
+
+
+def _decay(model: Any, x: Any, y: Any) -> None:
+    sizes = [(p**2).sum() for p in model.parameters()]
+    (F.mse_loss(model(x), y) + 0.1 * sum(sizes)).backward()
+
+
+def _hooked(model: Any, x: Any, y: Any) -> None:
+    handle = model[0].weight.register_hook(lambda g: g * 2)
+    F.mse_loss(model(x), y).backward()
+    handle.remove()
+
+
+def _nothing(model: Any, x: Any) -> None:
+    model(x)
+
+
+def _unread(model: Any, x: Any, y: Any) -> None:
+    model(x)
+    F.mse_loss(model[2](model[1](model[0](x))), y).backward()
+
+
+def _half(model: Any, x: Any, y: Any) -> None:
+    F.mse_loss(model[2](model[1](model[0](x)).detach()), y).backward()
+
+
+def _by_item(model: Any, x: Any) -> None:
+    out = model(x)
+    (out * out.abs().max().item()).sum().backward()
+
+
+def _by_scale(model: Any, x: Any) -> None:
+    out = model(x)
+    (out / out.numpy().max()).sum().backward()
+
+
+def _rounded(model: Any, x: Any) -> None:
+    out = model(x)
+    (out + (out.round() - out).detach()).sum().backward()
+
+
+def _by_integers(model: Any, x: Any) -> None:
+    out = model(x)
+    (out * out.int().float()).sum().backward()
+
+
+def _choice(model: Any, x: Any) -> None:
+    out = model(x)
+    minigrad.where(out > 0, out, out * 0.1).sum().backward()
+
+
+def _sampled(model: Any, x: Any) -> None:
+    mean, log_std = model(x).chunk(2, dim=1)
+    (mean + log_std.exp() * randn(4, 1)).square().mean().backward()
+
+
+def _policy(model: Any, x: Any) -> None:
+    logits = model(x)
+    taken = logits.argmax(1)
+    (
+        -F.log_softmax(logits, 1)[np.arange(4), taken] * tensor([1.0, 0.0, 2.0, 1.0])
+    ).mean().backward()
+
+
+def _top(model: Any, x: Any) -> None:
+    values, _ = model(x).topk(1, dim=1)
+    values.sum().backward()
+
+
+def _losses(model: Any, x: Any, y: Any) -> None:
+    out = model(x)
+    minigrad.autograd.backward([F.mse_loss(out, y), out.abs().mean()])
+
+
+def _vector(model: Any, x: Any) -> None:
+    out = model(x)
+    out.backward(minigrad.ones_like(out))
+
+
+def _retained(model: Any, x: Any, y: Any) -> None:
+    hidden = model[0](x)
+    hidden.retain_grad()
+    F.mse_loss(model[2](model[1](hidden)), y).backward()
+
+
+def _integrated(model: Any, x: Any) -> None:
+    for step in (0.5, 1.0):
+        point = (x * step).requires_grad_()
+        grad(model(point).sum(), point)
+
+
+def _attack(model: Any, x: Any, y: Any) -> None:
+    x.requires_grad_()
+    F.mse_loss(model(x), y).backward()
+    moved = (x + 0.1 * x.grad.sign()).detach()
+    model.zero_grad()
+    F.mse_loss(model(moved), y).backward()
+
+
+def _maml(model: Any, x: Any) -> None:
+    weight = model[0].weight
+    (slope,) = grad((x @ weight.T).square().mean(), weight, create_graph=True)
+    (x @ (weight - 0.1 * slope).T).square().mean().backward()
+
+
+def _logged(model: Any, x: Any, y: Any) -> None:
+    loss = F.mse_loss(model(x), y)
+    loss.backward()
+    print(end=f"{loss.item():.0f}"[:0])
+    float(model[0].weight.grad.norm())
+    float(model[0].weight.norm())
+
+
+def _mixed(model: Any, x: Any, y: Any) -> None:
+    with no_grad():
+        hidden = model[1](model[0](x))
+    F.mse_loss(model[2](hidden), y).backward()
+
+
+def _checkpointed(model: Any, x: Any, y: Any) -> None:
+    F.mse_loss(checkpoint(model, x), y).backward()
+
+
+def _part_checkpointed(model: Any, x: Any, y: Any) -> None:
+    F.mse_loss(
+        model[2](checkpoint(lambda h: model[1](model[0](h)), x.requires_grad_())), y
+    ).backward()
+
+
+def _averaged(model: Any, x: Any, y: Any) -> None:
+    means = [p.detach().clone() for p in model.parameters()]
+    F.mse_loss(model(x), y).backward()
+    with no_grad():
+        for mean, p in zip(means, model.parameters(), strict=True):
+            mean.mul_(0.9).add_(0.1 * p)
+
+
+def _failed(model: Any, x: Any, y: Any) -> None:
+    F.mse_loss(model(x), y).backward()
+    model.load_state_dict(model.state_dict())
+    model(x)
+
+
+class Straight(Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        return x.sign()
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> Tensor:
+        return g
+
+
+class Silent(Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, y: Tensor) -> Tensor:
+        return x * 1.0
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
+        return g, None
+
+
+def _straight(model: Any, x: Any, y: Any) -> None:
+    F.mse_loss(Straight.apply(model(x)), y).backward()
+
+
+def _silent(model: Any, x: Any) -> None:
+    out = model(x)
+    Silent.apply(out, model[1](out)).sum().backward()
+
+
+_GIVEN = ["model", "x"]
+PROGRAMS |= {
+    name.strip("_").replace("_", " "): _passes(function)
+    for name, function in list(globals().items())
+    if inspect.isfunction(function) and [*inspect.signature(function).parameters][:2] == _GIVEN
+}  # fmt: skip
+
+
+# Activations and layers -----------------------------------------------------------------------
+
+
+def _layered(make: Callable[[], nn.Module], *shape: int, train: bool = True) -> Program:
+    def run() -> Generator[None, None, dict[str, Any]]:
+        model, x = make().train(train), randn(*shape)
+        optimizer = optim.SGD(model.parameters(), 0.1)
+        yield
+        for _ in range(2):
+            out = model(x)
+            out = out[0] if isinstance(out, tuple) else out
+            (out * out).mean().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+        return {"model": model, "x": x}
+
+    return run
+
+
+class Tied(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedding, self.head = nn.Embedding(5, 4), nn.Linear(4, 5, bias=False)
+        self.head.weight = self.embedding.weight
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.head(self.embedding((x.abs() * 2).int() % 5))
+
+
+ACTIVATIONS = "ReLU LeakyReLU GELU SiLU ELU Hardtanh Softplus PReLU RReLU GLU Hardswish ReLU6"
+LAYERS: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...]]] = {
+    **{
+        name: (lambda name=name: nn.Sequential(nn.Linear(3, 4), getattr(nn, name)()), (4, 3))
+        for name in ACTIVATIONS.split()
+    },
+    "BatchNorm1d": (lambda: nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4)), (4, 3)),
+    "LayerNorm": (lambda: nn.Sequential(nn.Linear(3, 4), nn.LayerNorm(4)), (4, 3)),
+    "Dropout": (lambda: nn.Sequential(nn.Linear(3, 4), nn.Dropout(0.5)), (4, 3)),
+    "Conv2d": (lambda: nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU(), nn.MaxPool2d(2)), (1, 1, 6, 6)),
+    "RNN": (lambda: nn.RNN(3, 4), (3, 2, 3)),
+    "LSTM": (lambda: nn.LSTM(3, 4, num_layers=2), (2, 2, 3)),
+    "GRU": (lambda: nn.GRU(3, 4, batch_first=True), (2, 3, 3)),
+    "encoder layer": (lambda: nn.TransformerEncoderLayer(4, 2, 8), (1, 3, 4)),
+    "encoder": (
+        lambda: nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0), 4),
+        (1, 3, 4),
+    ),
+    "tied weights": (Tied, (2, 3)),
+    "one layer twice": (lambda: nn.Sequential(*[nn.Linear(3, 3)] * 2), (4, 3)),
+    "spectral norm": (lambda: nn.utils.spectral_norm(nn.Linear(3, 2)), (4, 3)),
+    "weight norm": (lambda: nn.utils.weight_norm(nn.Linear(3, 2)), (4, 3)),
+}
+PROGRAMS |= {name: _layered(make, *shape) for name, (make, shape) in LAYERS.items()}
+PROGRAMS |= {
+    f"{name} in eval mode": _layered(*LAYERS[name][:1], *LAYERS[name][1], train=False)
+    for name in ("BatchNorm1d", "Dropout", "RReLU")
+}
+
+
+# Several models -------------------------------------------------------------------------------
+
+
+@program
+def gan() -> Generator[None, None, dict[str, Any]]:
+    g, d = mlp(2, 3, 2), mlp(2, 3, 1, activation=nn.LeakyReLU)
+    update_g, update_d = optim.Adam(g.parameters(), 0.1), optim.SGD(d.parameters(), 0.1)
+    real, noise = randn(3, 2), randn(3, 2)
+    yield
+    for _ in range(2):
+        update_d.zero_grad()
+        (F.softplus(-d(real)) + F.softplus(d(g(noise).detach()))).mean().backward()
+        update_d.step()
+        d.requires_grad_(False)
+        update_g.zero_grad()
+        F.softplus(-d(g(noise))).mean().backward()
+        update_g.step()
+        d.requires_grad_(True)
+    return {"g": g, "d": d, "real": real, "noise": noise}
+
+
+@program
+def frozen_teacher() -> Generator[None, None, dict[str, Any]]:
+    teacher, student = mlp(3, 4, 2).requires_grad_(False), mlp(3, 4, 2)
+    update, (x, _) = optim.SGD(student.parameters(), 0.1), batch()
+    yield
+    F.mse_loss(student(x), teacher(x)).backward()
+    update.step()
+    return {"teacher": teacher, "student": student, "x": x}
+
+
+@program
+def teacher_without_grad() -> Generator[None, None, dict[str, Any]]:
+    teacher, student, (x, _) = mlp(3, 4, 2), mlp(3, 4, 2), batch()
+    yield
+    with no_grad():
+        wanted = teacher(x)
+    F.mse_loss(student(x), wanted).backward()
+    return {"teacher": teacher, "student": student, "x": x}
+
+
+@program
+def target_network() -> Generator[None, None, dict[str, Any]]:
+    net, target, (x, _) = mlp(3, 4, 2), mlp(3, 4, 2), batch()
+    target.load_state_dict(net.state_dict())
+    update = optim.SGD(net.parameters(), 0.1)
+    yield
+    for _ in range(2):
+        update.zero_grad()
+        with no_grad():
+            best = target(x).max(dim=1).values
+        F.mse_loss(net(x)[:, 0], 0.9 * best).backward()
+        update.step()
+        target.load_state_dict(net.state_dict())
+    return {"net": net, "target": target, "x": x}
+
+
+@program
+def finetuning() -> Generator[None, None, dict[str, Any]]:
+    body, head, (x, y) = mlp(3, 4, 4), nn.Linear(4, 2), batch()
+    body.requires_grad_(False)
+    update = optim.SGD(head.parameters(), 0.1)
+    yield
+    for frozen in (True, False):
+        body.requires_grad_(not frozen)
+        F.mse_loss(head(body(x)), y).backward()
+        update.step()
+        update.zero_grad()
+    return {"body": body, "head": head, "x": x, "y": y}
+
+
+@program
+def vae() -> Generator[None, None, dict[str, Any]]:
+    encoder, decoder, (x, _) = nn.Linear(3, 4), nn.Linear(2, 3), batch()
+    yield
+    mean, log_var = encoder(x).chunk(2, dim=1)
+    z = mean + (0.5 * log_var).exp() * randn(4, 2)
+    divergence = -0.5 * (1 + log_var - mean**2 - log_var.exp()).sum()
+    (F.mse_loss(decoder(z), x, reduction="sum") + divergence).backward()
+    return {"encoder": encoder, "decoder": decoder, "x": x}
+
+
+@program
+def contrastive() -> Generator[None, None, dict[str, Any]]:
+    model, (x, _) = mlp(3, 4, 2), batch()
+    yield
+    a, b = (F.normalize(model(x + 0.1 * randn(4, 3)), dim=1) for _ in range(2))
+    F.cross_entropy(a @ b.T / 0.1, np.arange(4)).backward()
+    return {"model": model, "x": x}
+
+
+@program
+def actor_and_critic() -> Generator[None, None, dict[str, Any]]:
+    actor, critic, (x, _) = mlp(3, 4, 2), mlp(3, 4, 1), batch()
+    reward = tensor([1.0, 0.0, 0.5, 2.0])
+    yield
+    value = critic(x).squeeze(1)
+    advantage = (reward - value).detach()
+    chosen = F.log_softmax(actor(x), 1)[:, 0]
+    (-(chosen * advantage).mean() + F.mse_loss(value, reward)).backward()
+    return {"actor": actor, "critic": critic, "x": x, "reward": reward}
+
+
+@program
+def language_model() -> Generator[None, None, dict[str, Any]]:
+    embedding, head = nn.Embedding(6, 4), nn.Linear(4, 6)
+    layer = nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0)
+    ids = np.array([[1, 2, 3, 4]])
+    yield
+    logits = head(layer(embedding(ids[:, :-1]), is_causal=True))
+    F.cross_entropy(logits.reshape(-1, 6), ids[:, 1:].ravel()).backward()
+    return {"embedding": embedding, "layer": layer, "head": head}
+
+
+@program
+def truncated_rnn() -> Generator[None, None, dict[str, Any]]:
+    cell, x = nn.RNNCell(2, 3), randn(4, 1, 2)
+    yield
+    h = minigrad.zeros(1, 3)
+    for half in (x[:2], x[2:]):
+        h = h.detach()
+        for one in half:
+            h = cell(one, h)
+        (h * h).sum().backward()
+    return {"cell": cell, "x": x}
+
+
+@program
+def scheduler() -> Generator[None, None, dict[str, Any]]:
+    model, (x, y) = mlp(3, 2), batch()
+    update = optim.SGD(model.parameters(), 0.1)
+    schedule = optim.lr_scheduler.StepLR(update, 1, 0.5)
+    yield
+    for _ in range(2):
+        F.mse_loss(model(x), y).backward()
+        update.step()
+        update.zero_grad()
+        schedule.step()
+    return {"model": model, "x": x, "y": y}
+
+
+@program
+def lbfgs() -> Generator[None, None, dict[str, Any]]:
+    model, (x, y) = mlp(3, 2), batch()
+    update = optim.LBFGS(model.parameters(), max_iter=2)
+    yield
+
+    def closure() -> Tensor:
+        update.zero_grad()
+        loss = F.mse_loss(model(x), y)
+        loss.backward()
+        return loss
+
+    update.step(closure)
+    return {"model": model, "x": x, "y": y}
+
+
+@program
+def forces() -> Generator[None, None, dict[str, Any]]:
+    model, places = mlp(3, 4, 1), randn(4, 3)
+    yield
+    own = places.detach().requires_grad_()
+    (force,) = grad(model(own).sum(), own, create_graph=True)
+    (force**2).mean().backward()
+    return {"model": model, "places": places}
+
+
+@program
+def loop_of_scalars() -> Generator[None, None, dict[str, Any]]:
+    w = tensor(1.5, requires_grad=True)
+    yield
+    y = w
+    for k in range(6):
+        y = y * w + float(k)
+    y.backward()
+    return {"w": w}
+
+
+@program
+def leaf_in_place() -> Generator[None, None, dict[str, Any]]:
+    w, x = randn(3, requires_grad=True), randn(3)
+    yield
+    for _ in range(2):
+        (w * x).sum().backward()
+        with no_grad():
+            w -= 0.1 * w.grad
+        w.grad.zero_()
+    return {"w": w, "x": x}
+
+
+@program
+def masked_attention() -> Generator[None, None, dict[str, Any]]:
+    layer, x = nn.MultiHeadAttention(4, 2), randn(1, 3, 4)
+    mask = np.tril(np.ones((3, 3), bool))
+    yield
+    layer(x, x, x, attn_mask=mask).square().mean().backward()
+    return {"layer": layer, "x": x}
+
+
+@program
+def scaled_loss() -> Generator[None, None, dict[str, Any]]:
+    model, (x, y) = mlp(3, 2), batch()
+    yield
+    (F.mse_loss(model(x), y) * 8.0).backward()
+    for p in model.parameters():
+        p.grad /= 8.0
+    return {"model": model, "x": x, "y": y}
