@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,11 @@ def draw(page: Path) -> None:
     names: dict[str, Any] = {"__name__": "__main__"}
     minigrad.random.seed(0)
     for block in blocks_of(page.read_text(encoding="utf-8")):
-        with contextlib.redirect_stdout(io.StringIO()):
+        with (
+            contextlib.redirect_stdout(io.StringIO()),
+            tempfile.TemporaryDirectory() as folder,
+            contextlib.chdir(folder),
+        ):
             value = run(block, names, page.name)
         if block.picture:
             file = page.parent / block.picture

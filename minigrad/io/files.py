@@ -172,7 +172,7 @@ def _format_of(file: IO[bytes], start: bytes) -> ModuleType:
     if start[8:9] == b"{":
         return safetensors
     if start[:4] != b"PK\3\4":
-        return pt  # it says what is wrong
+        return pt  # an older file of PyTorch, or none
     try:
         with zipfile.ZipFile(file) as archive:
             is_pt = any(name.endswith("data.pkl") for name in archive.namelist())

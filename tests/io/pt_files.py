@@ -78,3 +78,19 @@ def archive(
         for key, data in ({"0": FLOATS} if storages is None else storages).items():
             file.writestr(f"{folder}/data/{key}", data)
     return path
+
+
+MAGIC = number(0x1950A86A20F9469CFC6C)
+
+
+def old(
+    path: Path, content: bytes, storages: dict[str, bytes] | None = None, itemsize: int = 4,
+    magic: bytes = MAGIC, version: bytes = number(1001), names: bytes | None = None,
+) -> Path:  # fmt: skip
+    """Write a file in the format of PyTorch before 1.6."""
+    found = {"0": FLOATS} if storages is None else storages
+    listed = b"](" + b"".join(map(text, found)) + b"e" if names is None else names
+    parts = [START + part + END for part in (magic, version, b"}", content, listed)]
+    data = [struct.pack("<q", len(part) // itemsize) + part for part in found.values()]
+    path.write_bytes(b"".join(parts + data))
+    return path

@@ -66,10 +66,11 @@ def test_numpys_is_read() -> None:
 def test_pytorch_reads_it_and_is_read() -> None:
     import torch
 
-    theirs = io.BytesIO()
-    torch.save({"x": torch.arange(3.0)}, theirs)
-    theirs.seek(0)
-    assert minigrad.load(theirs)["x"].tolist() == [0, 1, 2]
+    for old in (False, True):
+        theirs = io.BytesIO()
+        torch.save({"x": torch.arange(3.0)}, theirs, _use_new_zipfile_serialization=not old)
+        theirs.seek(0)
+        assert minigrad.load(theirs)["x"].tolist() == [0, 1, 2]
     file = io.BytesIO()
     minigrad.save({"x": minigrad.ones(2)}, file)
     file.seek(0)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pt_files import archive, called, named, number, numbers, storage, tensor, text
+from pt_files import archive, called, named, number, numbers, old, storage, tensor, text
 
 import minigrad
 from minigrad import Tensor, nn, optim
@@ -121,7 +121,8 @@ def test_the_fields_of_large_files(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_file_by_hand(tmp_path: Path) -> None:
-    assert load(archive(tmp_path / "a.pt", tensor())).tolist() == [1, 2, 3, 4]
+    for path in (archive(tmp_path / "a.pt", tensor()), old(tmp_path / "b.pt", tensor())):
+        assert load(path).tolist() == [1, 2, 3, 4]
 
 
 def test_later_protocols(tmp_path: Path) -> None:
@@ -156,23 +157,23 @@ def test_big_endian(tmp_path: Path, dtype: str) -> None:
     assert x.dtype == np.uint16
 
 
+@pytest.mark.parametrize("write", [archive, old])
 @pytest.mark.parametrize("byteorder", ["little", "big"])
-def test_bfloat16_becomes_float32(tmp_path: Path, byteorder: str) -> None:
+def test_bfloat16_becomes_float32(tmp_path: Path, write: Any, byteorder: str) -> None:
     values = np.array([1.5, -0.0, np.inf, np.nan, 1e-40, -3e38], np.float32)
     bits = (values.view(np.uint32) >> 16).astype("<u2")
     of = storage(count=6, kind="torch BFloat16Storage")
     content = b"(" + tensor((6,), of=of) + tensor((2, 2), (1, 2), 1, of=of) + b"t"
-    stored = bits.byteswap() if byteorder == "big" else bits
-    path = archive(
-        tmp_path / "a.pt", content, {"0": stored.tobytes()}, byteorder=byteorder.encode()
-    )
+    options: Any = {"itemsize": 2} if write is old else {"byteorder": byteorder.encode()}
+    stored = bits.byteswap() if byteorder == "big" and write is archive else bits
+    path = write(tmp_path / "a.pt", content, {"0": stored.tobytes()}, **options)
     x, part = load(path)
     assert x.dtype == np.float32
     assert memory(x) == memory(part)
     expected = (bits.astype(np.uint32) << 16).view(np.float32)
     assert x.numpy().tobytes() == expected.tobytes()
     assert part.numpy().tobytes() == expected[1:5].reshape(2, 2).T.tobytes()
-    assert load(archive(tmp_path / "b.pt", named("torch bfloat16"), {})) == np.float32
+    assert load(write(tmp_path / "b.pt", named("torch bfloat16"), {})) == np.float32
 
 
 def test_a_leaf_that_repeats_its_elements_gets_memory(tmp_path: Path) -> None:

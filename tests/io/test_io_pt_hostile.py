@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pt_files import FLOATS, archive, called, named, number, numbers, storage, tensor, text
+from pt_files import FLOATS, archive, called, named, number, numbers, old, storage, tensor, text
 from refusals import lies, refused
 
 import minigrad
@@ -79,12 +79,13 @@ LISTS = b"](" + b"K\1" * 200 + b"eq\0"  # a list of 200 numbers, remembered
     "a number of Python": [named("numpy.core.multiarray scalar")],
     "without attributes": [named("torch._tensor _rebuild_from_type_v2")],
 })  # fmt: skip
+@pytest.mark.parametrize("write", [archive, old])
 def test_a_pickle_that_lies(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, said: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, said: str, write: Any
 ) -> None:
     monkeypatch.chdir(tmp_path)
     path = Path("a.pt")
-    refused(archive(path, content, {}), said)
+    refused(write(path, content, {}), said)
     assert [*Path().iterdir()] == [path]
 
 
@@ -240,9 +241,31 @@ def test_two_end_records_that_differ(tmp_path: Path, monkeypatch: pytest.MonkeyP
         refused(tmp_path / "b.pt", "damaged")
 
 
-def test_a_pickle_of_an_old_version_is_named(tmp_path: Path) -> None:
-    (tmp_path / "a.pt").write_bytes(b"\x80\x02\x8a\nl\xfc")
-    refused(tmp_path / "a.pt", "PyTorch before 1.6")
+# The old format
+
+
+@lies({
+    "not of torch.save": [{"magic": number(1)}, {"version": number(1000)}],
+    "storages are not those": [
+        {"names": b"]"}, {"names": b"K\1"}, {"names": b"](" + text("1") + b"e"}],
+    "cut off": [{"names": b"](" + text("0") * 2 + b"e"}],
+    "storage 0 has another size": [
+        {"storages": {"0": FLOATS[:8]}}, {"storages": {"0": FLOATS * 2}}],
+    "storage 0 claims": [{"content": tensor((2**40,), of=storage(count=2**40))}],
+})  # fmt: skip
+def test_an_old_file_that_lies(tmp_path: Path, content: dict[str, Any], said: str) -> None:
+    refused(old(tmp_path / "a.pt", **{"content": tensor(), **content}), said)
+
+
+def test_old_files_that_are_cut_off(tmp_path: Path) -> None:
+    path = old(tmp_path / "a.pt", tensor())
+    data = path.read_bytes()
+    for length in range(len(data)):
+        path.write_bytes(data[:length])
+        with pytest.raises(LoadError):
+            load(path)
+    path.write_bytes(data + b"\0")
+    refused(path, "bytes were added")
 
 
 # Damage by chance, in archives whose checksums are right
@@ -271,7 +294,7 @@ def damaged_pickle(content: bytes, draw: random.Random) -> bytes:
 
 
 def fuzz(folder: Path, count: int, seed: int) -> collections.Counter[str]:
-    """Damage pickles, and load each from archives: a value, or an error, and little memory."""
+    """Damage pickles, and load each in both formats: a value, or an error, and little memory."""
     draw, outcomes = random.Random(seed), collections.Counter[str]()
     state: Any = OrderedDict(weight=nn.Parameter([[1.0, 2.0], [3.0, 4.0]]), bias=minigrad.ones(2))
     state._metadata = {"": {"version": 1}}
@@ -282,8 +305,9 @@ def fuzz(folder: Path, count: int, seed: int) -> collections.Counter[str]:
         storages = {str(i): file.read(f"archive/data/{i}") for i in range(2)}
     tracemalloc.start()
     try:
-        for _ in range(count):
-            path = archive(folder / "damaged.pt", damaged_pickle(content, draw), storages)
+        for i in range(count):
+            write = old if i % 3 == 0 else archive
+            path = write(folder / "damaged.pt", damaged_pickle(content, draw), storages)
             try:
                 repr(load(path))
                 outcomes["loaded"] += 1

@@ -21,13 +21,13 @@ INTEGERS = [f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 
 DTYPES = ["bool", *INTEGERS, "float16", "float32", "float64"]
 
 
-@pytest.fixture
-def theirs(tmp_path: Path) -> Any:
-    """What PyTorch saves, read here."""
+@pytest.fixture(params=[True, False], ids=["zip", "old"])
+def theirs(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    """What PyTorch saves in one of its formats, read here."""
 
     def read(value: Any, **options: Any) -> Any:
         path = tmp_path / "theirs.pt"
-        torch.save(value, path)
+        torch.save(value, path, _use_new_zipfile_serialization=request.param)
         return load(path, **options)
 
     return read

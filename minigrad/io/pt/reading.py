@@ -1,4 +1,4 @@
-"""Files of `torch.save`, from PyTorch 1.6 on: zip archives.
+"""Files of `torch.save`: zip archives, and the plain pickles of PyTorch before 1.6.
 
 An archive `weights.pt` has the members::
 
@@ -7,12 +7,16 @@ An archive `weights.pt` has the members::
     weights/byteorder    "little" or "big"; little where it is missing
     weights/version      the version of the format
 
+In the old format a magic number, the version, the properties of the machine, the value, and the
+names of the storages follow each other as pickles. Then come the storages, each behind its length.
+
 Source: the documentation of PyTorch, "Serialization semantics".
 """
 
 import io
 import math
 import re
+import struct
 import sys
 import zipfile
 from collections import OrderedDict
@@ -32,6 +36,8 @@ from minigrad.tensors.creation import Device
 from minigrad.tensors.tensor import Tensor
 
 NEWEST = 10
+MAGIC = 0x1950A86A20F9469CFC6C
+OLD_VERSION = 1001
 REMEDIES = [
     (r"builtins\.complex|torch\.[Cc]omplex\w+", "there are no complex numbers here: save .real "
      "and .imag"),
@@ -146,12 +152,7 @@ def read(file: IO[bytes]) -> Any:
     start = file.read(4)
     file.seek(0)
     if start != b"PK\3\4":
-        if start[:1] == b"\x80":
-            raise LoadError(
-                "a pickle, as PyTorch before 1.6 wrote it: load it with PyTorch, and save the "
-                "state_dict() again"
-            )
-        raise LoadError("not a pt file: it is no zip archive")
+        return _read_old(file.read())
     with opened(file, "a pt file", "load it with PyTorch and save a state_dict()") as archive:
         return _read_archive(archive, size)
 
@@ -162,12 +163,12 @@ class Reader(Unpickler):
     Args:
         file: The open file.
         size: Its size.
-        sizes: How many bytes there are of each storage.
+        sizes: How many bytes there are of each storage, if that is known before they are read.
     """
 
-    def __init__(self, file: IO[bytes], size: int, sizes: Mapping[str, int]) -> None:
+    def __init__(self, file: IO[bytes], size: int, sizes: Mapping[str, int] | None = None) -> None:
         super().__init__(file, size)
-        self.sizes = sizes
+        self.sizes, self.bytes_left = sizes, size
         self.storages: dict[str, Storage] = {}
         self.overlapping: list[np.ndarray] = []
         self.trained: list[Tensor] = []
@@ -191,12 +192,17 @@ class Reader(Unpickler):
         known = self.storages.get(name)
         if known is None:
             size = count * kind.itemsize
-            there = self.sizes.get(name)
+            there = size if self.sizes is None else self.sizes.get(name)
             if there is None:
                 raise LoadError(f"damaged: storage {name} is missing")
             if there != size:
                 raise LoadError(
                     f"damaged: storage {name} should have {size:,} bytes, but has {there:,}"
+                )
+            self.bytes_left -= size
+            if self.bytes_left < 0:
+                raise LoadError(
+                    f"damaged: storage {name} claims {size:,} bytes, more than the file has"
                 )
             known = self.storages[name] = Storage(kind, count)
         elif (known.kind, known.count) != (kind, count):
@@ -285,6 +291,32 @@ def _read_archive(archive: zipfile.ZipFile, size: int) -> Any:
         with archive.open(f"{folder}data/{name}") as record:
             fill(record, storage.content, name)
     reader.finish(byteorder)
+    return value
+
+
+def _read_old(data: bytes) -> Any:
+    """A file of PyTorch before 1.6; its bytes are little-endian on every machine."""
+    if data[:1] != b"\x80":
+        raise LoadError("not a pt file: neither a zip archive nor a pickle")
+    content = io.BytesIO(data)
+    reader = Reader(content, len(data))
+    if reader.load() != MAGIC or reader.load() != OLD_VERSION:
+        raise LoadError("a pickle, but not of torch.save")
+    reader.load()  # the sizes of C's types
+    value = reader.load()
+    names = reader.load()
+    if type(names) is not list or {*map(key, names)} != reader.storages.keys():
+        raise LoadError("damaged: its storages are not those that its tensors need")
+    at = content.tell()
+    for name in names:
+        storage = reader.storages[name]
+        count, at = data[at : at + 8], at + 8 + storage.size
+        if count != struct.pack("<q", storage.count) or at > len(data):
+            raise LoadError(f"damaged: storage {name} has another size, or is cut off")
+        storage.content[:] = np.frombuffer(data, np.uint8, storage.size, at - storage.size)
+    if at != len(data):
+        raise LoadError("damaged: bytes were added at its end")
+    reader.finish("little")
     return value
 
 
