@@ -85,6 +85,18 @@ class Clipped(Function):
         return g * x + 3.0 * h
 
 
+class Scaled(Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, w: Tensor) -> Tensor:
+        ctx.save_for_backward(x, w)
+        return x * w
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> Any:
+        x, w = ctx.saved_tensors
+        return g * w * 2.0, g * x
+
+
 def without_recording(x: Tensor, w: Tensor) -> Tensor:
     with no_grad():
         target = x * w
@@ -360,6 +372,7 @@ FACTS: dict[str, Fact] = {
     "Function, straight-through": Fact(lambda x, w: StraightThrough.apply(x * w) * x),
     "Function, gradient reversal": Fact(lambda x, w: Reversal.apply(x * w, 2.0) ** 2),
     "Function, saved and once": Fact(function_of_two),
+    "Function of a parameter": Fact(lambda x, w: Scaled.apply(x * 1.0, w) * x),
     "hook of a tensor": Fact(hook_of_a_tensor),
     "hook that only sees": Fact(hook_that_only_sees),
     "hook, removed": Fact(removed_hook),
