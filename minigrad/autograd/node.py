@@ -181,7 +181,7 @@ class Leaf:
         return self._tensor()
 
     def is_hooked_since(self, stamp: int) -> bool:
-        """Whether it has a hook that was registered after a time."""
+        """Test whether it has a hook that was registered after a time."""
         return any(key > stamp for key in (*self.hooks, *self.post_hooks))
 
     def __repr__(self) -> str:

@@ -144,7 +144,7 @@ class Run(Trace):
         if step is None or step.phase == "effect":
             array = thing._data if isinstance(thing, Variable) else np.asarray(thing)
             # The model may write to it later; of a large array, `end` notices that.
-            value.array = array if id(thing) in self._state else array.copy()
+            value.array = array if step is None and id(thing) in self._state else array.copy()
         return value
 
 

@@ -69,8 +69,9 @@ def checkpoint(
         What the function returns: a tensor, or tensors in lists, tuples and dicts.
 
     Raises:
-        RuntimeError: In the backward pass, if a tensor that the function reads was written to in
-            the meantime, or if the function returns other shapes than before.
+        RuntimeError: The function writes to the ``.grad`` of a tensor from outside, replaces its
+            ``.data``, thaws it or gives it a hook. In the backward pass, if a tensor that the
+            function reads was written to, or if the function returns other shapes than before.
 
     Source: Chen et al. 2016, "Training deep nets with sublinear memory cost".
 
@@ -165,7 +166,7 @@ class _Segment:
 
     def first_run(self) -> tuple[Any, list[Any]]:
         """The result, and the tensors in it that were recorded during the call."""
-        with _FirstRun() as trace, within(self), self.first:
+        with _FirstRun(keep=False) as trace, within(self), self.first:
             result = self._call()
         given = flatten((self.args, self.kwargs), "")
         self._arrays = [leaf._data for _, leaf in given if isinstance(leaf, Variable)]
@@ -226,9 +227,6 @@ class _Segment:
 
 class _FirstRun(Trace):
     """The trace of the first run, which refuses what the second one would do again."""
-
-    def __init__(self) -> None:
-        super().__init__(keep=False)
 
     def is_from_outside(self, tensor: Variable) -> bool:
         """Whether a tensor was there before the run."""

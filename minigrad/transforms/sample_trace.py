@@ -13,7 +13,7 @@ from minigrad.autograd.call import wrap
 from minigrad.autograd.events import Call, only_reads, undecorated
 from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history
-from minigrad.autograd.node import Leaf, Node, Output, Variable, clock, data_of
+from minigrad.autograd.node import Leaf, Node, Variable, clock, data_of
 from minigrad.autograd.primitives import Primitive, registry
 from minigrad.autograd.views import owner, read_only
 from minigrad.support import tree
@@ -63,7 +63,7 @@ class SampleTrace(Trace):
         self._outer_memories: dict[
             int, np.ndarray
         ] = {}  # the memories of tensors from outside, by id
-        self._leaves: dict[Value, Leaf | None] = {}  # of tensors from outside, when first read
+        self._edges: dict[Value, Any] = {}  # of tensors from outside, when first read
         self._new_leaves: list[Value] = []  # a transform's are soon gone
         self._chosen: list[_Chosen] = []
         self._written = False  # whether anything was
@@ -78,7 +78,7 @@ class SampleTrace(Trace):
         value = self.value(sample)
         self.every[value] = leaf
         self.varying.add(value)
-        self._leaves.pop(value, None)
+        self._edges.pop(value, None)
         self._new_leaves.clear()
         self.samples.append((value, sample))
         return sample
@@ -113,8 +113,10 @@ class SampleTrace(Trace):
             )
         recorded = self._identity.by_history(thing) if self._written else None
         value = super().value(thing)
-        if value in self._leaves:
-            self._refuse_other_leaf(value, self._leaves[value])
+        known = value in self._edges and isinstance(thing, Variable)
+        if known and history(thing) is not self._edges[value]:
+            self._refuse_other_leaf(value, self._edges[value])
+            value = self._from_outside(thing)  # the same content with another history
         if recorded is not None and value is not recorded.value:
             value = self._rewritten(recorded.value, value)
             self._know(thing, value)
@@ -149,8 +151,8 @@ class SampleTrace(Trace):
 
     def refuse_lost_changes(self) -> None:
         """Refuse what the end of the function shows: another leaf, a part that was not assigned."""
-        for value, leaf in (*self._leaves.items(), *[(value, None) for value in self._new_leaves]):
-            self._refuse_other_leaf(value, leaf)
+        for value, edge in (*self._edges.items(), *[(value, None) for value in self._new_leaves]):
+            self._refuse_other_leaf(value, edge)
         self.refuse_lost_writes()
 
     def refuse_lost_writes(self) -> None:
@@ -217,19 +219,19 @@ class SampleTrace(Trace):
         value = super()._from_outside(thing)
         self.every[value] = thing
         if isinstance(thing, Variable) and id(thing._data) not in self._fresh:
-            edge, memory = thing._node, owner(thing._data)
+            edge, memory = history(thing), owner(thing._data)
             self._outer_memories[id(memory)] = memory
             if isinstance(edge, Leaf) and edge.stamp > self._born:
                 self.every[value] = wrap(thing._data)
                 self._new_leaves.append(value)
-            elif not isinstance(edge, (Node, Output)):
-                self._leaves[value] = edge
+            else:
+                self._edges[value] = edge
         return value
 
-    def _refuse_other_leaf(self, value: Value, leaf: Leaf | None) -> None:
+    def _refuse_other_leaf(self, value: Value, edge: Any) -> None:
         """Refuse that a tensor from outside is frozen, thawed or hooked in the function."""
-        tensor, hooked = value.tensor, leaf is not None and leaf.is_hooked_since(self._born)
-        if tensor is not None and (tensor._node is not leaf or hooked):
+        tensor, hooked = value.tensor, isinstance(edge, Leaf) and edge.is_hooked_since(self._born)
+        if tensor is not None and (history(tensor) is not edge or hooked):
             raise CannotMap(
                 f"vmap: the function freezes, thaws or hooks a tensor from outside of shape "
                 f"{tuple(tensor.shape)}, at {user_line()}: do it before the call"

@@ -25,7 +25,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, enable_grad, nn, no_grad, tensor, viz
+from minigrad import Tensor, enable_grad, func, nn, no_grad, optim, tensor, viz
 from minigrad.autograd import (
     Function,
     checkpoint,
@@ -83,6 +83,18 @@ class Clipped(Function):
     def backward(ctx: Any, g: Tensor, h: Tensor) -> Tensor:
         (x,) = ctx.saved_tensors
         return g * x + 3.0 * h
+
+
+class Scaled(Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, w: Tensor) -> Tensor:
+        ctx.save_for_backward(x, w)
+        return x * w
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> Any:
+        x, w = ctx.saved_tensors
+        return g * w * 2.0, g * x
 
 
 def without_recording(x: Tensor, w: Tensor) -> Tensor:
@@ -223,9 +235,45 @@ def parameter_data(x: Tensor, w: Tensor) -> Tensor:
     return y * 2.0 + w
 
 
-def backward_of(loss: Tensor, **options: Any) -> None:
+def replaced_data(x: Tensor, w: Tensor) -> Tensor:
+    w.data = w.data * 0.9
+    return x * w
+
+
+def written_part(x: Tensor, w: Tensor) -> Tensor:
+    with no_grad():
+        w[:2].mul_(0.5)
+        w[3] = 0.25
+    return x * w
+
+
+def updated_by_hand(x: Tensor, w: Tensor) -> Tensor:
     with enable_grad():
-        loss.backward(**options)
+        (x * w * w).sum().backward()
+    with no_grad():
+        w -= 0.1 * w.grad
+    return x * w
+
+
+def updated(x: Tensor, w: Tensor) -> Tensor:
+    optimizer = optim.SGD([w], lr=0.1)
+    with enable_grad():
+        (x * w * w).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    return x * w
+
+
+def detached_in_place(x: Tensor, w: Tensor) -> Tensor:
+    y = x * w
+    y.detach_()
+    return y * w
+
+
+def hook_from_within(x: Tensor, w: Tensor) -> Tensor:
+    if w.requires_grad:
+        w.register_hook(lambda g: g * 2.0)
+    return x * w * w
 
 
 def clipped_grad(x: Tensor, w: Tensor) -> Tensor:
@@ -324,6 +372,7 @@ FACTS: dict[str, Fact] = {
     "Function, straight-through": Fact(lambda x, w: StraightThrough.apply(x * w) * x),
     "Function, gradient reversal": Fact(lambda x, w: Reversal.apply(x * w, 2.0) ** 2),
     "Function, saved and once": Fact(function_of_two),
+    "Function of a parameter": Fact(lambda x, w: Scaled.apply(x * 1.0, w) * x),
     "hook of a tensor": Fact(hook_of_a_tensor),
     "hook that only sees": Fact(hook_that_only_sees),
     "hook, removed": Fact(removed_hook),
@@ -357,6 +406,13 @@ FACTS: dict[str, Fact] = {
     ".grad replaced": Fact(replaced_grad),
     ".grad only added to": Fact(grad_that_is_only_written),
     "several passes": Fact(several_passes),
+    ".data replaced": Fact(replaced_data),
+    "part of a parameter": Fact(written_part),
+    "updated by hand": Fact(updated_by_hand),
+    "updated by an optimizer": Fact(updated),
+    "detached in place": Fact(detached_in_place),
+    "hook of a leaf, from within": Fact(hook_from_within),
+    "gradient of a function": Fact(lambda x, w: func.grad(lambda z: (z**3 * w).sum())(x) * w),
     "frozen": Fact(lambda x, w: x * w * w, lambda w: w.requires_grad_(False)),
     "frozen for a while": Fact(frozen_within),
     "thawed after": Fact(thawed_within),
@@ -705,14 +761,18 @@ PASSES = {
     "retained gradient", "hook after .grad", ".grad written", ".grad replaced",
     ".grad only added to", "several passes",
 }  # fmt: skip
-WRITES = {"data of a parameter", "data, between two uses"}
-LEAVES = {"frozen for a while", "thawed after", "thawed before", "frozen after"}
+WRITES = {
+    "data of a parameter", "data, between two uses", ".data replaced", "part of a parameter",
+    "updated by hand", "updated by an optimizer",
+}  # fmt: skip
+HOOK = "hook of a leaf, from within"
+LEAVES = {"frozen for a while", "thawed after", "thawed before", "frozen after", HOOK}
 REFUSED: dict[str, set[str]] = {
     "vmap": {*LEFT, *PASSES, *WRITES, *LEAVES, "backward hook", "backward pre-hook"},
-    "capture": {*LEFT, "float of a parameter"},
+    "capture": {*LEFT, "float of a parameter", "updated by an optimizer", HOOK},
     "ONNX": {
         *LEFT, *WRITES, "gradient, not recorded", "retained gradient", "leaf made within",
-        ".grad written", "several passes",
+        ".grad written", "several passes", "gradient of a function",
     },
     "viz.graph": {"all under no_grad"},
     "checkpoint": {*PASSES, *WRITES, *LEAVES},

@@ -185,6 +185,21 @@ def test_a_hook_of_what_is_the_same_for_all_sees_each_sample() -> None:
     assert_as_looped(hooked_constant, (0, None), inputs_of(), inputs_of()[0])
 
 
+@pytest.mark.parametrize("first", [True, False])
+def test_a_tensor_from_outside_is_read_with_its_own_history(first: bool) -> None:
+    """A parameter and a detached tensor share their memory, and so do both with a Function's."""
+    w = tensor(inputs_of()[0], requires_grad=True)
+    alias, x = w.detach(), tensor(inputs_of())
+
+    def one(row: Tensor) -> Tensor:
+        product = alias * row * w if first else w * row * alias
+        return product + StraightThrough.apply(w) * row
+
+    (found,) = grad(vmap(one)(x).sum(), w)
+    (wanted,) = grad(looped(one, (0,))(x).sum(), w)
+    np.testing.assert_allclose(found.numpy(), wanted.numpy(), rtol=1e-6)
+
+
 def test_a_target_network_is_not_trained() -> None:
     """Its weights are read under no_grad: the caller's gradient of them is zero."""
     w = tensor(inputs_of(), requires_grad=True)
