@@ -182,7 +182,7 @@ class TransformerDecoderLayer(Layer):
             cache_layer_idx: The same.
         """
         refuse_shapes(
-            len(tgt) != len(memory), "TransformerDecoderLayer",
+            tgt.shape[:1] != memory.shape[:1], "TransformerDecoderLayer",
             "tgt and memory of the same batch size (in beam search, repeat the memory: "
             "memory.repeat_interleave(len(tgt) // len(memory), dim=0))", tgt, memory,
         )  # fmt: skip

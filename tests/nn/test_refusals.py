@@ -237,7 +237,7 @@ REFUSALS: dict[str, str] = {
     "encoder(6, 2, activation=3)": "name ... function ... 3",
     "nn.TransformerEncoder(encoder(6, 2), 0)": "TransformerEncoder: num_layers",
     "nn.TransformerEncoder(encoder(6, 2), 2.0)": "Encoder: num_layers ... int",
-    "nn.Transformer(6, 2, 1, 1)(ones(3, 4, 6), Q)": "batch ... decoder.layers.0.multihead",
+    "nn.Transformer(6, 2, 1, 1)(ones(3, 4, 6), Q)": "memory ... batch ... decoder.layers.0]",
     "attend(ones(3), K, K)": "query (3,)",
     "attend(ones(4, 3), ones(5, 2), ones(5, 2))": "query (4, 3), key (5, 2)",
     "attend(ones(4, 3), ones(5, 3), ones(6, 2))": "key (5) ... value (6)",
