@@ -51,11 +51,12 @@ def set_default_dtype(dtype: Any) -> None:
     _default = chosen
 
 
-def to_array(value: Any, dtype: Any = None, *, name: str) -> np.ndarray:
+def to_array(value: Any, dtype: Any = None, *, name: str, of_numbers: bool = False) -> np.ndarray:
     """Copy numbers, nested lists, an array or a tensor's values into a new array.
 
     Without a dtype, Python floats become the default dtype, and arrays and NumPy scalars keep
-    theirs. A tensor in a list is a number. `name` is the op that errors name.
+    theirs. With `of_numbers`, a tensor in a list is a number, as PyTorch's constructors take it;
+    otherwise it is an array, as in NumPy. `name` is the op that errors name.
     """
     if hasattr(value, "_fields") and any(isinstance(part, Variable) for part in value):
         raise TypeError(
@@ -66,7 +67,7 @@ def to_array(value: Any, dtype: Any = None, *, name: str) -> np.ndarray:
     found: set[np.dtype[Any]] = set()
     try:
         # .numpy() of a tensor tells a tracer that the values leave the graph
-        value = value.numpy() if hasattr(value, "numpy") else _numbers(value, found, name)
+        value = value.numpy() if hasattr(value, "numpy") else _parts(value, found, of_numbers)
         array = np.array(value)
     except ValueError:
         raise ValueError(
@@ -93,32 +94,34 @@ def to_array(value: Any, dtype: Any = None, *, name: str) -> np.ndarray:
     return array
 
 
-def _numbers(value: Any, found: set[np.dtype[Any]], name: str) -> Any:
-    """The data, a tensor in a list as its number; `found` gets the dtypes of what a list holds."""
+def _parts(value: Any, found: set[np.dtype[Any]], of_numbers: bool) -> Any:
+    """The data, with tensors as arrays or numbers; `found` gets the dtypes of what a list holds."""
     if not isinstance(value, (list, tuple)):
         return value
     kinds = {*map(type, value)}
     for kind in kinds & _OF_PYTHON.keys():
         found.add(_OF_PYTHON[kind] or _default)
-    return value if kinds <= _OF_PYTHON.keys() else [_number(part, found, name) for part in value]
+    if kinds <= _OF_PYTHON.keys():
+        return value
+    return [_part(part, found, of_numbers) for part in value]
 
 
 _OF_PYTHON = {bool: np.dtype(bool), int: np.dtype(np.int64), float: None}
 """The dtypes of Python's numbers; of floats it is the default. A browser's NumPy has int32."""
 
 
-def _number(part: Any, found: set[np.dtype[Any]], name: str) -> Any:
+def _part(part: Any, found: set[np.dtype[Any]], of_numbers: bool) -> Any:
     """A part of a list."""
     if not hasattr(part, "__array__"):
-        return _numbers(part, found, name)
+        return _parts(part, found, of_numbers)
     array = np.asarray(part)
     found.add(array.dtype)
-    if not isinstance(part, Variable):
+    if not of_numbers or not isinstance(part, Variable):
         return array
     if array.size != 1:
-        raise TypeError(
-            f"{name}: a tensor in a list must have one element, got shape {array.shape}; "
-            f"minigrad.stack joins tensors"
+        raise RuntimeError(
+            f"a tensor in a list must have one element, got shape {array.shape}; minigrad.stack "
+            f"joins tensors"
         )
     return array.reshape(())
 

@@ -143,7 +143,10 @@ def test_a_list_refuses_what_would_lose_gradients_or_rows() -> None:
         door.tensor([x, x])
     with door.no_grad():
         assert door.tensor([x, x]).tolist() == [1.0, 1.0]
-    with pytest.raises(TypeError, match=r"must have one element, got shape \(2,\); .*stack"):
+    with pytest.raises(
+        RuntimeError,
+        match=r"tensor: a tensor in a list must have one element, got shape \(2,\); .*stack",
+    ):
         door.tensor([door.ones(2), door.ones(2)])
 
 
