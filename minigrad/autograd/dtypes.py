@@ -6,6 +6,7 @@ arrays never widen a float.
 """
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -67,7 +68,10 @@ def to_array(value: Any, dtype: Any = None, *, name: str, of_numbers: bool = Fal
     found: set[np.dtype[Any]] = set()
     try:
         # .numpy() of a tensor tells a tracer that the values leave the graph
-        value = value.numpy() if hasattr(value, "numpy") else _parts(value, found, of_numbers)
+        if hasattr(value, "numpy"):
+            value = value.numpy()
+        elif not has_dtype and not _of_python(value, found):
+            value = _parts(value, found, of_numbers)
         array = np.array(value)
     except ValueError:
         raise ValueError(
@@ -88,26 +92,36 @@ def to_array(value: Any, dtype: Any = None, *, name: str, of_numbers: bool = Fal
         return fitted(array, checked(dtype, name), name)
     if not has_dtype and array.dtype.kind in "if":  # it may be another array by now
         own = _default if array.dtype.kind == "f" else np.dtype(np.int64)
-        return array.astype(np.result_type(*(floats or found or [own])), copy=False)
+        (known, *others) = floats or found or [own]
+        return array.astype(np.result_type(known, *others) if others else known, copy=False)
     if not array.dtype.isnative:
         return array.astype(array.dtype.newbyteorder("="))
     return array
 
 
-def _parts(value: Any, found: set[np.dtype[Any]], of_numbers: bool) -> Any:
-    """The data, with tensors as arrays or numbers; `found` gets the dtypes of what a list holds."""
-    if not isinstance(value, (list, tuple)):
-        return value
-    kinds = {*map(type, value)}
-    for kind in kinds & _OF_PYTHON.keys():
-        found.add(_OF_PYTHON[kind] or _default)
-    if kinds <= _OF_PYTHON.keys():
-        return value
-    return [_part(part, found, of_numbers) for part in value]
-
-
 _OF_PYTHON = {bool: np.dtype(bool), int: np.dtype(np.int64), float: None}
 """The dtypes of Python's numbers; of floats it is the default. A browser's NumPy has int32."""
+_LISTS = {list, tuple}
+
+
+def _of_python(value: Any, found: set[np.dtype[Any]]) -> bool:
+    """Whether data are numbers of Python's, in lists or not; `found` gets their dtypes."""
+    level: Any = [value]
+    while (kinds := {*map(type, level)}) and kinds <= _LISTS:
+        level = [*chain.from_iterable(level)]
+    if not kinds <= _OF_PYTHON.keys():
+        return False
+    found.update([_OF_PYTHON[kind] or _default for kind in kinds])
+    return True
+
+
+def _parts(value: Any, found: set[np.dtype[Any]], of_numbers: bool) -> Any:
+    """Other data, with tensors as arrays or numbers; `found` gets the dtypes of what they hold."""
+    if isinstance(value, (list, tuple)) and not _of_python(value, found):
+        return [_part(part, found, of_numbers) for part in value]
+    if value.__class__ in _OF_PYTHON:
+        found.add(_OF_PYTHON[value.__class__] or _default)
+    return value
 
 
 def _part(part: Any, found: set[np.dtype[Any]], of_numbers: bool) -> Any:
