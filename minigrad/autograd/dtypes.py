@@ -6,6 +6,7 @@ arrays never widen a float.
 """
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -51,11 +52,12 @@ def set_default_dtype(dtype: Any) -> None:
     _default = chosen
 
 
-def to_array(value: Any, dtype: Any = None, *, name: str) -> np.ndarray:
+def to_array(value: Any, dtype: Any = None, *, name: str, of_numbers: bool = False) -> np.ndarray:
     """Copy numbers, nested lists, an array or a tensor's values into a new array.
 
     Without a dtype, Python floats become the default dtype, and arrays and NumPy scalars keep
-    theirs. A tensor in a list is a number. `name` is the op that errors name.
+    theirs. With `of_numbers`, a tensor in a list is a number, as PyTorch's constructors take it;
+    otherwise it is an array, as in NumPy. `name` is the op that errors name.
     """
     if hasattr(value, "_fields") and any(isinstance(part, Variable) for part in value):
         raise TypeError(
@@ -66,7 +68,10 @@ def to_array(value: Any, dtype: Any = None, *, name: str) -> np.ndarray:
     found: set[np.dtype[Any]] = set()
     try:
         # .numpy() of a tensor tells a tracer that the values leave the graph
-        value = value.numpy() if hasattr(value, "numpy") else _numbers(value, found, name)
+        if hasattr(value, "numpy"):
+            value = value.numpy()
+        elif not has_dtype and not _of_python(value, found):
+            value = _parts(value, found, of_numbers)
         array = np.array(value)
     except ValueError:
         raise ValueError(
@@ -87,38 +92,50 @@ def to_array(value: Any, dtype: Any = None, *, name: str) -> np.ndarray:
         return fitted(array, checked(dtype, name), name)
     if not has_dtype and array.dtype.kind in "if":  # it may be another array by now
         own = _default if array.dtype.kind == "f" else np.dtype(np.int64)
-        return array.astype(np.result_type(*(floats or found or [own])), copy=False)
+        (known, *others) = floats or found or [own]
+        return array.astype(np.result_type(known, *others) if others else known, copy=False)
     if not array.dtype.isnative:
         return array.astype(array.dtype.newbyteorder("="))
     return array
 
 
-def _numbers(value: Any, found: set[np.dtype[Any]], name: str) -> Any:
-    """The data, a tensor in a list as its number; `found` gets the dtypes of what a list holds."""
-    if not isinstance(value, (list, tuple)):
-        return value
-    kinds = {*map(type, value)}
-    for kind in kinds & _OF_PYTHON.keys():
-        found.add(_OF_PYTHON[kind] or _default)
-    return value if kinds <= _OF_PYTHON.keys() else [_number(part, found, name) for part in value]
-
-
 _OF_PYTHON = {bool: np.dtype(bool), int: np.dtype(np.int64), float: None}
 """The dtypes of Python's numbers; of floats it is the default. A browser's NumPy has int32."""
+_LISTS = {list, tuple}
 
 
-def _number(part: Any, found: set[np.dtype[Any]], name: str) -> Any:
+def _of_python(value: Any, found: set[np.dtype[Any]]) -> bool:
+    """Whether data are numbers of Python's, in lists or not; `found` gets their dtypes."""
+    level: Any = [value]
+    while (kinds := {*map(type, level)}) and kinds <= _LISTS:
+        level = [*chain.from_iterable(level)]
+    if not kinds <= _OF_PYTHON.keys():
+        return False
+    found.update([_OF_PYTHON[kind] or _default for kind in kinds])
+    return True
+
+
+def _parts(value: Any, found: set[np.dtype[Any]], of_numbers: bool) -> Any:
+    """Other data, with tensors as arrays or numbers; `found` gets the dtypes of what they hold."""
+    if isinstance(value, (list, tuple)) and not _of_python(value, found):
+        return [_part(part, found, of_numbers) for part in value]
+    if value.__class__ in _OF_PYTHON:
+        found.add(_OF_PYTHON[value.__class__] or _default)
+    return value
+
+
+def _part(part: Any, found: set[np.dtype[Any]], of_numbers: bool) -> Any:
     """A part of a list."""
     if not hasattr(part, "__array__"):
-        return _numbers(part, found, name)
+        return _parts(part, found, of_numbers)
     array = np.asarray(part)
     found.add(array.dtype)
-    if not isinstance(part, Variable):
+    if not of_numbers or not isinstance(part, Variable):
         return array
     if array.size != 1:
-        raise TypeError(
-            f"{name}: a tensor in a list must have one element, got shape {array.shape}; "
-            f"minigrad.stack joins tensors"
+        raise RuntimeError(
+            f"a tensor in a list must have one element, got shape {array.shape}; minigrad.stack "
+            f"joins tensors"
         )
     return array.reshape(())
 

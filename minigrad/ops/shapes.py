@@ -10,7 +10,6 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from minigrad.autograd.errors import value_error
-from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops.casting import as_tensor
@@ -51,19 +50,8 @@ def ravel(x: Any) -> Any:
 
 
 @primitive(arrays=1)
-def _flatten(x: Any, start_dim: int, end_dim: int) -> Any:
-    shape = x.shape or (1,)
-    start = normalize_axis_index(start_dim, len(shape))
-    end = normalize_axis_index(end_dim, len(shape)) + 1
-    if start >= end:
-        raise ValueError(f"start_dim {start_dim} comes after end_dim {end_dim}")
-    return x.reshape(*shape[:start], math.prod(shape[start:end]), *shape[end:])
-
-
 def flatten(x: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     """Merge neighbouring axes into one; a view where the memory allows it.
-
-    One axis alone is merged already: then the tensor stays itself.
 
     Args:
         x: Tensor or array; a 0-d tensor gets one axis.
@@ -78,9 +66,12 @@ def flatten(x: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
         >>> minigrad.flatten(minigrad.ones((2, 3, 4)), start_dim=1).shape
         minigrad.Size([2, 12])
     """
-    n = x._data.ndim if isinstance(x, Variable) else 0
-    alone = -n <= start_dim < n and -n <= end_dim < n and (start_dim - end_dim) % n == 0
-    return x if alone else _flatten(x, start_dim, end_dim)
+    shape = x.shape or (1,)
+    start = normalize_axis_index(start_dim, len(shape))
+    end = normalize_axis_index(end_dim, len(shape)) + 1
+    if start >= end:
+        raise ValueError(f"start_dim {start_dim} comes after end_dim {end_dim}")
+    return x.reshape(*shape[:start], math.prod(shape[start:end]), *shape[end:])
 
 
 def _not_all_axes(x: Any, axes: Any = None) -> str | None:
@@ -338,7 +329,7 @@ def meshgrid(*tensors: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
 # The table.
 reshape.defvjp(x=lambda g, x_shape: g.reshape(x_shape))
 ravel.defvjp(x=lambda g, x_shape: g.reshape(x_shape))
-_flatten.defvjp(x=lambda g, x_shape: g.reshape(x_shape))
+flatten.defvjp(x=lambda g, x_shape: g.reshape(x_shape))
 squeeze.defvjp(x=lambda g, x_shape: g.reshape(x_shape))
 expand_dims.defvjp(x=lambda g, x_shape: g.reshape(x_shape))
 transpose.defvjp(x=lambda g, axes: np.transpose(g, None if axes is None else _inverse(axes)))

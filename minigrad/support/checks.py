@@ -140,8 +140,10 @@ def shape_of(name: str, shape: tuple[Any, ...]) -> tuple[int, ...]:
     """The shape given as ``f(2, 3)`` or ``f((2, 3))``."""
     if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
         shape = tuple(shape[0])
+    if all(n.__class__ is int and n >= 0 for n in shape):
+        return tuple(shape)
     try:  # a tensor or an array without axes can be a length
-        lengths = tuple(n if n.__class__ is int else operator.index(n) for n in shape)
+        lengths = tuple(map(operator.index, shape))
     except TypeError:
         lengths = (-1,)
     if bool in map(type, shape) or min(lengths, default=0) < 0:

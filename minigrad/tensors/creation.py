@@ -82,7 +82,7 @@ def tensor(
         tensor([[1., 2.],
                 [3., 4.]], requires_grad=True)
     """
-    return leaf_of(to_array(data, dtype, name="tensor"), requires_grad)
+    return leaf_of(to_array(data, dtype, name="tensor", of_numbers=True), requires_grad)
 
 
 @created

@@ -39,8 +39,8 @@ from minigrad.support.tree import leaves
 from minigrad.tensors.indices import is_integer
 
 
-def set_item(tensor: Any, index: Any, value: Any, name: str = "setitem") -> None:
-    """Write ``tensor[index] = value``; errors name the function `name`."""
+def set_item(tensor: Any, index: Any, value: Any, name: str = "setitem") -> Any:
+    """Write ``tensor[index] = value``, and return the tensor; errors name the function `name`."""
     if isinstance(value, Variable) and value._data.ndim and value._data.size == 1:
         parts = index if isinstance(index, tuple) else (index,)
         if len(parts) == tensor._data.ndim and all(map(is_integer, parts)):
@@ -69,6 +69,7 @@ def set_item(tensor: Any, index: Any, value: Any, name: str = "setitem") -> None
             message if message.startswith(f"{name}:") else
             f"{name}: cannot write shape {shown} into shape {tuple(tensor.shape)}: {message}"
         ) from None  # fmt: skip
+    return tensor
 
 
 def inplace(op: Callable[P, Any], name: str = "") -> Callable[P, Tensor]:
@@ -301,18 +302,15 @@ class Fills(Variable):
 
     def copy_(self, src: Any, non_blocking: bool = False) -> Self:
         """Write the values of another tensor, or of an array, in this one's shape and dtype."""
-        set_item(self, ..., src, "copy_")
-        return self
+        return set_item(self, ..., src, "copy_")
 
     def fill_(self, value: Any) -> Self:
         """Write one number everywhere."""
-        set_item(self, ..., value, "fill_")
-        return self
+        return set_item(self, ..., value, "fill_")
 
     def zero_(self) -> Self:
         """Write 0 everywhere."""
-        set_item(self, ..., 0, "zero_")
-        return self
+        return set_item(self, ..., 0, "zero_")
 
     def zero(self) -> Self:
         """Write 0 everywhere, to a leaf too and without recording: Lucid 2's method."""
@@ -323,8 +321,7 @@ class Fills(Variable):
         """Write a number along the diagonal."""
         on_diagonal = np.zeros(self._data.shape, bool)
         np.fill_diagonal(on_diagonal, True, wrap)
-        set_item(self, on_diagonal, fill_value, "fill_diagonal_")
-        return self
+        return set_item(self, on_diagonal, fill_value, "fill_diagonal_")
 
     def apply_(self, callable: Callable[[Any], Any]) -> Self:
         """Write what a function of Python gives for each element; of constants only.

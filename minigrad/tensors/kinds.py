@@ -12,6 +12,7 @@ from minigrad.autograd import dtype_class as dtypes
 from minigrad.autograd import node
 from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.engine import detach
+from minigrad.support.checks import check_choice
 
 __all__ = [
     "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor",
@@ -30,15 +31,11 @@ class Kind(type):
 
 def dtype_of_kind(kind: Any) -> Any:
     """The dtype that `Tensor.type` and `Module.type` are given: one, or a class or its name."""
-    if kind is node.Variable.result_class or kind == "torch.Tensor":
-        return get_default_dtype()
     if isinstance(kind, str):
-        name = kind.removeprefix("torch.")
-        found = [dtype for dtype, known in NAMES.items() if known == name]
-        if not found:
-            raise ValueError(f"type: {kind!r} is not the name of a type of tensors")
-        return found[0]
-    return getattr(kind, "dtype", kind)
+        known = {"Tensor": get_default_dtype(), **{name: dtype for dtype, name in NAMES.items()}}
+        return known[check_choice("type", "the class", kind.removeprefix("torch."), known)]
+    of_all = kind is node.Variable.result_class
+    return get_default_dtype() if of_all else getattr(kind, "dtype", kind)
 
 
 class OfOneDtype(metaclass=Kind):

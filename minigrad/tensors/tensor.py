@@ -78,7 +78,8 @@ class Tensor(Methods, Fills, Variable):
 
     Raises:
         OverflowError: A number does not fit into the requested integer dtype.
-        RuntimeError: A list holds tensors that require a gradient; `minigrad.stack` joins them.
+        RuntimeError: A list holds tensors that require a gradient, or have several elements;
+            `minigrad.stack` joins them.
         TypeError: The data are not numeric, or `requires_grad` is set and the dtype is not a float.
         ValueError: A nested list is ragged, a NaN cannot become an integer, or `device` is not
             "cpu".
@@ -118,7 +119,7 @@ class Tensor(Methods, Fills, Variable):
         elif len(data) > 1:
             raise TypeError(f"Tensor: the data or the lengths of the axes expected, got {data!r}")
         else:
-            self._data = to_array(data[0], dtype, name="Tensor")
+            self._data = to_array(data[0], dtype, name="Tensor", of_numbers=True)
         if state.get().observers:
             tell("created", self)
         if requires_grad:

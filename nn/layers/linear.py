@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from minigrad import ops
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.module.base import Module
@@ -143,7 +142,7 @@ class Flatten(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Flatten the axes."""
-        return ops.flatten(input, self.start_dim, self.end_dim)
+        return functions.flatten(input, self.start_dim, self.end_dim)
 
 
 class Unflatten(Module):

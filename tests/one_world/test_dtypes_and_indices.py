@@ -48,7 +48,7 @@ clamp_max copysign_ rsub
 """
 FEW = ["float32", "float16", "int64", "uint8", "bool"]
 OPERATORS = ["+", "-", "*", "/", "//", "%", "**", "==", "<", "&", "|", "^", "<<", ">>"]
-NUMBERS = [2, 2.5, True, 0, -1]
+NUMBERS = [2.5, True, 0, -1]
 
 # `f` are floats, `i` integers, `u` uint8, `b` bools, `mask` uint8; `g` is a matrix, `c` a cube.
 CALLS = """

@@ -348,6 +348,7 @@ CONVERSIONS: dict[str, Callable[[Any, np.ndarray], Any]] = {
     "setitem": lambda x, a: a.__setitem__(..., x),
     "tensor of elements": lambda x, a: minigrad.tensor([x[0], x[1]]),
     "tensor of rows": lambda x, a: tensor([[x[0], x[1]], a]),
+    "a list of rows in an operator": lambda x, a: tensor(a) * [x, a],
     "a list in an operator": lambda x, a: a * tensor(a) + [x[0], x[1]],
     "a list in an op": lambda x, a: ops.concatenate([tensor(a), [x[0], x[1]]]),
     "a list that is written": lambda x, a: minigrad.zeros(2).__setitem__(..., [x[0], x[1]]),

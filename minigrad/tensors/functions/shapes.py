@@ -24,10 +24,10 @@ from minigrad.tensors.functions.arguments import of_numbers, part, sizes_of, spe
 __all__ = [
     "adjoint", "block_diag", "broadcast_shapes", "broadcast_to", "cartesian_prod", "cat", "chunk",
     "combinations", "concat", "concatenate", "diag", "diag_embed", "diagflat", "diagonal", "expand",
-    "flip", "fliplr", "flipud", "meshgrid", "narrow", "permute", "repeat", "repeat_interleave",
-    "reshape", "roll", "rot90", "split", "split_with_sizes", "squeeze", "stack", "swapaxes",
-    "swapdims", "t", "tensor_split", "tile", "transpose", "tril", "triu", "unbind", "unflatten",
-    "unfold", "unsqueeze",
+    "flatten", "flip", "fliplr", "flipud", "meshgrid", "narrow", "permute", "repeat",
+    "repeat_interleave", "reshape", "roll", "rot90", "split", "split_with_sizes", "squeeze",
+    "stack", "swapaxes", "swapdims", "t", "tensor_split", "tile", "transpose", "tril", "triu",
+    "unbind", "unflatten", "unfold", "unsqueeze",
 ]  # fmt: skip
 
 
@@ -118,6 +118,19 @@ view_as = reshape_as
 
 
 @spelled
+def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """Merge neighbouring axes into one; a tensor whose axes stay apart is returned itself.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.flatten(minigrad.ones(2, 3, 4), 1).shape
+        minigrad.Size([2, 12])
+    """
+    n = input._data.ndim if isinstance(input, Variable) else 0
+    alone = -n <= start_dim < n and -n <= end_dim < n and (start_dim - end_dim) % n == 0
+    return input if alone else ops.flatten(input, start_dim, end_dim)
+
+
 def unflatten(input: Any, dim: int, sizes: Sequence[int]) -> Tensor:
     """Make several axes of one.
 
