@@ -58,6 +58,7 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
             "drawn": drawn[node.id], "missing": missing.get(node.id, ""), "kept": reasons,
             "held": told.get(node.id, ""), "around": explanations.source_lines(node.line),
             "keeps": kept[node.id], "fused": node.primitive in fused, "several": node.id in several,
+            "recorded": node.recorded,
         }  # fmt: skip
 
     def about(group: Group) -> dict[str, Any]:

@@ -80,8 +80,6 @@ class Node:
         notes: For a closed module, its parameters, one a line; for an op, its numbers and other
             static arguments. Without a trace only those that its rules saved are known.
         line: Where the program made it, such as ``"train.py:31: y = x.log()"``; empty if unknown.
-        recorded: False for an op that is not in the graph, such as one under ``no_grad``, and for
-            a frozen parameter.
         cause: What keeps gradients from it: it was given without requiring one, is frozen, shares
             the values of a parameter, was detached, ran under ``no_grad``, is of an op without a
             derivative, holds integers, or was computed from such boxes only.
@@ -113,7 +111,6 @@ class Node:
     group: str | None = None
     notes: tuple[str, ...] = ()
     line: str = ""
-    recorded: bool = True
     cause: Cause = ""
     saved: tuple[Saved, ...] = ()
     value: Summary | None = field(default=None, repr=False)
@@ -128,6 +125,11 @@ class Node:
     def __post_init__(self) -> None:
         if self.primitive is None and self.kind == "op":
             object.__setattr__(self, "primitive", registry.get(self.label))
+
+    @property
+    def recorded(self) -> bool:
+        """Whether an op is in the graph, unlike under ``no_grad``; False of a frozen parameter."""
+        return not self.cause or self.kind not in ("op", "parameter")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Node:
         return self
