@@ -69,7 +69,8 @@ class Gradients:
         """
         for tensor, events in self._events.items():
             grad, last = tensor._grad, events[-1]
-            same = last.grad is None if grad is None else last.grad and last.grad() is grad
+            known = None if last.grad is None else last.grad()
+            same = known is grad and (last.grad is None) == (grad is None)
             if same and grad is not None:
                 same = not mutation.written_since(grad._data, last.stamp)
                 same = same and not (exactly and last.held.value != summary(grad._data))
