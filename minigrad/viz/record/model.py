@@ -229,6 +229,8 @@ class Diagram:
         dtype: The default dtype, which is not shown.
         steps: The backward pass, if one was traced.
         heatmaps: The weights of attention, if it was traced.
+        left: Where a value left the graph before other ops ran, ``".item() at train.py:31: ..."``;
+            empty if none did. What the program made of it is not in the graph.
     """
 
     nodes: tuple[Node, ...]
@@ -237,6 +239,7 @@ class Diagram:
     dtype: str = "float32"
     steps: tuple[Step, ...] = ()
     heatmaps: tuple[Heatmap, ...] = ()
+    left: str = ""
 
     def to_json(self) -> str:
         """Write the diagram as JSON.

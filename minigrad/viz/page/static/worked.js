@@ -18,7 +18,7 @@ function valuesOf(step, defined = {}) {
     const summary = known[name] ?? data.box(boxes.get(name))?.value ?? kept;
     if (!summary || !isWhole(summary)) throw new RangeError(`only a part of ${name} is known`);
     values.rounded ||= sizeOf(summary.shape) > SMALL;
-    return { shape: summary.shape, data: entriesOf(summary) };
+    return { shape: summary.shape, data: preciseOf(summary) };
   };
   const values = new Values(arrays, { ...terms, ...defined });
   return values;
