@@ -9,6 +9,7 @@ from pathlib import Path
 from docutils import nodes
 from latex2mathml.converter import convert
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.writers.html5 import HTML5Translator
 
 import minigrad
@@ -23,10 +24,11 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent / "tools")]
 
 extensions = [
-    "drawing", "families", "live_pages",
+    "families", "live_pages",
     "myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon",
 ]  # fmt: skip
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_fence_as_directive = ["math"]
 myst_heading_anchors = 3
 exclude_patterns = ["_build"]
 
@@ -41,6 +43,8 @@ add_module_names = False
 napoleon_custom_sections = [("Example", "example_section"), ("Shape", "params_style")]
 napoleon_use_rtype = False
 napoleon_use_ivar = True
+
+TABLES = ("changelog", "lucid_port")
 
 html_theme = "furo"
 html_title = f"minigrad {version}"
@@ -69,8 +73,15 @@ def visit_block_math(translator: HTML5Translator, node: nodes.math_block) -> Non
     raise nodes.SkipNode
 
 
+def leave_out_of_search(_: Sphinx, environment: BuildEnvironment) -> None:
+    """Keep long tables of names out of the index: they would answer every question first."""
+    for page in TABLES:
+        environment.metadata[page]["nosearch"] = True
+
+
 def setup(app: Sphinx) -> None:
     """Register the MathML visitors: browsers draw mathematics without script, font or network."""
+    app.connect("env-updated", leave_out_of_search)
     app.add_html_math_renderer(
         "mathml",
         inline_renderers=(visit_inline_math, None),

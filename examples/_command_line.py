@@ -58,8 +58,13 @@ def prepare(parser: argparse.ArgumentParser, out: Path) -> None:
         parser.error(f"cannot write into --out {out}: {error.strerror}")
 
 
-def progress(total: int, unit: str, done: int = 0) -> tuple[Iterable[int], Callable[[str], None]]:
-    """Iterate over rounds of training; returns them and a function that prints progress."""
+def progress(
+    total: int, unit: str, done: int = 0, every: int = 1
+) -> tuple[Iterable[int], Callable[[str], None]]:
+    """Iterate over rounds of training; returns them and a function that prints progress.
+
+    Where there is no progress bar, it prints for the first round, each `every`-th and the last.
+    """
     if importlib.util.find_spec("tqdm") and sys.stderr.isatty():
         from tqdm import tqdm
 
@@ -72,7 +77,12 @@ def progress(total: int, unit: str, done: int = 0) -> tuple[Iterable[int], Calla
             yield done
             done += 1
 
-    return rounds(), lambda text: print(f"{unit} {done + 1}/{total}: {text}", flush=True)
+    def say(text: str) -> None:
+        current = done + 1
+        if current % every == 0 or current in (1, total):
+            print(f"{unit} {current}/{total}: {text}", flush=True)
+
+    return rounds(), say
 
 
 def print_files(files: dict[str, Path]) -> None:

@@ -137,7 +137,7 @@ def train(
     with Checkpoint(kept if comm.size == 1 else None, done, **trained) as checkpoint:
         if resume:
             checkpoint.load()
-        rounds, say = progress(done["epochs"], "epoch", len(done["history"]))
+        rounds, say = progress(done["epochs"], "epoch", len(done["history"]), every=5)
         for _ in rounds:
             model.train()
             for batch in batches:

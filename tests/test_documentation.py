@@ -1,9 +1,9 @@
 """Whatever the documentation shows, runs: docstring examples, and every page of Markdown.
 
 In README.md, CONTRIBUTING.md, docs/ and examples/ a ```python block is executed; a ```pycon block
-is executed and what it prints is compared, as in a docstring; a ```{drawing} block is executed and
-its value drawn. The blocks of one page share their names, from top to bottom. Only docs/recipes.md
-has programs that stand alone: each is run as a script.
+is executed and what it prints is compared, as in a docstring. The picture of a graph below a block
+is the drawing of its last value. The blocks of one page share their names, from top to bottom. Only
+docs/recipes.md has programs that stand alone: each is run as a script.
 """
 
 from __future__ import annotations
@@ -126,11 +126,22 @@ def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             run_doctests([test])
             continue
         value = run(block, names, str(page))
-        if block.language == "drawing":
-            assert value.to_svg().startswith("<svg "), f"{page.name}:{block.line}: no drawing"
+        if block.picture:
+            picture = (page.parent / block.picture).read_text(encoding="utf-8")
+            assert value.to_svg() == picture, f"{block.picture} is old: python tools/drawings.py"
             rows = getattr(value, "rows", None)  # a captured step
             boxes = len(value.collapse().nodes) if rows is None else len(rows)
             assert 3 <= boxes <= MOST_BOXES, f"{page.name}:{block.line}: {boxes} boxes"
+
+
+def test_the_first_program_prints_what_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    program = blocks_of((ROOT / "README.md").read_text(encoding="utf-8"))[0]
+    run(program, {"__name__": "__main__"}, "README.md")
+    (said,) = re.findall(r"^print\(.*\) +# (.*)$", program.code, re.MULTILINE)
+    assert capsys.readouterr().out.splitlines()[0] == said
 
 
 def recipes() -> Iterator[Any]:
@@ -167,8 +178,8 @@ def test_each_chapter_of_the_guide_has_its_picture() -> None:
     assert reading.stem == "reading"
     assert {*pages, reading} == {*GUIDE.glob("*.md")} - {GUIDE / "index.md"}
     for page in pages:
-        languages = [block.language for block in blocks_of(page.read_text(encoding="utf-8"))]
-        assert languages.count("drawing") == 1, page.name
+        pictures = [block.picture for block in blocks_of(page.read_text(encoding="utf-8"))]
+        assert [*filter(None, pictures)] == [f"../_static/graphs/{page.stem}.svg"]
     exercises = r"\n## Exercises\n\n(- \[\d+\]\(\.\./learn\.md\): .*\n)+\Z"
     for page in (*pages, reading):
         assert re.search(exercises, page.read_text("utf-8")), page.name

@@ -2,6 +2,7 @@
 
     python tools/gallery.py                     all pages, into out/gallery
     python tools/gallery.py nan --out pages     some of them, into another folder
+    python tools/gallery.py --docs              docs/gallery.md with its pictures
 
 The documentation is built with these pages, and the tests open each of them in a browser.
 """
@@ -21,10 +22,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from minigrad.tracing.lines import remember_source
+from minigrad.viz.drawing.style import STYLE
 
-__all__ = ["MPIEXEC", "Example", "example", "names", "picture_of", "write_page", "write_pages"]
+__all__ = [
+    "MPIEXEC", "PICTURES", "Example", "example", "listed", "names", "picture_of", "write_page",
+    "write_pages",
+]  # fmt: skip
 
-SCRIPTS = Path(__file__).resolve().parent.parent / "examples" / "gallery"
+ROOT = Path(__file__).resolve().parent.parent
+SCRIPTS = ROOT / "examples" / "gallery"
+LISTED = ROOT / "docs" / "gallery.md"
+PICTURES = ROOT / "docs" / "_static" / "gallery"
 
 _BESIDE = Path(sys.executable).parent / "mpiexec"
 MPIEXEC = str(_BESIDE) if _BESIDE.exists() else shutil.which("mpiexec")
@@ -32,6 +40,12 @@ MPIEXEC = str(_BESIDE) if _BESIDE.exists() else shutil.which("mpiexec")
 
 RANKS = {"several_ranks": 2}
 """The scripts that run on more than one rank."""
+
+ORDER = (
+    "micrograd", "training_step", "cnn", "multi_head_attention", "encoder_layer", "gpt2", "vae",
+    "gan_step", "nan", "several_ranks",
+)  # fmt: skip
+"""In which docs/gallery.md lists them."""
 
 
 class Example(NamedTuple):
@@ -118,9 +132,31 @@ def write_pages(folder: Path, chosen: Iterable[str] | None = None) -> dict[str, 
 
 
 def picture_of(page: str) -> str:
-    """The picture that a page shows to readers without a script, as SVG."""
+    """The picture that a page shows to readers without a script, as a file of SVG."""
     start = page.index("<svg", page.index('<section id="stage"'))
-    return page[start : page.index("</svg>", start) + len("</svg>")]
+    picture = page[start : page.index("</svg>", start) + len("</svg>")]
+    return picture.replace(">", f"><style>{STYLE}</style>", 1)
+
+
+def listed() -> str:
+    """The text of docs/gallery.md: what to look at on each page, its picture and its program."""
+    introduction = LISTED.read_text(encoding="utf-8").partition("\n## ")[0]
+    sections = [
+        f"\n## {one.title}\n\n{one.text}\n\n![The graph of {one.name}.py]"
+        f"(_static/gallery/{one.name}.svg)\n\nThe program: "
+        f"[`{one.name}.py`](../examples/gallery/{one.name}.py).\n"
+        for one in map(example, ORDER)
+    ]
+    return "".join([introduction, *sections])
+
+
+def write_docs(pages: Path) -> None:
+    """Write docs/gallery.md, and a picture of each page."""
+    LISTED.write_text(listed(), encoding="utf-8")
+    for name, there in write_pages(pages).items():
+        if there:
+            page = (pages / f"{name}.html").read_text(encoding="utf-8")
+            (PICTURES / f"{name}.svg").write_text(picture_of(page), encoding="utf-8")
 
 
 def main() -> None:
@@ -129,6 +165,7 @@ def main() -> None:
     parser.add_argument(
         "--out", type=Path, default=Path("out/gallery"), help="a folder (default out/gallery)"
     )
+    parser.add_argument("--docs", action="store_true", help="docs/gallery.md and its pictures too")
     parser.add_argument("--here", action="store_true", help="in this process, on each of its ranks")
     options = parser.parse_args()
     unknown = sorted({*options.names} - {*names()})
@@ -137,6 +174,9 @@ def main() -> None:
     if options.here:
         for name in options.names:
             run(name, options.out)
+        return
+    if options.docs:
+        write_docs(options.out)
         return
     for name, there in write_pages(options.out, options.names).items():
         print(options.out / f"{name}.html" if there else f"{name}: left out, it needs MPI")

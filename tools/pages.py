@@ -1,8 +1,8 @@
 """Finds the code on a Markdown page, and runs it from top to bottom.
 
 A ```python block is executed. A ```pycon block is executed too, and the tests compare what it
-prints, as in a docstring. So is a ```{drawing} block: its last line is a graph, which the page
-shows. The blocks of one page share their names.
+prints, as in a docstring. A block above a picture of `_static/graphs` ends with a graph, and the
+tests compare the picture with its drawing. The blocks of one page share their names.
 """
 
 from __future__ import annotations
@@ -15,18 +15,23 @@ from typing import Any, NamedTuple
 
 __all__ = ["Block", "blocks_of", "evaluate", "examples_of", "run"]
 
-FENCE = re.compile(r"^( *)```(python|pycon|\{drawing\})\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(
+    r"^( *)```(?P<language>python|pycon)\n(?P<code>.*?)^ *```$"
+    r"(\n\n!\[[^]]*\]\((?P<picture>[./]*_static/graphs/\w+\.svg)\))?",
+    re.MULTILINE | re.DOTALL,
+)
 
 
 class Block(NamedTuple):
     """A piece of code on a page.
 
     Attributes:
-        language: ``"python"``, ``"pycon"`` or ``"drawing"``.
+        language: ``"python"`` or ``"pycon"``.
         line: The number of lines before its code.
         code: The code.
         start: The offset of the block in the text, with its fence.
-        end: The offset of its end.
+        end: The offset of its end, with its picture.
+        picture: The file with the drawing of its last value, seen from the page; empty if none.
     """
 
     language: str
@@ -34,6 +39,7 @@ class Block(NamedTuple):
     code: str
     start: int
     end: int
+    picture: str
 
 
 def blocks_of(text: str) -> list[Block]:
@@ -47,11 +53,12 @@ def blocks_of(text: str) -> list[Block]:
     """
     return [
         Block(
-            language=match[2].strip("{}"),
-            line=text.count("\n", 0, match.start(3)),
-            code=textwrap.dedent(match[3]),
+            language=match["language"],
+            line=text.count("\n", 0, match.start("code")),
+            code=textwrap.dedent(match["code"]),
             start=match.start(),
             end=match.end(),
+            picture=match["picture"] or "",
         )
         for match in FENCE.finditer(text)
     ]

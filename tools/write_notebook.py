@@ -52,11 +52,11 @@ Cell = dict[str, Any]
 
 
 def chapters() -> list[Path]:
-    """The pages of the guide, in the order of its table of contents."""
+    """The pages of the guide, in the order of its list."""
     contents = (GUIDE / "index.md").read_text(encoding="utf-8")
-    (tree,) = re.findall(r"^:::\{toctree\}\n(.*?)^:::$", contents, re.MULTILINE | re.DOTALL)
-    names = [line for line in tree.splitlines() if line and not line.startswith(":")]
-    return [GUIDE / f"{name}.md" for name in names]
+    return [
+        GUIDE / name for name in re.findall(r"^\d+\. \[.*\]\((\w+\.md)\)$", contents, re.MULTILINE)
+    ]
 
 
 def cells() -> Iterator[Cell]:
@@ -77,7 +77,7 @@ def cells_of(page: str, number: int) -> Iterator[Cell]:
         if block.language == "pycon":
             yield from conversation(block)
         else:
-            yield code(block.code, drawn=block.language == "drawing")
+            yield code(block.code, drawn=bool(block.picture))
     yield from prose(page[place:])
 
 
@@ -117,8 +117,9 @@ def indent_of(line: str) -> int:
 
 
 def prose(markdown: str) -> Iterator[Cell]:
-    """A text cell; links point to the pages of the documentation."""
+    """A text cell; links point to the pages of the documentation, and formulas are a notebook's."""
     if markdown.strip():
+        markdown = re.sub(r"^```math\n(.*?)\n```$", r"$$\n\1\n$$", markdown, flags=re.M | re.S)
         yield text(
             re.sub(r"\]\((?!\w+:)([\w./]+\.(?:md|svg))", r"](../docs/guide/\1", markdown).strip()
         )

@@ -20,7 +20,7 @@ import minigrad
 from minigrad import Tensor, nn, optim
 from minigrad.nn import functional as F
 
-PAGE = (Path(__file__).resolve().parents[2] / "examples/lucid_port.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).resolve().parents[2] / "docs/lucid_port.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
 MODEL = SECTIONS["A model for which only the imports change"]
 (LUCIDS,) = re.findall(r"^```py\n(.*?)^```$", MODEL, re.MULTILINE | re.DOTALL)
