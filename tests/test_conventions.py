@@ -21,8 +21,8 @@ ROOT = Path(__file__).resolve().parent.parent
 LAYERS = [
     "support", "autograd", "tracing", "debugging", "ops", "transforms", "random", "tensors",
     "_tensor", "linalg", "special", "distributions", "optim", "data", "nn", "func", "io",
-    "distributed", "pretrained", "onnx", "compiler", "viz", "interop", "einops", "torch", "lucid",
-    "checking", "learn", "__init__", "__main__",
+    "distributed", "pretrained", "onnx", "compiler", "checking", "viz", "interop", "einops",
+    "torch", "lucid", "learn", "__init__", "__main__",
 ]  # fmt: skip
 
 

@@ -241,7 +241,9 @@ def _run_decomposition(op: Primitive, values: Sequence[Any]) -> Any:
     """Run the parts of a fused op, in a frame of its name."""
     frame = FunctionCall(op.name, next(clock), state.get().frame, fused=True)
     with changed(frame=frame):
-        return op.call_with(op.decomposition, mapped(wrap, values, _ndarray))
+        result = op.call_with(op.decomposition, mapped(wrap, values, _ndarray))
+    tell("decomposed", op, values, result, frame)
+    return result
 
 
 # Results --------------------------------------------------------------------------------------

@@ -138,6 +138,9 @@ class Observer(StateChange):
     def left(self, tensor: Variable, door: str) -> None:
         """See values that went to Python or elsewhere, by ``".item()"``, ``"bool()"`` ..."""
 
+    def decomposed(self, op: Primitive, values: Sequence[Any], result: Any, frame: Frame) -> None:
+        """See a fused op that ran as its parts, in a frame of its name, and their result."""
+
     def entered(self, module: Any) -> None:
         """See a call of a module, whether it runs an op or not, or a read of a container."""
 

@@ -66,6 +66,8 @@ class Options:
             leave out.
         side_effects: Whether the forward or a rule does more than compute, such as to exchange
             messages with other ranks. Tools that measure an op do not run such an op again.
+        holds_back: Name of a static argument, a row of the differentiable ones that gets no
+            gradient by definition, or None.
         explain_error: Called with the arguments when the forward raised. What it returns becomes
             the message of the error, after the op's name.
         compares: Whether it compares two arrays, or their truth: integers stay what they are.
@@ -83,6 +85,7 @@ class Options:
     axes: tuple[Any, ...] = ()
     random_keys: tuple[str, ...] = ()
     side_effects: bool = False
+    holds_back: str = ""
     explain_error: ExplainError | None = None
     compares: bool = False
     casts: bool = False

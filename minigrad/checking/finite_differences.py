@@ -42,17 +42,23 @@ PRECISION = {
 }
 
 
+ROUNDING = 8
+"""The rounding error of a function, in units of the precision of its outputs."""
+
+
 class Probe:
     """A function at a point: its gradient, and its slopes along lines through the point.
 
     The function is called with `arguments`, and returns a tensor, or tuples, lists and dicts of
-    them. The tensors in `moved` require grad. `seed` chooses the weights of the outputs. `limits`
-    are the step and the tolerances that a user asked for in the place of those of the dtype.
+    them. The tensors in `moved` require grad. `seed` chooses the weights of the outputs, if none
+    are given. `limits` are the step and the tolerances that a user asked for in the place of those
+    of the dtype.
     """
 
     def __init__(
         self, function: Callable[..., Any], arguments: Sequence[Any], moved: dict[str, Any],
         seed: int = 0, limits: Mapping[str, float] = {},
+        weights: Sequence[np.ndarray] | None = None,
     ) -> None:  # fmt: skip
         self.function = function
         self.arguments = arguments
@@ -74,14 +80,20 @@ class Probe:
         rng = np.random.default_rng([seed, 0])
         # Of one number, the error message shows the derivative itself.
         one = sum(array.size for array in first) == 1
-        self.weights = [
-            np.ones(array.shape) if one else rng.standard_normal(array.shape) for array in first
-        ]
+        self.weights = (
+            weights
+            if weights is not None
+            else [
+                np.ones(array.shape) if one else rng.standard_normal(array.shape) for array in first
+            ]
+        )
         self.at_point = self._weighted(first)
         dtypes = [tensor._data.dtype for tensor in self.tensors]
         dtypes += [array.dtype for array in first if array.dtype.kind == "f"]
         least = min(dtypes, key=lambda dtype: dtype.itemsize)
         self.precision = dataclasses.replace(PRECISION[least], **limits)
+        self._rounded = ROUNDING * float(np.finfo(least).eps)
+        self._sizes = self._weighted(first, np.abs), 0.0
 
     def outputs(self) -> list[Any]:
         """The tensors that the function returns, from the same random state each time."""
@@ -107,19 +119,36 @@ class Probe:
     def _arrays(self) -> list[np.ndarray]:
         return [output._data for output in self.outputs()]
 
-    def _weighted(self, arrays: Sequence[np.ndarray]) -> float:
+    def _weighted(
+        self, arrays: Sequence[np.ndarray], part: Callable[[Any], Any] = np.asarray
+    ) -> float:
+        """The weighted sum, or that of a `part` of each product; what has no weight may be inf."""
         pairs = zip(self.weights, arrays, strict=True)
-        return float(sum((w * np.asarray(a, np.float64)).sum() for w, a in pairs))
+        products = (w[w != 0] * np.asarray(a, np.float64)[w != 0] for w, a in pairs)
+        return float(sum(part(product).sum() for product in products))
 
     def gradient(self) -> list[np.ndarray]:
         """The gradient of the weighted sum by automatic differentiation, an array per tensor."""
-        return self.pull(self.outputs())
+        found = self.pull(self.outputs())
+        moved = (tensor._data.astype(float) for tensor in self.tensors)
+        products = [np.abs(g * x) for g, x in zip(found, moved, strict=True)]
+        sizes = sum(float(one[np.isfinite(one)].sum()) for one in products)
+        self._sizes = self._sizes[0], sizes
+        return found
 
     def pull(self, outputs: Sequence[Any]) -> list[np.ndarray]:
         """The same from the outputs of a call."""
         weights = [w.astype(y.dtype) for w, y in zip(self.weights, outputs, strict=True)]
         found = pulled(outputs, self.tensors, weights, create=False)
         return [gradient._data.astype(float) for gradient in found]
+
+    def allowed(self, analytic: float, numeric: float, step: float, finer: float) -> float:  # noqa: ARG002
+        """The error that a difference with this step may have, the usual one times `finer`."""
+        return self.precision.atol + self.precision.rtol * max(abs(analytic), abs(numeric))
+
+    def rounding(self, step: float) -> float:
+        """The rounding error of a difference with this step, of the outputs and of the inputs."""
+        return self._rounded * sum(self._sizes) / step
 
     def step(self, size: float) -> float:
         """The step of a difference at numbers of the given size."""

@@ -1,12 +1,10 @@
 """Compare gradients with finite differences, and name the op whose rule is wrong.
 
-An entry that differs may still be right. If a finer step agrees, the function has large curvature.
-If the slopes from both sides differ at every step, it has a kink there. If they grow without bound,
-it jumps. Of the other entries, the one with the largest error is reported.
+Of the entries that are wrong, the one with the largest error is reported; `comparison` says which
+are. Where none is, but a difference tells nothing of one, the error says why.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,12 +13,13 @@ import numpy as np
 from minigrad.autograd.grad_mode import enable_grad
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
+from minigrad.checking.comparison import along_random_lines, by_size, every_entry, judged
 from minigrad.checking.errors import GradientError, NotDifferentiableError
-from minigrad.checking.finite_differences import Line, Probe, moved_tensors
+from minigrad.checking.finite_differences import Probe, moved_tensors
 from minigrad.checking.wrong_rule import op_at_fault
 from minigrad.transforms.evaluation import pulled
 
-_FINER = (1 / 8, 1 / 64)
+NOTHING = "a finite difference tells nothing of the function here"
 _SWITCHES = {
     "check_backward_ad", "check_batched_forward_grad", "check_batched_grad", "check_forward_ad",
     "check_fwd_over_rev", "check_grad_dtypes", "check_rev_over_rev", "check_undefined_grad",
@@ -48,7 +47,8 @@ def gradcheck(
         rtol: The relative error allowed.
         raise_exception: Whether derivatives that differ are an error; else False is returned.
         fast_mode: Check one random direction only, if `directions` is None.
-        directions: The number of random directions to check; None checks every element.
+        directions: The number of random directions to check, besides one for the entries of each
+            size of the gradient; None checks every element.
         seed: Chooses the directions and the weights of the outputs.
         **switches: PyTorch's `nondet_tol`, `masked` and ``check_...``, which choose among its ways
             to compute a gradient; here there is one.
@@ -156,7 +156,7 @@ def _second_order(
     for where, plain, recorded in zip(inner.names, inner.gradient(), gradient(), strict=True):
         for index in np.ndindex(plain.shape):
             one, other = float(plain[index]), float(recorded._data[index])
-            if _excess(one, other, inner) > 1:
+            if not abs(one - other) <= inner.allowed(one, other, 0, 1):
                 raise GradientError(
                     f"gradgradcheck: {where} of shape {tuple(plain.shape)} at index {index}: the "
                     f"gradient is {one:.10g}, with create_graph=True {other:.10g}"
@@ -189,62 +189,29 @@ def of_the_gradient(
     return gradient, Probe(gradient, (), moved, seed, limits)
 
 
-@dataclass(frozen=True)
-class _Entry:
-    """A derivative to compare: a line, and the derivative along it by the gradient."""
-
-    where: str
-    line: Line
-    step: float
-    analytic: float
-
-
 def _compare(name: str, probe: Probe, directions: int | None, seed: int) -> None:
     """Compare all entries, and raise an error for the one with the largest error."""
-    every = list(entries(probe, directions, seed))
-    wrong: list[tuple[float, str]] = []
-    kinks: list[str] = []
-    for entry in every:
-        slopes = [probe.along(entry.line, entry.step)]
-        numeric = sum(slopes[0]) / 2
-        excess = _excess(entry.analytic, numeric, probe)
-        if excess <= 1:
-            continue
-        slopes += [probe.along(entry.line, entry.step * finer) for finer in _FINER]
-        if any(_excess(entry.analytic, sum(pair) / 2, probe) <= 1 for pair in slopes):
-            continue
-        why = _not_differentiable(slopes, probe)
-        if why:
-            kinks.append(f"{entry.where}: {why} (analytic {entry.analytic:.10g})")
-        else:
-            numbers = f"analytic {entry.analytic:.10g}, numeric {numeric:.10g}"
-            wrong.append((excess, f"{entry.where}: {numbers}"))
-    if wrong:
-        _, worst = max(wrong, key=lambda found: found[0])
-        raise GradientError(f"{name}: {worst} (the worst of {len(wrong)} of {len(every)})")
-    if kinks:
-        raise NotDifferentiableError(
-            f"{name}: the function is not differentiable here, move the input: {kinks[0]} "
-            f"({len(kinks)} of {len(every)})"
-        )
-
-
-def entries(probe: Probe, directions: int | None, seed: int) -> Iterator[_Entry]:
-    """All elements, or so many random directions."""
     gradient = probe.gradient()
-    if directions is not None:
-        step = probe.step(probe.norm())
-        for i, line in enumerate(probe.random_lines(directions, seed)):
-            analytic = sum(float((gradient[k] * d).sum()) for k, d in line.items())
-            yield _Entry(f"along random direction {i}", line, step, analytic)
-        return
-    for k, (name, tensor) in enumerate(zip(probe.names, probe.tensors, strict=True)):
-        for index in np.ndindex(tensor.shape):
-            direction = np.zeros(tensor.shape)
-            direction[index] = 1.0
-            where = f"{name} of shape {tuple(tensor.shape)} at index {index}"
-            step = probe.step(abs(float(tensor._data[index])))
-            yield _Entry(where, {k: direction}, step, float(gradient[k][index]))
+    if directions is None:
+        entries = [*every_entry(probe, gradient)]
+    else:
+        entries = [*along_random_lines(probe, gradient, directions, seed)]
+        entries += by_size(probe, gradient, seed)
+    found = [judged(probe, gradient, entry) for entry in entries]
+    if wrong := [one for one in found if one.wrong]:
+        worst = max(wrong, key=lambda one: one.excess)
+        numbers = f"analytic {worst.entry.analytic:.10g}, numeric {worst.numeric:.10g}"
+        raise GradientError(
+            f"{name}: {worst.entry.where}: {numbers} (the worst of {len(wrong)} of {len(found)})"
+        )
+    if unmeasured := [one for one in found if one.unmeasured]:
+        first = unmeasured[0]
+        kinks = "the function is not differentiable here"
+        raise NotDifferentiableError(
+            f"{name}: {kinks if first.kink else NOTHING}, move the input: "
+            f"{first.entry.where}: {first.unmeasured} (analytic {first.entry.analytic:.10g}) "
+            f"({len(unmeasured)} of {len(found)})"
+        )
 
 
 def directional_derivatives(
@@ -261,27 +228,5 @@ def directional_derivatives(
     probe = Probe(function, arguments, moved_tensors(function, arguments), seed)
     return [
         (entry.analytic, probe.central(entry.line, entry.step * finer))
-        for entry in entries(probe, directions, seed)
+        for entry in along_random_lines(probe, probe.gradient(), directions, seed)
     ]
-
-
-def _excess(analytic: float, numeric: float, probe: Probe) -> float:
-    """The error divided by the allowed error: above 1 is wrong."""
-    limits = probe.precision
-    allowed = limits.atol + limits.rtol * max(abs(analytic), abs(numeric))
-    excess = abs(analytic - numeric) / allowed
-    return excess if np.isfinite(excess) else np.inf
-
-
-def _not_differentiable(slopes: Sequence[tuple[float, float]], probe: Probe) -> str:
-    """Why there is no derivative, from the slopes of both sides; empty if they converge."""
-    (right, left), (finest_right, finest_left) = slopes[0], slopes[-1]
-    gap, finest = abs(right - left), abs(finest_right - finest_left)
-    limits = probe.precision
-    if not finest > limits.atol + limits.rtol * max(abs(finest_right), abs(finest_left)):
-        return ""
-    if finest > 8 * gap:
-        return f"it jumps: its slopes grow from {right:.4g} to {finest_right:.4g} at a finer step"
-    if finest > gap / 2:
-        return f"its slope is {left:.6g} from the left and {right:.6g} from the right"
-    return ""

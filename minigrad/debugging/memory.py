@@ -1,6 +1,6 @@
 """The memory that a graph keeps alive until its backward pass, by op."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,26 +78,61 @@ def graph_memory(*outputs: Any) -> GraphMemory:
     for output in outputs:
         if not isinstance(output, Variable):
             raise TypeError(f"graph_memory: tensors expected, got {type(output).__name__}")
-    behind = [*nodes_behind(*map(history, outputs))]
-    leaves = [node.tensor for node in behind if isinstance(node, Leaf)]
-    of_leaves = {id(owner(tensor._data)) for tensor in leaves if tensor is not None}
-    seen: dict[int, np.ndarray] = {}  # kept alive, so that no address is used twice
-    leaf_nbytes = 0
-    tallies: dict[Primitive, list[int]] = {}
-    nodes = [node for node in behind if isinstance(node, Node)]
-    for node in sorted(nodes, key=lambda node: node.stamp):
+    kept, tallies = KeptMemory(), dict[Primitive, list[int]]()
+    for node, sizes in kept.add(*map(history, outputs)):
         tally = tallies.setdefault(node.plan.op, [0, 0])
         tally[0] += 1
-        for memory in map(owner, () if node.freed else arrays(node.saved)):
-            if id(memory) in seen:
-                continue
-            seen[id(memory)] = memory
-            if id(memory) in of_leaves:
-                leaf_nbytes += memory.nbytes
-            else:
-                tally[1] += memory.nbytes
+        tally[1] += sum(sizes)
     ops = [(op.name, count, nbytes) for op, (count, nbytes) in tallies.items()]
-    return GraphMemory(tuple(sorted(ops, key=lambda op: (-op[2], op[0]))), leaf_nbytes)
+    return GraphMemory(tuple(sorted(ops, key=lambda op: (-op[2], op[0]))), kept.leaf_nbytes)
+
+
+class KeptMemory:
+    """The memory that some graphs keep alive: each array once, for the oldest node that saved it.
+
+    `saved` gives the arrays that a node counts for.
+    """
+
+    def __init__(self, saved: Callable[[Node], Iterable[Any]] | None = None) -> None:
+        self.leaf_nbytes = 0
+        self._saved = saved or (lambda node: [array for _, array in saved_arrays(node)])
+        self._nodes: set[Node | Leaf] = set()
+        self._seen: dict[int, Any] = {}  # kept alive, so that no address is used twice
+        self._of_leaves: set[int] = set()
+
+    def add(self, *edges: Any) -> Iterator[tuple[Node, list[int]]]:
+        """The nodes behind some edges that are new here, and the new bytes of each saved array."""
+        behind = [*nodes_behind(*edges, known=self._nodes)]
+        self._nodes.update(behind)
+        tensors = [node.tensor for node in behind if isinstance(node, Leaf)]
+        self._of_leaves |= {id(owner(tensor._data)) for tensor in tensors if tensor is not None}
+        nodes = [node for node in behind if isinstance(node, Node)]
+        for node in sorted(nodes, key=lambda node: node.stamp):
+            yield node, [self._new(array) for array in self._saved(node)]
+
+    def _new(self, array: Any) -> int:
+        """The bytes of the memory of an array, if that is new here, and of no leaf."""
+        memory = owner(array) if isinstance(array, np.ndarray) else array
+        if id(memory) in self._seen:
+            return 0
+        self._seen[id(memory)] = memory
+        if id(memory) not in self._of_leaves:
+            return memory.nbytes
+        self.leaf_nbytes += memory.nbytes
+        return 0
+
+
+def saved_arrays(node: Node) -> Iterator[tuple[str, Any]]:
+    """The arrays and NumPy's numbers that a node keeps, with names; none once its step has run.
+
+    The arrays of a tuple are numbered: ``mean[0]``, ``mean[1]``.
+    """
+    if node.freed:
+        return
+    for name, value in zip(node.plan.saved_names, node.saved, strict=True):
+        several = [value] if isinstance(value, np.generic) else [*arrays(value)]
+        for i, array in enumerate(several):
+            yield f"{name}[{i}]" if len(several) > 1 else name, array
 
 
 def arrays(saved: Any) -> Iterator[np.ndarray]:

@@ -247,7 +247,7 @@ class RowUpdate(IndexUpdate):
         return self.tensor_class._of(indices, values, self.shape)
 
 
-@primitive
+@primitive(holds_back="padding_idx")
 def embedding(ids: Any, weight: Any, padding_idx: int | None = None, sparse: bool = False) -> Any:
     """Rows of a table (rows, width) by index, ``weight[ids]``: see `nn.functional.embedding`."""
     if ids.dtype.kind not in "iu":

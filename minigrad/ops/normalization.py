@@ -222,6 +222,7 @@ def _layer_norm_pull(
 layer_norm.defformula(
     """
     axes = tuple(range(-ndim, 0))  # the last ndim
+    rows = tuple(range(g.ndim - ndim))  # the axes before them
     weight = 1 if weight is None else weight  # 1 where there is none
     bias = 0 if bias is None else bias  # 0 where there is none
     u = g * weight
@@ -231,8 +232,8 @@ layer_norm.defformula(
     mean="mean(x, axes)",
     rstd="1 / sqrt(mean((x - mean(x, axes)) ** 2, axes) + eps)",
     x="rstd * (u - mean(u, axes) - z * mean(u * z, axes))",
-    weight="g * z",
-    bias="g",
+    weight="sum(g * z, rows)",
+    bias="sum(g, rows)",
 )
 
 
@@ -308,6 +309,7 @@ def _rms_norm_pull(
 rms_norm.defformula(
     """
     axes = tuple(range(-ndim, 0))  # the last ndim
+    rows = tuple(range(g.ndim - ndim))  # the axes before them
     weight = 1 if weight is None else weight  # 1 where there is none
     u = g * weight
     z = rstd * x
@@ -315,7 +317,7 @@ rms_norm.defformula(
     out="z * weight",
     rstd="1 / sqrt(mean(x ** 2, axes) + eps)",
     x="rstd * (u - z * mean(u * z, axes))",
-    weight="g * z",
+    weight="sum(g * z, rows)",
 )
 
 

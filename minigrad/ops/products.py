@@ -364,7 +364,11 @@ matmul.defformula(
     b = b[:, None] if b.ndim == 1 else b  # a vector counts as a column
     """,
     a="g @ b.mT",
-    b="a.mT @ g",
+    b="""
+    g = _rows(g) if len(b_shape) == 2 < a.ndim else g  #
+    a = _rows(a) if len(b_shape) == 2 < a.ndim else a  # a vector, and leading axes, count as rows
+    a.mT @ g
+    """,
 )
 linear.defformula(
     """

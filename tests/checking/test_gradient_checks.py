@@ -127,7 +127,7 @@ def test_the_message_says_where_and_what() -> None:
     assert found
     analytic, numeric = map(float, found.groups())
     np.testing.assert_allclose(analytic / numeric, 2.0, rtol=1e-5)
-    with pytest.raises(GradientError, match=r"direction 0: analytic \S+, numeric \S+"):
+    with pytest.raises(GradientError, match=r"at index .*: analytic \S+, numeric \S+"):
         gradcheck(WRONG["sign"], variable(2, 3), directions=1)
     assert issubclass(GradientError, AssertionError)
 
@@ -143,7 +143,7 @@ def test_the_step_suits_the_dtype(dtype: Any, directions: int | None) -> None:
     with pytest.raises(GradientError):
         gradcheck(planted(lambda g, x: g * 2 * x * x), x, directions=directions)
     with pytest.raises(GradientError):
-        gradcheck(cube, x, eps=1.0, rtol=1e-6, atol=1e-9, directions=directions)
+        gradcheck(cube, x, eps=1e-5, rtol=1e-6, atol=1e-9, directions=directions)
 
 
 @pytest.mark.parametrize("make", [lambda x: x.detach(), lambda x: x[:1].broadcast_to(3)])

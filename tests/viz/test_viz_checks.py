@@ -86,7 +86,7 @@ def test_a_kink_is_said_on_the_page_and_in_the_report() -> None:
     with viz.trace() as traced:
         F.relu(x).sum().backward()
     text = viz.explain(traced)
-    assert "a kink: the slope is" in text
+    assert "not measurable here: its slope is" in text
     assert "beside it, " in text
 
 

@@ -62,6 +62,7 @@ def _answers(share: Share) -> Iterator[Answer]:
 
 def summed_axes(raw: Shape, shape: Shape) -> list[int]:
     """The axes of `raw` that are summed to undo broadcasting from `shape`."""
+    shape = shape[max(len(shape) - len(raw), 0) :]  # more axes than that have length 1
     added = len(raw) - len(shape)
     stretched = [a + added for a, length in enumerate(shape) if length == 1 != raw[a + added]]
     return [*range(added), *stretched]

@@ -7,17 +7,18 @@ import math
 import re
 import textwrap
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Node as Record
 from minigrad.autograd.node import node_of
-from minigrad.autograd.primitives import Primitive, by_numpy, registry
+from minigrad.autograd.primitives import Primitive, registry
 from minigrad.debugging.memory import readable
 from minigrad.debugging.tables import Text
 from minigrad.tensors.tensor import Tensor
+from minigrad.transforms.batching import RULES, elementwise
 from minigrad.viz.explanation.explanations import argument_sources, summed_axes
 from minigrad.viz.formula import Formula, formula_of
 from minigrad.viz.formula import notation as n
@@ -41,11 +42,9 @@ WIDTH = 100
 OWN, NEXT_ROW = r"\text{its own rule}", " \\\\\n"
 """In LaTeX, the sign for a rule without a formula; and the end of an equation."""
 
-_CALLS: Mapping[Any, Any] = by_numpy
-
-ELEMENTWISE = frozenset(
-    call.op for function, call in _CALLS.items() if getattr(function, "signature", 0) is None
-) | {registry[name] for name in ("where", "clip", "broadcast_to")}
+ELEMENTWISE = {op for op, rule in RULES.items() if rule is elementwise} - {
+    registry[name] for name in ("solve_triangular", "vecdot")
+} | {registry[name] for name in ("broadcast_to", "masked_fill")}
 """Ops whose rules return cotangents in the shape of the output, which the engine un-broadcasts."""
 
 
@@ -236,14 +235,12 @@ class _Writer:
             value, *rule = _rule(found) if found is not None else ["its own rule"]
             yield from _wrapped(f"{part.name}: {value}", "  ")
             yield from _wrapped(self._sent(part, self.next_step(part.target, number)), "    ")
-            if part.kink is not None:
-                before, after = part.kink
-                yield f"    a kink: the slope is {before:.3g} on one side, {after:.3g} on the other"
+            if part.unchecked:
+                what = "not checked" if part.check is None else "a finite difference"
+                yield from _wrapped(f"{what}: {part.unchecked}", "    ")
             if part.check is not None:
-                beside = "beside it, " if part.kink is not None else ""
+                beside = "beside it, " if part.unchecked else ""
                 yield f"    {beside}{part.check:.1e} from a finite difference"
-            elif part.unchecked:
-                yield f"    not checked: {part.unchecked}"
             for line in rule:
                 yield from _wrapped(line, "    ")
 
@@ -257,7 +254,13 @@ class _Writer:
             yield rf"\paragraph{{Step {number}: \texttt{{{label}}}{where}}}"
             if told := self._arguments(number, step):
                 yield re.sub("`(.*?)`(?=, |$)", r"\\texttt{\1}", prose(told)) + "."
-            found = [(part.name, _formula(node, step, part)) for part in step.parts]
+            found = [
+                (
+                    part.name,
+                    _formula(node, step, part, summed_axes(part.raw_shape, part.sent.shape)),
+                )
+                for part in step.parts
+            ]
             rows = (f"{_gradient(name)} &= {one.latex if one else OWN}" for name, one in found)
             yield from (r"\begin{align*}", NEXT_ROW.join(rows), r"\end{align*}")
             notes = [note for _, one in found if one is not None for note in one.notes]
@@ -294,9 +297,9 @@ class _Writer:
         return text
 
 
-def _formula(node: Node, step: Step, part: Part) -> Formula | None:
-    """The formula of a gradient, for the call of this step."""
-    return formula_of(node.primitive, part.name, step.given or {})
+def _formula(node: Node, step: Step, part: Part, axes: Sequence[int] = ()) -> Formula | None:
+    """The formula of a gradient, for the call of this step, summed over some axes."""
+    return formula_of(node.primitive, part.name, step.given or {}, axes)
 
 
 def _gradient(name: str) -> str:

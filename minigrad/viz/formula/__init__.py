@@ -11,9 +11,9 @@ compute every formula of minigrad and compare it with its rule.
 """
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, Literal
@@ -23,8 +23,9 @@ from minigrad.autograd.primitives import Primitive, registry
 from minigrad.viz.formula.definitions import Reading, for_call, in_simple_terms
 from minigrad.viz.formula.printers import latex, mathml, text
 from minigrad.viz.formula.reader import Unreadable, read, read_written
+from minigrad.viz.formula.signs import shrunk
 from minigrad.viz.formula.sources import source
-from minigrad.viz.formula.terms import Call, Variable
+from minigrad.viz.formula.terms import Call, Constant, Variable
 from minigrad.viz.formula.typesetting import Typesetter
 
 __all__ = ["Formula", "formula_of", "formulas", "reading_of", "readings"]
@@ -102,18 +103,22 @@ def formulas(op: Any, /, **given: Any) -> dict[str, Formula]:
 
 
 def formula_of(
-    op: Primitive | None, argument: str, values: Mapping[str, Any] = MappingProxyType({})
-) -> Formula | None:
+    op: Primitive | None, argument: str, values: Mapping[str, Any] = MappingProxyType({}),
+    axes: Sequence[int] = (),
+) -> Formula | None:  # fmt: skip
     """Find the formula of an argument of an op, such as ``"a"`` or ``"tensors[2]"``, for a call.
 
-    `values` are those of the arguments and of saved arrays, as far as they are known. None if
-    there is no formula, or the op is not known any more.
+    `values` are those of the arguments and of saved arrays, as far as they are known. It is summed
+    over the `axes` along which the argument was broadcast. None if there is no formula, or the op
+    is not known any more.
     """
     name = argument.partition("[")[0]
     if op is None or name not in _known(op):
         return None
     rule, reading, formula = _known(op)[name]
     called = for_call(reading, values, op)
+    if axes and not isinstance(called.value, Constant):
+        called = replace(called, value=Call(shrunk, (called.value, Constant(tuple(axes)))))
     return formula if called is reading else _formula(op, rule, called)
 
 

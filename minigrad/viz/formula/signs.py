@@ -19,7 +19,7 @@ from minigrad.ops.diagonals import scatter_diagonal
 from minigrad.ops.indexing import IndexUpdate, integers
 from minigrad.ops.pooling import sum_pool_transpose
 from minigrad.viz.formula import notation as n
-from minigrad.viz.formula.terms import Call, Term
+from minigrad.viz.formula.terms import Call, Constant, Term
 
 if TYPE_CHECKING:
     from minigrad.viz.formula.typesetting import Typesetter
@@ -47,6 +47,11 @@ def spread(x: Any, shape: tuple[int, ...], axis: Any = None) -> Any:
     return np.broadcast_to(np.reshape(x, kept), shape)
 
 
+def shrunk(x: Any, axes: tuple[int, ...]) -> Any:
+    """The sum over the axes along which an argument was broadcast."""
+    return np.sum(x, axes)
+
+
 NAMES: dict[str, Any] = {
     "sum": added, "mean": averaged, "spread": spread, "inv": np.linalg.inv,
     "where": np.where, "abs": np.absolute, "max": np.maximum, "min": np.minimum,
@@ -71,6 +76,11 @@ def _large(sign: str) -> Entry:
         return n.Large(sign, t.value(x), t.axis(axis))
 
     return entry
+
+
+def _over_broadcast(t: Typesetter, x: Term, axes: Constant) -> n.Notation:
+    numbers = ", ".join(map(str, axes.value))
+    return n.Large("Σ", t.value(x), n.Words(f"ax{'es' if len(axes.value) > 1 else 'is'} {numbers}"))
 
 
 def _over(words: str) -> Entry:
@@ -155,6 +165,7 @@ SIGNS: Mapping[Any, Entry] = {
     # Over axes
     np.sum: _large("Σ"),
     added: _large("Σ"),
+    shrunk: _over_broadcast,
     np.prod: _large("Π"),
     np.mean: _reduction("mean"),
     averaged: _reduction("mean"),

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from minigrad.autograd.dtypes import get_default_dtype
@@ -18,12 +19,13 @@ Readers = dict[Entry, dict[Frame | None, None]]
 
 
 def assemble(
-    entries: Iterable[Entry], outputs: Iterable[tuple[str, Entry]], names: Mapping[Any, str]
-) -> tuple[Graph, dict[Entry, str]]:
+    entries: Iterable[Entry], outputs: Iterable[tuple[str, Entry]], names: Mapping[Any, str],
+    kept: Mapping[Frame, tuple[int, ...]] = MappingProxyType({}),
+) -> tuple[Graph, dict[Entry, str]]:  # fmt: skip
     """Number the entries, name the tensors among them, and put each into the call around it.
 
     Each entry comes after what it reads, and may come again. `names` gives names to leaves; they
-    replace the names of parameters.
+    replace the names of parameters. `kept` are the bytes that fused ops keep that were opened.
     """
     entries = list(dict.fromkeys(entries))
     dtype = get_default_dtype().name
@@ -31,7 +33,7 @@ def assemble(
     parameters = _parameter_names(readers)
     labels = _input_names(entries, names, parameters) | parameters
     labels |= {leaf: names[leaf] for leaf in labels if names.get(leaf)}
-    groups, home_of = _calls(entries)
+    groups, home_of = _calls(entries, kept)
     nodes, edges = list[Node](), list[Edge]()
     ids: dict[Entry, str] = {}
 
@@ -79,7 +81,7 @@ def assemble(
 
 
 def _calls(
-    entries: Sequence[Entry],
+    entries: Sequence[Entry], kept: Mapping[Frame, tuple[int, ...]]
 ) -> tuple[tuple[Group, ...], dict[Frame | None, str | None]]:
     """The calls of modules and functions as groups, and the id of the group of each."""
     homes = _homes(entries)
@@ -100,6 +102,7 @@ def _calls(
             scope = module_call(frame)
             path = "" if scope is None else scope.path
             more: Any = {"samples": frame.samples, "fused": frame.fused}
+            more["kept"] = kept.get(frame, ())
             groups.append(Group(own, frame.name, path, "", around, **more))
             continue
         key = keys[frame]
@@ -119,13 +122,13 @@ def _homes(entries: Iterable[Entry]) -> dict[Frame | None, Frame | None]:
     """
     ops = Counter[Frame]()
     for entry in entries:
-        for frame in _frames(entry.frame) if entry.box.kind == "op" else ():
+        for frame in calls_around(entry.frame) if entry.box.kind == "op" else ():
             ops[frame] += 1
             if isinstance(frame, FunctionCall) and frame.fused and ops[frame] > 1:
                 break
     homes: dict[Frame | None, Frame | None] = {None: None}
     for entry in entries:
-        for frame in reversed(_frames(entry.frame)):
+        for frame in reversed(calls_around(entry.frame)):
             if frame not in homes:
                 around = homes[frame.around]
                 alone = ops[frame] < 2 or (around is not None and ops[frame] == ops[around])
@@ -134,7 +137,7 @@ def _homes(entries: Iterable[Entry]) -> dict[Frame | None, Frame | None]:
     return homes
 
 
-def _frames(frame: Frame | None) -> list[Frame]:
+def calls_around(frame: Frame | None) -> list[Frame]:
     """A call and those around it, the innermost first."""
     found = []
     while frame is not None:
@@ -155,9 +158,9 @@ def _readers(entries: Iterable[Entry]) -> Readers:
 
 def _common(calls: Sequence[Frame | None]) -> Frame | None:
     """The innermost call around all of these."""
-    common = _frames(calls[0])
+    common = calls_around(calls[0])
     for call in calls[1:]:
-        held = set(_frames(call))
+        held = set(calls_around(call))
         common = [outer for outer in common if outer in held]
     return common[0] if common else None
 

@@ -11,6 +11,7 @@ from minigrad import random
 from minigrad.autograd.grad_mode import enable_grad
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, data_of
+from minigrad.debugging.memory import KeptMemory
 from minigrad.nn import Cache, Module
 from minigrad.nn.attention.cache import KVCache
 from minigrad.support.signatures import signature_of
@@ -18,7 +19,7 @@ from minigrad.tensors.creation import tensor
 from minigrad.tensors.tensor import Tensor
 from minigrad.transforms.structure import flatten, rebuilt
 from minigrad.viz.record.assembly import assemble
-from minigrad.viz.record.entries import note_scalars, read
+from minigrad.viz.record.entries import note_kept, note_scalars, read
 from minigrad.viz.record.graph import Graph
 
 
@@ -82,6 +83,8 @@ def graph(target: Any, *inputs: Any, **named: Any) -> Graph:
     integers = [(array, name) for array, name in arrays if array.dtype.kind != "f"]
     entries = read((source for _, source in recorded), integers=integers)
     outputs = [(name, entries[source]) for name, source in recorded]
+    for node, sizes in KeptMemory().add(*(edge for _, edge in recorded)):
+        note_kept(entries[node], [sizes])
     note_scalars(entries, [tensor for _, tensor in tensors if tensor._node is not None])
     if not runs:
         names = leaf_names("graph", named, entries)

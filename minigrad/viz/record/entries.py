@@ -16,8 +16,7 @@ import numpy as np
 from minigrad.autograd.node import FREED, Edge, Leaf, Node, Output, Variable, nodes_behind
 from minigrad.autograd.primitives import REQUIRED, Primitive
 from minigrad.autograd.scope import Frame, FunctionCall, Scope, module_call, samples_of
-from minigrad.autograd.views import owner
-from minigrad.debugging.memory import arrays
+from minigrad.debugging.memory import saved_arrays
 from minigrad.distributed.communicators import Call
 from minigrad.viz.record.held import Held
 from minigrad.viz.record.model import UNKNOWN, Cause, Kind, Saved
@@ -98,7 +97,6 @@ def read(
     """
     entries: dict[Any, Entry] = {}
     constants: dict[int, Entry] = {}
-    kept: dict[int, np.ndarray] = {}
     records = sorted(nodes_behind(*sources, known=known), key=lambda record: record.stamp)
     frames = _frames(records)
     for record in records:
@@ -110,7 +108,7 @@ def read(
         freed = record.saved is FREED and bool(record.plan.saved_names)
         entry = new_entry(
             "op", op.name, record, frame,
-            notes=notes, saved=saved_by(record, kept), freed=freed, primitive=op,
+            notes=notes, saved=saved_by(record), freed=freed, primitive=op,
         )  # fmt: skip
         for slot, name, array in given:
             constant = constants.get(id(array))
@@ -248,28 +246,25 @@ def note_scalars(entries: Mapping[Any, Entry], results: Iterable[Any]) -> None:
             entry.change(value=summary(array), grads=grads)
 
 
-def saved_by(node: Node, kept: dict[int, np.ndarray], numbers: bool = False) -> tuple[Saved, ...]:
+def saved_by(node: Node, numbers: bool = False) -> tuple[Saved, ...]:
     """The arrays that a node keeps for its backward step; none once it has run.
 
-    `kept` has what earlier nodes keep, by its address, and gets what this one does. Constants come
-    with their numbers: nothing else in a graph tells two of them apart. The arrays of a tuple are
-    numbered: ``mean[0]``, ``mean[1]``.
+    Constants come with their numbers: nothing else in a graph tells two of them apart.
     """
-    if node.saved is FREED:
-        return ()
     made = {"out", *node.plan.op.residuals, *node.plan.slot_names}
-    for one in node.parents:
-        if isinstance(one, Leaf) and one.tensor is not None:
-            memory = owner(one.tensor._data)
-            kept[id(memory)] = memory
-    found = []
-    for name, value in zip(node.plan.saved_names, node.saved, strict=True):
-        several = list(arrays(np.asarray(value) if isinstance(value, np.generic) else value))
-        for i, array in enumerate(several):
-            shown = f"{name}[{i}]" if len(several) > 1 else name
-            held = summary(array) if numbers or name not in made else None
-            memory = owner(array)
-            new = 0 if id(memory) in kept else memory.nbytes
-            kept[id(memory)] = memory  # alive, so that no address is used twice
-            found.append(Saved(shown, array.shape, array.dtype.name, array.nbytes, new, held))
-    return tuple(found)
+    return tuple(
+        Saved(
+            shown, array.shape, array.dtype.name, array.nbytes,
+            numbers=summary(array) if numbers or shown.partition("[")[0] not in made else None,
+        )
+        for shown, array in saved_arrays(node)
+    )  # fmt: skip
+
+
+def note_kept(entry: Entry, passes: Sequence[Sequence[int] | None]) -> None:
+    """Note what an op keeps for each backward pass: bytes for each saved array, if it is in it."""
+    last = max((i for i, sizes in enumerate(passes, 1) if sizes), default=0)
+    entry.change(saved=tuple(
+        replace(one, kept=tuple(sizes[i] if sizes else 0 for sizes in passes[:last]))
+        for i, one in enumerate(entry.box.saved)
+    ))  # fmt: skip

@@ -59,6 +59,7 @@ class Lookup(Record):
         self._names: list[tuple[Any, str]] = []
         self._composed: dict[Step, list[Step]] = {}  # the parts of steps
         self._backward: set[Entry] = set()  # ops that ran within rules
+        self._left: list[tuple[int, str]] = []  # after how many steps a value left, and where
 
     def name(self, value: Any, name: str) -> None:
         """Name a tensor or an array that ops will read.
@@ -81,8 +82,22 @@ class Lookup(Record):
         """Note by which door a value left."""
         super().left(tensor, door)
         self._with_history(tensor)
-        if not self._effects:
-            self._doors[self.value(tensor)] = self.steps[-1]
+        if self._effects:
+            return
+        value = self.value(tensor)
+        self._doors[value] = self.steps[-1]
+        if tensor.dtype.kind == "f" or value.step is not None:
+            self._left.append((len(self.steps), f"{door} at {user_line()}"))
+
+    def _left_before_ops(self) -> str:
+        """Where a value left before an op of the forward pass ran; empty if none did."""
+        for number, place in self._left:
+            if any(
+                step.phase == "forward" and step.op not in (DETACH, COPY) and step.inside is None
+                for step in self.steps[number:]
+            ):
+                return place
+        return ""
 
     def effect(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]

@@ -46,8 +46,10 @@ class Saved:
         shape: Its shape.
         dtype: Its dtype.
         nbytes: Its size in bytes.
-        kept: The bytes that live until the backward pass because of it. 0 if an earlier op saved
-            the same memory, or if it is that of a leaf; of a view, those of the whole array.
+        kept: For each backward pass the bytes that lived until then because of it, up to the last
+            one that it lived for: none if it lived for none, since the op led to no loss or a
+            checkpoint ran it again. 0 if an earlier op saved the same memory, or if it is that of a
+            leaf; of a view, those of the whole array.
         numbers: What it held when it was saved, in a trace; None otherwise.
 
     Example:
@@ -55,14 +57,14 @@ class Saved:
         >>> x = ones(3, requires_grad=True)
         >>> [op] = [node for node in viz.graph(exp(x)).nodes if node.kind == "op"]
         >>> op.saved
-        (Saved(name='out', shape=(3,), dtype='float32', nbytes=12, kept=12),)
+        (Saved(name='out', shape=(3,), dtype='float32', nbytes=12, kept=(12,)),)
     """
 
     name: str
     shape: tuple[int, ...]
     dtype: str
     nbytes: int
-    kept: int = 0
+    kept: tuple[int, ...] = ()
     numbers: Summary | None = field(default=None, repr=False)
 
 
@@ -189,6 +191,8 @@ class Group:
         calls: How many calls of the module there are.
         samples: Of a call of `vmap`, how many samples it runs for; 0 otherwise.
         fused: Whether it is a fused op that was opened.
+        kept: Of a fused op that was opened, for each backward pass the bytes that it keeps alive as
+            one op: its parts count none.
 
     Example:
         >>> from minigrad import nn, ones, viz
@@ -208,6 +212,7 @@ class Group:
     calls: int = 1
     samples: int = 0
     fused: bool = False
+    kept: tuple[int, ...] = ()
 
     @property
     def function(self) -> bool:
@@ -238,6 +243,8 @@ class Diagram:
         dtype: The default dtype, which is not shown.
         steps: The backward pass, if one was traced.
         heatmaps: The weights of attention, if it was traced.
+        left: Where a value left the graph before other ops ran, ``".item() at train.py:31: ..."``;
+            empty if none did. What the program made of it is not in the graph.
     """
 
     nodes: tuple[Node, ...]
@@ -246,6 +253,7 @@ class Diagram:
     dtype: str = "float32"
     steps: tuple[Step, ...] = ()
     heatmaps: tuple[Heatmap, ...] = ()
+    left: str = ""
 
     def to_json(self) -> str:
         """Write the diagram as JSON.
@@ -299,14 +307,22 @@ class Diagram:
         return found
 
     def kept(self) -> Counter[str]:
-        """The bytes that each box and group keeps until the backward pass, by its id.
+        """The bytes that each box and group keeps until a backward pass, by its id.
 
-        Each array counts once, for the op that saved it first. ``""`` has those of all.
+        Each array counts once, for the op that saved it first. ``""`` has those of all. Of several
+        passes it is the one for which the most is kept.
         """
-        ancestors, found = self.ancestors(), Counter[str]()
-        for node in self.nodes:
-            for place in ("", *ancestors[node.id]):
-                found[place] += sum(saved.kept for saved in node.saved)
+        around = self.enclosing()
+        kept = [(node.id, node.group, one.kept) for node in self.nodes for one in node.saved]
+        kept += [(group.id, group.parent, group.kept) for group in self.groups]
+        passes: defaultdict[int, Counter[str]] = defaultdict(Counter)
+        for box, home, sizes in kept:
+            places = ("", box, *(group.id for group in around[home]))
+            for number, nbytes in enumerate(sizes):
+                passes[number].update(dict.fromkeys(places, nbytes))
+        found = Counter[str]()
+        for one in passes.values():
+            found |= one
         return found
 
     def enclosing(self) -> dict[str | None, tuple[Group, ...]]:

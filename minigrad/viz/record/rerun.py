@@ -3,34 +3,21 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.api import grad
-from minigrad.autograd.call import call_path
 from minigrad.autograd.engine import Update, unbroadcast
 from minigrad.autograd.events import Call, Observer
 from minigrad.autograd.mode import State, state
-from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Edge, Node, data_of
 from minigrad.autograd.primitives import Primitive
+from minigrad.checking.op_checks import Check, check_argument
 from minigrad.debugging.memory import arrays
 from minigrad.support.tree import mapped
-from minigrad.tensors.creation import tensor
-from minigrad.viz.record.steps import norm
 
 LARGEST = 100_000
 """The most elements of an array of which differences are taken, and that are kept of a step."""
-
-STEP = 6e-6
-"""Of a difference, for points of norm 1 or less."""
-
-TOLERATED = 1e-3
-"""The largest relative difference of a right rule."""
-
-DIRECTIONS, BESIDE = 8, 1e-3
-"""In how many directions a kink is looked for, and how far beside it the rule is tried instead."""
 
 
 @contextmanager
@@ -62,107 +49,15 @@ def unchanged(objects: Iterable[Any]) -> Iterator[None]:
             now.update(attributes)
 
 
-class Check(NamedTuple):
-    """The gradient of a rule, compared with a central difference in float64.
-
-    Attributes:
-        relative: The relative difference, None if it is not known; at a kink that beside it.
-        reason: Why it is not known.
-        kink: The slopes on both sides of the point, along one direction, if they disagree.
-    """
-
-    relative: float | None
-    reason: str = ""
-    kink: tuple[float, float] | None = None
-
-
 def checked(call: Call, slot: int, cotangents: Sequence[np.ndarray], sent: np.ndarray) -> Check:
-    """Compare what a step sent to the argument `slot` with differences along random directions."""
-    op = call.op
-    if not runs_alone(op):
+    """Compare what a step sent to the argument `slot` with differences, beside the run."""
+    if not runs_alone(call.op):
         return Check(None, "an op with side effects is not run again")
-    given = list(call.arguments[0]) if op.variadic else list(call.arguments)
-    plain = [data_of(v) for v in given]
-    if max((a.size for a in plain if isinstance(a, np.ndarray)), default=0) > LARGEST:
+    sizes = (array.size for array in arrays([data_of(value) for value in call.given]))
+    if max(sizes, default=0) > LARGEST:
         return Check(None, f"more than {LARGEST:,} elements")
-    exact = [
-        a.astype(np.float64) if isinstance(a, np.ndarray) and a.dtype.kind == "f" else a
-        for a in plain
-    ]
-    around = _Surroundings(call, slot, cotangents, exact)
-    point = exact[slot]
-    try:
-        with aside(), unchanged(call.residuals):
-            relative, kink = around.error(point, sent), None
-            unknown = "the gradient is not finite"
-            if not relative < TOLERATED and (kink := around.kink(point)) is not None:
-                typical = max(norm(point) / math.sqrt(max(point.size, 1)), 1e-2)
-                noise = np.random.default_rng(0).standard_normal(point.shape)
-                beside = point + BESIDE * np.maximum(np.abs(point), typical) * noise
-                relative = around.error(beside, around.gradient(beside))
-                unknown = "there is no slope"
-            known = np.isfinite(relative)
-            return Check(relative, kink=kink) if known else Check(None, unknown, kink)
-    except (ArithmeticError, TypeError, ValueError) as error:
-        return Check(None, str(error))
-
-
-class _Surroundings:
-    """An op as a function of one argument: the sum of its outputs times their cotangents."""
-
-    def __init__(
-        self, call: Call, slot: int, cotangents: Sequence[np.ndarray], exact: list[Any]
-    ) -> None:
-        self.op, self.run, self.slot, self.exact = call.op, call_path(call.op), slot, exact
-        self.rest = call.arguments[1:]
-        self.cotangents = [g.astype(np.float64) for g in cotangents]
-
-    def outputs(self, x: Any) -> tuple[Any, ...]:
-        now = [*self.exact[: self.slot], x, *self.exact[self.slot + 1 :]]
-        result = self.op.call_with(self.run, [now, *self.rest] if self.op.variadic else now)
-        return result if isinstance(result, tuple) else (result,)
-
-    def value(self, x: np.ndarray) -> float:
-        outputs = self.outputs(np.asarray(x))
-        pairs = zip(self.cotangents, outputs, strict=True)
-        return sum(float((g * y._data).sum()) for g, y in pairs)
-
-    def direction(self, point: np.ndarray, number: int) -> np.ndarray:
-        found = np.random.default_rng(number).standard_normal(point.shape)
-        return np.asarray(found / max(norm(found), 1e-300))
-
-    def error(self, point: np.ndarray, sent: np.ndarray) -> float:
-        """The relative difference along one direction between a gradient and a difference."""
-        step, way = STEP * max(1.0, norm(point)), self.direction(point, self.slot)
-        numeric = (self.value(point + step * way) - self.value(point - step * way)) / (2 * step)
-        analytic = float((sent.astype(np.float64) * way).sum())
-        scale = max(abs(analytic), abs(numeric), self.scale(sent))
-        return abs(analytic - numeric) / scale if scale else 0.0
-
-    def scale(self, sent: np.ndarray) -> float:
-        """A typical entry. If the terms of a large cotangent cancel, only rounding is left."""
-        rounding = math.sqrt(precision(sent)) * math.hypot(*map(norm, self.cotangents))
-        return max(norm(sent) / math.sqrt(max(sent.size, 1)), rounding)
-
-    def kink(self, point: np.ndarray) -> tuple[float, float] | None:
-        """The slopes on both sides, along the first of some directions in which they disagree."""
-        step, here = STEP * max(1.0, norm(point)), self.value(point)
-        for number in range(self.slot, self.slot + DIRECTIONS):
-            way = self.direction(point, number)
-            after = (self.value(point + step * way) - here) / step
-            before = (here - self.value(point - step * way)) / step
-            if abs(after - before) > TOLERATED * max(abs(after), abs(before)):
-                return before, after
-        return None
-
-    def gradient(self, point: np.ndarray) -> np.ndarray:
-        """The gradient of the rule at another point."""
-        x = tensor(point, requires_grad=True)
-        with aside(recording=True):
-            outputs = [(y, g) for y, g in zip(self.outputs(x), self.cotangents, strict=True)
-                       if history(y) is not None]  # fmt: skip
-            (found,) = grad([y for y, _ in outputs], x, [g for _, g in outputs])
-        return np.asarray(found._data)
+    with aside(recording=True), unchanged(call.residuals):
+        return check_argument(call.op, call.arguments, slot, cotangents, sent)
 
 
 def errors_sent(

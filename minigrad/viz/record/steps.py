@@ -182,8 +182,9 @@ class Part:
         arrival: Which of the contributions to its target this is, from 1.
         arrivals: How many contributions the target gets in this pass.
         check: The relative difference between this part and a finite difference of the op itself;
-            at a kink, that of the rule beside it. None if that was not computed.
-        unchecked: Why it was not; empty in a plan.
+            where nothing can be measured at the point, that of the rule beside it. None if that was
+            not computed either.
+        unchecked: Why nothing was measured at the point, such as a kink; empty in a plan.
         kink: The slopes on both sides along one direction, if the op has a kink here.
         total: The sum of the contributions to the target so far; None if this is the first.
 

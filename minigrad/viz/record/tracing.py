@@ -7,27 +7,39 @@ failed, and the steps of the backward pass. A fused op that is opened runs as it
 from __future__ import annotations
 
 import math
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from minigrad.autograd.call import call_path
 from minigrad.autograd.engine import COPY, DETACH, Update
 from minigrad.autograd.events import Call, Pull
 from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history
-from minigrad.autograd.node import Node, Variable, data_of
+from minigrad.autograd.node import Edge, Node, Variable, data_of, node_of
 from minigrad.autograd.primitives import Primitive, registry
+from minigrad.autograd.views import owner
+from minigrad.checking.op_checks import Check
+from minigrad.debugging.memory import KeptMemory, saved_arrays
 from minigrad.ops.indexing import written
 from minigrad.support.tree import leaves
 from minigrad.tracing import Value
 from minigrad.tracing.lines import user_line
 from minigrad.viz.record import rerun
-from minigrad.viz.record.assembly import assemble
+from minigrad.viz.record.assembly import assemble, calls_around
 from minigrad.viz.record.attention import Weights
 from minigrad.viz.record.build import tensors_in
-from minigrad.viz.record.entries import Entry, argument_notes, edges_of, new_entry, saved_by
+from minigrad.viz.record.entries import (
+    Entry,
+    argument_notes,
+    edges_of,
+    new_entry,
+    note_kept,
+    saved_by,
+)
 from minigrad.viz.record.graph import Graph
 from minigrad.viz.record.lookup import Lookup, array_arguments, place_of
 from minigrad.viz.record.model import Cause
@@ -36,6 +48,9 @@ from minigrad.viz.record.steps import Part, Step, norm, number_arrivals, summary
 
 Sent = list[tuple[Entry, Part]]
 """The parts of a step, with the entries that they belong to."""
+
+Kept = dict[Node, list[int]]
+"""The bytes that each node keeps for a pass, an array each."""
 
 
 class Trace(Lookup):
@@ -60,7 +75,8 @@ class Trace(Lookup):
         self.opened = frozenset(opened)
         self._weights = Weights(limit)
         self._ran: dict[Node, Call] = {}
-        self._kept: dict[int, Any] = {}  # what ops keep for the backward pass, by its address
+        self._kept: dict[int, tuple[KeptMemory, Kept]] = {}  # of each pass by its number
+        self._fused: dict[Any, list[Any]] = {}  # what opened ops keep as one op, by their frames
         self._pulls: list[tuple[Entry, Step, Sent]] = []
         self._passes: dict[Any, tuple[int, int]] = {}  # by what they are in: number, last stamp
         self._errors: dict[Entry, float] = {}  # the rounding errors of what has arrived
@@ -102,7 +118,7 @@ class Trace(Lookup):
             "op", op.name, call.outputs[0], call.frame, _cause(call),
             notes=argument_notes(op, dict(zip(op.params, call.arguments, strict=True))),
             line=user_line(), born=_born(call),
-            saved=() if call.node is None else saved_by(call.node, self._kept, numbers=True),
+            saved=() if call.node is None else saved_by(call.node, numbers=True),
             primitive=op,
         )  # fmt: skip
         if self._in_hook():
@@ -143,6 +159,9 @@ class Trace(Lookup):
             self._end_of_rules(step)
         node, g, run = pull.node, pull.cotangent, self._pass_of(pull.node)
         entry = self._behind(node)
+        if state.get().within is None:
+            memory, kept = self._kept.setdefault(run, (KeptMemory(self._kept_by), {}))
+            kept.update(memory.add(node))
         cotangents = [data_of(one) for one in (g if isinstance(g, tuple) else (g,))]
         self._weights.pulled(entry, cotangents[0])
         came = self._errors.get(entry, 0.0)
@@ -167,7 +186,7 @@ class Trace(Lookup):
             if part is None:
                 continue
             array, error = rerun.dense(contribution, edge), unit * norm(shaken)
-            check = rerun.Check(None, "its arguments were not seen")
+            check = Check(None, "its arguments were not seen")
             if call is not None and slot in sources:
                 check = rerun.checked(call, slot, cotangents, array)
             target = sources.get(slot) or self._behind(edge)
@@ -181,6 +200,51 @@ class Trace(Lookup):
                 else summary(data_of(total), self._errors[target], whole),
             ), array))  # fmt: skip
         return found
+
+    def decomposed(self, op: Primitive, values: Sequence[Any], result: Any, frame: Any) -> None:
+        """Note what a fused op that was opened keeps as one op: it runs so, too, beside the run."""
+        if op not in self.opened or state.get().sampled or not rerun.runs_alone(op):
+            return
+        with rerun.aside(recording=state.get().recording):
+            again = op.call_with(call_path(op), values)
+        pairs = list(zip(*map(leaves, (again, result)), strict=True))
+        node, like = node_of(pairs[0][0]._node), {}
+        if not isinstance(node, Node):
+            return
+        for one, own in pairs:  # the layout decides whether what follows copies it
+            own._data = like[id(owner(one._data))] = _laid_out(own._data, one._data)
+        kept = [array for _, array in saved_arrays(node)]
+        self._fused[frame] = [like.get(id(owner(array)), array) for array in kept]
+
+    def _kept_by(self, node: Node) -> list[Any]:
+        """The arrays that a node keeps; of a part of an opened op those that the op keeps."""
+        frame = self._opened_frame(node)
+        return [one for _, one in saved_arrays(node)] if frame is None else self._fused[frame]
+
+    def _opened_frame(self, node: Node) -> Any:
+        """The outermost opened op that a node is a part of; None if it is of none."""
+        frames = [frame for frame in calls_around(node.frame) if frame in self._fused]
+        return frames[-1] if frames else None
+
+    def _note_kept(self, ends: Iterable[Edge]) -> dict[Any, tuple[int, ...]]:
+        """Note what ops keep for each pass, or without one for a pass from some `ends`.
+
+        It returns what opened ops keep as one op.
+        """
+        passes = [kept for _, kept in self._kept.values()]
+        passes = passes or [dict(KeptMemory(self._kept_by).add(*ends))]
+        opened: dict[Any, Counter[int]] = defaultdict(Counter)
+        for node, entry in self._nodes.items():
+            if not isinstance(node, Node):
+                continue
+            sizes, frame = [kept.get(node) for kept in passes], self._opened_frame(node)
+            if frame is not None:
+                opened[frame].update({i: sum(one or ()) for i, one in enumerate(sizes)})
+                sizes = []
+            note_kept(entry, sizes)
+        return {
+            frame: tuple(sizes[i] for i in range(len(passes))) for frame, sizes in opened.items()
+        }
 
     def _end_of_rules(self, step: Any) -> None:
         """Mark the ops that ran within the rules of a node, and let go of what these have sent."""
@@ -258,7 +322,8 @@ class Trace(Lookup):
         ends = ends or self._ends()
         named = [("output" if len(ends) == 1 else f"output {i}", end) for i, end in enumerate(ends)]
         leaves = {thing._node: name for thing, name in self._names if isinstance(thing, Variable)}
-        drawing, ids = assemble(self._entries, named, leaves)
+        kept = self._note_kept(edge for edge, entry in self._nodes.items() if entry in {*ends})
+        drawing, ids = assemble(self._entries, named, leaves, kept)
         heatmaps = self._weights.heatmaps(self._entries, ids, drawing)
         steps = number_arrivals(
             replace(step, node=ids[entry], parts=tuple(
@@ -266,7 +331,7 @@ class Trace(Lookup):
             ))
             for entry, step, sent in self._pulls if entry in ids
         )  # fmt: skip
-        drawing = replace(drawing, steps=steps, heatmaps=heatmaps)
+        drawing = replace(drawing, steps=steps, heatmaps=heatmaps, left=self._left_before_ops())
         return limited(drawing, self._asked)
 
     def __repr__(self) -> str:
@@ -275,6 +340,13 @@ class Trace(Lookup):
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         shown = self.graph()._repr_mimebundle_() if self._entries else {}
         return shown | {"text/plain": repr(self)}
+
+
+def _laid_out(array: np.ndarray, like: np.ndarray) -> np.ndarray:
+    """A copy of an array in the memory layout of another one."""
+    copy = np.empty_like(like)
+    copy[...] = array
+    return copy
 
 
 def _overwrites(call: Call) -> bool:

@@ -68,12 +68,14 @@ const link = {
 
 /** Where a box is: the modules and functions around it, from the outermost. */
 function pathOf(id) {
-  const names = [];
-  for (let at = data.parent(id); at !== null; at = data.parent(at)) {
-    const group = data.group.get(at);
-    names.unshift(group.name || group.module);
-  }
-  return names;
+  return groupsAround(id).map(({ name, module }) => name || module).reverse();
+}
+
+/** The groups around a box, the innermost first. */
+function groupsAround(id) {
+  const groups = [];
+  for (let at = data.parent(id); at !== null; at = data.parent(at)) groups.push(data.group.get(at));
+  return groups;
 }
 
 function nameOf(id) {

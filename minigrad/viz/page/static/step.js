@@ -83,17 +83,23 @@ function savedView(node) {
   if (node.freed)
     return e.p("It is not known any more: a backward pass has run and let go of it.");
   if (!node.saved.length && !node.kept.length) return e.p("Nothing.");
-  const told = node.saved.length
-    ? "What the op's rules read of the forward pass; it was kept until now, and nothing else was."
-    : "Nothing: the rule needs shapes at most.";
-  const alive = "no bytes more: it is a leaf's memory, or an earlier op keeps it";
+  const opened = groupsAround(node.id).find(({ fused }) => fused);
+  const unkept = !node.saved.some(({ kept }) => kept.length);
+  let told = "What the op's rules read of the forward pass; it is kept until the backward pass.";
+  if (!node.saved.length) told = "Nothing: the rule needs shapes at most.";
+  else if (opened) told = `What the op's rules read here, where ${opened.name} was opened: as one op, `
+    + `it keeps ${bytes(max(0, ...opened.kept))} until the backward pass, and works out the rest again.`;
+  else if (unkept && data.stepOf.has(node.id))
+    told = "What the op's rules read: it ran again within the backward pass, and kept this for a moment.";
+  else if (unkept) told = "Saved, but not kept for a backward pass: none came here.";
+  const alive = unkept ? "" : "no bytes more: it is a leaf's memory, or an earlier op keeps it";
   const item = ({ name, shape, kept, numbers }) => {
     const out = name === "out" ? ", the output, y in the formula," : "";
-    const why = reasons.get(name) ? `: ${reasons.get(name)}` : "";
+    const why = [kept.some(Boolean) ? bytes(max(...kept)) : alive, reasons.get(name)];
     const known = numbers && shape.length && isWhole(numbers);
     return e.li(
       e.code(name),
-      `${out} ${shapeText(shape)}, ${kept ? bytes(kept) : alive}${why}`,
+      `${out} ${[shapeText(shape), ...why].filter(Boolean).join(", ")}`,
       known ? e.details(e.summary("its values"), arrayView(numbers, node.id)) : "",
     );
   };
@@ -141,18 +147,14 @@ function sourceView({ source, place, origin }) {
 }
 
 /** The finite difference of this very step. */
-function checkView({ check, unchecked, kink }) {
-  if (kink && (check === null || check < 1e-3)) {
-    const [before, after] = kink.map((slope) => number(slope));
-    const slopes = `◇ a kink: along one direction the slope is ${before} on one side, ${after} on the other`;
-    const beside = check === null ? "" : `; beside it the rule ✓ agrees with a finite difference`;
-    return e.p({ class: "check right" }, `${slopes}${beside}`);
-  }
+function checkView({ check, unchecked }) {
   if (check === null)
     return e.p({ class: "check" }, `– not checked by a finite difference: ${unchecked}`);
+  const where = unchecked ? "beside it the rule " : "";
+  const told = unchecked && e.p({ class: "check" }, `◇ a finite difference of the op: ${unchecked}`);
   const [kind, verdict] = check < 1e-3 ? ["right", "✓ agrees with"] : ["wrong", "✗ differs from"];
   const words = `${verdict} a finite difference of the op: relative error ${number(check)}`;
-  return e.p({ class: `check ${kind}` }, words);
+  return [told, e.p({ class: `check ${kind}` }, where + words)];
 }
 
 /** What every leaf has in the end. */
