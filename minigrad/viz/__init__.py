@@ -15,6 +15,7 @@ from minigrad.viz.record.attention import AttentionMap
 from minigrad.viz.record.build import graph
 from minigrad.viz.record.graph import Graph
 from minigrad.viz.record.heatmap import Heatmap
+from minigrad.viz.record.held import Held
 from minigrad.viz.record.model import Edge, Group, Node, Saved
 from minigrad.viz.record.ranks import all_ranks
 from minigrad.viz.record.steps import Part, Step, Summary
@@ -23,7 +24,7 @@ from minigrad.viz.record.tracing import Trace, trace
 __all__ = [  # noqa: RUF022 (functions first, then what they return)
     "all_ranks", "attention", "charts", "explain", "explore", "formulas", "graph",
     "trace", "walks",
-    "AttentionMap", "AttentionMaps", "Edge", "Explanation",
-    "Formula", "Graph", "Group", "Heatmap", "Node", "Page", "Part", "Saved",
+    "AttentionMap", "AttentionMaps", "Edge", "Explanation", "Formula",
+    "Graph", "Group", "Heatmap", "Held", "Node", "Page", "Part", "Saved",
     "Step", "Stop", "Summary", "Trace",
 ]  # fmt: skip

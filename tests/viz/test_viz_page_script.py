@@ -341,7 +341,7 @@ const [one, id, entry, value] = given;
 const data = connect(one);
 const total = data.steps.length;
 const state = { step: 0 };
-const why = inability();
+const why = whyFixed(id);
 if (!why) {
   changes.set("one", { id, place: entry, value });
   computeAgain();

@@ -58,6 +58,7 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
             "drawn": drawn[node.id], "missing": missing.get(node.id, ""), "kept": reasons,
             "held": told.get(node.id, ""), "around": explanations.source_lines(node.line),
             "keeps": kept[node.id], "fused": node.primitive in fused, "several": node.id in several,
+            "recorded": node.recorded,
         }  # fmt: skip
 
     def about(group: Group) -> dict[str, Any]:
@@ -72,9 +73,12 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
         "closed": sorted(closed),
         "shared": [json.loads(text) for text in shared],
         "born": [{"id": node.id, "what": node.born} for node in diagram.nodes if node.born],
+        "left": diagram.left,
     }
-    leaves = [node for node in diagram.nodes if node.kind in LEAVES and node.value is not None]
-    return _compressed(data | more, {node.value.data for node in leaves if node.value is not None})
+    targets = {(step.run, part.target) for step in diagram.steps for part in step.parts}
+    begin = [step.cotangent for step in diagram.steps if (step.run, step.node) not in targets]
+    leaves = [node.value for node in diagram.nodes if node.kind in LEAVES]
+    return _compressed(data | more, {one.data for one in (*leaves, *begin) if one is not None})
 
 
 def _read(record: Node | Group | Edge | Step | Formula) -> dict[str, Any]:
@@ -129,11 +133,11 @@ def _described(
 def _compressed(data: Any, exact: Collection[str]) -> str:
     """Write data as JSON, deflated and in base64: graphs repeat themselves, so little is left.
 
-    Of the arrays with the data in `exact` more digits are written.
+    Of the arrays with the data in `exact` all digits are written: the page computes from them.
     """
     arrays: dict[tuple[str, str], int] = {}
     plain = _plain(data, arrays)
-    plain["arrays"] = [_entries(*array, 4 if array[1] in exact else 3) for array in arrays]
+    plain["arrays"] = [_entries(*array, array[1] in exact) for array in arrays]
     text = json.dumps(plain, separators=(",", ":"), ensure_ascii=False)
     return b64encode(zlib.compress(text.encode(), 9, RAW)).decode()
 
@@ -164,12 +168,12 @@ def _plain(value: Any, arrays: dict[tuple[str, str], int]) -> Any:
     return {name: _plain(one, arrays) for name, one in value.items()}
 
 
-def _entries(dtype: str, data: str, digits: int) -> list[Any]:
-    """The elements that are known: of large arrays with few digits."""
+def _entries(dtype: str, data: str, exact: bool) -> list[Any]:
+    """The elements that are known: of large arrays with few digits, unless they are `exact`."""
     entries = np.frombuffer(b64decode(data), dtype)
     if entries.dtype.kind != "f":
         return entries.astype(int).tolist()
-    digits = 7 if entries.size <= SMALL else digits
+    digits = 9 if exact else 7 if entries.size <= SMALL else 3
     short = (float(f"{one:.{digits}g}") for one in entries.tolist())
     return [
         (int(one) if one.is_integer() and abs(one) < 1e6 else one)

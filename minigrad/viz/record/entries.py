@@ -68,9 +68,8 @@ def new_entry(
     kind: Kind, label: str, tensor: Any, frame: Frame | None = None, cause: Cause = "", **more: Any
 ) -> Entry:
     """Make an entry of a tensor's shape and dtype; `more` are further fields of its box."""
-    cause = cause if kind == "op" else "given"
-    more["recorded"] = not cause or kind != "op"
-    return Entry(Box("", kind, label, tensor.shape, tensor.dtype.name, cause=cause, **more), frame)
+    more["cause"] = cause if kind == "op" else "given"
+    return Entry(Box("", kind, label, tensor.shape, tensor.dtype.name, **more), frame)
 
 
 def leaf_entry(leaf: Leaf) -> Entry:

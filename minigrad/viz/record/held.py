@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from minigrad.autograd import mutation
 from minigrad.autograd.node import Variable
@@ -26,8 +26,7 @@ class Held:
         value: The gradient; None if it was None.
 
     Example:
-        >>> from minigrad import nn, optim, viz
-        >>> from minigrad import ones
+        >>> from minigrad import nn, ones, optim, viz
         >>> model = nn.Linear(2, 1, bias=False)
         >>> optimizer = optim.SGD(model.parameters(), lr=0.1)
         >>> with viz.trace() as traced:
@@ -42,59 +41,52 @@ class Held:
     value: Summary | None = field(default=None, repr=False)
 
 
+class _Event(NamedTuple):
+    held: Held
+    grad: Any  # the tensor, weakly; None for None
+    stamp: int  # the latest write
+    entry: Any  # that the pass reached, if it is one
+
+
 class Gradients:
     """The log of the ``.grad`` of each tensor that is watched."""
 
     def __init__(self) -> None:
-        self._events: dict[Variable, list[tuple[Any, Held]]] = {}  # with the entry, of a pass
-        self._states: dict[Variable, tuple[Any, int]] = {}
+        self._events: dict[Variable, list[_Event]] = {}
 
-    def watch(self, tensor: Variable) -> None:
-        """Note what the ``.grad`` of a tensor holds, unless it is watched already."""
-        if tensor not in self._events:
-            self._events[tensor] = [] if tensor._grad is None else [(None, _now("", tensor))]
-            self._remember(tensor)
-
-    def passed(self, tensor: Variable, entry: Any) -> None:
-        """Note that a pass which reached an entry wrote the ``.grad`` of a tensor."""
-        self.watch(tensor)
-        self._events[tensor].append((entry, _now(PASS, tensor)))
-        self._remember(tensor)
+    def note(self, tensor: Variable, event: str = "", entry: Any = None) -> None:
+        """Note what the ``.grad`` of a tensor holds from an event on, such as a pass."""
+        grad = tensor._grad
+        value, known = (None, None) if grad is None else (summary(grad._data), weakref.ref(grad))
+        events = self._events.setdefault(tensor, [])
+        if event or not events:
+            events.append(_Event(Held(event, value), known, mutation.latest, entry))
 
     def look(self, event: str, exactly: bool = False) -> None:
         """Note which gradients are new, or were written, since the last look: by an event.
 
         With `exactly` their numbers are compared, which finds writes by NumPy too.
         """
-        for tensor, (reference, stamp) in self._states.items():
-            grad, events = tensor._grad, self._events[tensor]
-            same = (reference is None) if grad is None else (reference and reference() is grad)
+        for tensor, events in self._events.items():
+            grad, last = tensor._grad, events[-1]
+            known = None if last.grad is None else last.grad()
+            same = known is grad and (last.grad is None) == (grad is None)
             if same and grad is not None:
-                same = not mutation.written_since(grad._data, stamp)
-                same = same and not (exactly and events[-1][1].value != summary(grad._data))
+                same = not mutation.written_since(grad._data, last.stamp)
+                same = same and not (exactly and last.held.value != summary(grad._data))
             if not same:
-                events.append((None, _now(event, tensor)))
-                self._remember(tensor)
+                self.note(tensor, event)
 
     def of(self, tensor: Variable, entry: Any) -> tuple[Held, ...]:
         """What is told at an entry: from the last pass of another one on, to the next one."""
         events = self._events.get(tensor, [])
-        own = [at for at, (reached, _) in enumerate(events) if reached is entry]
+        own = [at for at, one in enumerate(events) if one.entry is entry]
         if not own:
             return ()
-        others = [at for at, (reached, _) in enumerate(events) if reached not in (None, entry)]
-        begin = max((at + 1 for at in others if at < own[0]), default=0)
+        others = [at for at, one in enumerate(events) if one.entry not in (None, entry)]
+        begin = max((at for at in others if at < own[0]), default=0)
         end = min((at for at in others if at > own[-1]), default=len(events))
-        told = [held for _, held in events[begin:end]]
-        before = [Held("", events[begin - 1][1].value)] * bool(begin)
-        after = [Held(OTHER, events[-1][1].value)] * (end < len(events))
-        return (*before, *told, *after)
-
-    def _remember(self, tensor: Variable) -> None:
-        grad = tensor._grad
-        self._states[tensor] = None if grad is None else weakref.ref(grad), mutation.latest
-
-
-def _now(event: str, tensor: Variable) -> Held:
-    grad = tensor._grad
-    return Held(event, None if grad is None else summary(grad._data))
+        before = Held("", events[begin].held.value)
+        after = [Held(OTHER, events[-1].held.value)] * (end < len(events))
+        told = [one.held for one in events[begin + 1 : end]]
+        return (*[before] * (before.value is not None), *told, *after)

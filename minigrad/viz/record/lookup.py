@@ -27,7 +27,7 @@ from minigrad.tracing import Step, Value
 from minigrad.tracing import Trace as Record
 from minigrad.tracing.lines import user_line
 from minigrad.viz.record.entries import Entry, known_arrays, leaf_entry, new_entry, read
-from minigrad.viz.record.held import Gradients
+from minigrad.viz.record.held import PASS, Gradients
 from minigrad.viz.record.model import Kind
 from minigrad.viz.record.steps import summary
 
@@ -49,7 +49,7 @@ class Lookup(Record):
         self._nodes: dict[Edge, Entry] = {}  # by node, or by leaf: the latest
         self._histories: dict[Value, Edge] = {}  # of values that were seen with one
         self._doors: dict[Value, Step] = {}  # by which a value left the graph last
-        self._written: dict[Value, str] = {}  # of values that no op made: what wrote them
+        self._written: dict[Value, tuple[str, ...]] = {}  # notes on what wrote values, if no op did
         self._gradients = Gradients()
         self._reached: dict[Edge, Value] = {}  # what each edge has got so far
         self._seen: set[Value] = set()  # the values that ops have read
@@ -59,6 +59,7 @@ class Lookup(Record):
         self._names: list[tuple[Any, str]] = []
         self._composed: dict[Step, list[Step]] = {}  # the parts of steps
         self._backward: set[Entry] = set()  # ops that ran within rules
+        self._left: list[tuple[int, str]] = []  # after how many steps a value left, and where
 
     def name(self, value: Any, name: str) -> None:
         """Name a tensor or an array that ops will read.
@@ -81,8 +82,22 @@ class Lookup(Record):
         """Note by which door a value left."""
         super().left(tensor, door)
         self._with_history(tensor)
-        if not self._effects:
-            self._doors[self.value(tensor)] = self.steps[-1]
+        if self._effects:
+            return
+        value = self.value(tensor)
+        self._doors[value] = self.steps[-1]
+        if tensor.dtype.kind == "f" or value.step is not None:
+            self._left.append((len(self.steps), f"{door} at {user_line()}"))
+
+    def _left_before_ops(self) -> str:
+        """Where a value left before an op of the forward pass ran; empty if none did."""
+        for number, place in self._left:
+            if any(
+                step.phase == "forward" and step.op not in (DETACH, COPY) and step.inside is None
+                for step in self.steps[number:]
+            ):
+                return place
+        return ""
 
     def effect(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -94,7 +109,7 @@ class Lookup(Record):
         seen = self.value(args[1]) if function is _HOOK else None
         edges = [edge for edge, value in self._reached.items() if seen is value] if seen else []
         if args and isinstance(args[0], Variable):
-            self._gradients.watch(args[0])
+            self._gradients.note(args[0])
         try:
             result = yield
         except GeneratorExit:
@@ -107,7 +122,7 @@ class Lookup(Record):
             told = "saw" if result is None else "changed"
             self._behind(edge).note(f"hook {name} {told} its gradient")
         if function is _ADDING and args[2] in self._nodes:
-            self._gradients.passed(args[0], self._nodes[args[2]])
+            self._gradients.note(args[0], PASS, self._nodes[args[2]])
         elif not only_reads(function):
             self._gradients.look("a pass" if function is _ADDING else event)
 
@@ -174,7 +189,7 @@ class Lookup(Record):
             return self._origin(step.reads[0], name)  # a conversion that nobody asked for
         if step is None or step.phase in ("effect", "backward"):
             label = name if step is None else maker(step)
-            entry = new_entry("constant", label, value, frame, notes=self._writer_of(value))
+            entry = new_entry("constant", label, value, frame, notes=self._written.get(value, ()))
         else:  # a write that a view sees, or one of fewer numbers
             numbers = [(k, v) for k, v in step.arguments.items() if isinstance(v, int | float)]
             entry = new_entry(
@@ -207,7 +222,7 @@ class Lookup(Record):
             self._things[entry] = leaf.tensor
             if step is not None and step.op is not None:
                 entry.read(self._origin(value, ""), 0, "", leaf)
-            entry.change(notes=self._writer_of(value))
+            entry.change(notes=self._written.get(value, ()))
             if step is not None and step.phase == "write":  # a copy, perhaps of what an op made
                 for one in step.reads:
                     if one in self._entry_of and self._entry_of[one].box.kind == "op":
@@ -217,10 +232,6 @@ class Lookup(Record):
             if leaf.tensor is not None and self.value(leaf.tensor) is value:
                 self._note(entry, leaf.tensor._data)
         return self._entry_of[leaf, value]
-
-    def _writer_of(self, value: Value) -> tuple[str, ...]:
-        """A note on what wrote a value, if no op did."""
-        return (f"after {self._written[value]}",) if value in self._written else ()
 
     def _behind(self, edge: Edge) -> Entry:
         """The entry of a node or a leaf, also of one from before the trace."""
@@ -247,12 +258,13 @@ class Lookup(Record):
         super().wrote(tensor, values)
         value = self.value(tensor)
         step = value.step
+        what = maker(self._effects[0]) if self._effects else user_line().partition(": ")[2]
         if step is None or step.op is None:
-            self._written[value] = maker(self._effects[0]) if self._effects else user_line()
+            self._written[value] = (f"after {what or 'a write'}",)
         elif isinstance(history(tensor), Leaf) and step.phase == "forward":
             self._source(tensor, "")
         if not self._effects:
-            self._gradients.look(user_line())
+            self._gradients.look(what or "a write")
 
     def _ends(self) -> list[Entry]:
         """The ops whose results no op reads, and no effect that changes something."""
@@ -282,11 +294,11 @@ class Lookup(Record):
         for entry, given in self._given.items():
             held[id(given)].append(entry)
 
-        def name(thing: Any, kind: Kind, label: str, recorded: bool = True) -> None:
+        def name(thing: Any, kind: Kind, label: str) -> None:
             other = self._entry_of.get(self._identity.find(thing)[0])
             for entry in (*held[id(thing)], other):
                 if entry is not None and entry.box.kind == "constant":
-                    entry.change(kind=kind, label=label, recorded=recorded)
+                    entry.change(kind=kind, label=label)
                     self._things[entry] = thing
                     if kind == "parameter":
                         entry.change(cause="frozen" if entry in held[id(thing)] else "shared")
@@ -296,7 +308,7 @@ class Lookup(Record):
         tops = dict.fromkeys(ancestry(e.scope)[-1] for e in self._entries if e.scope is not None)
         for module in (top.module for top in tops if top.module is not None):
             for label, tensor in module.named_parameters():
-                name(tensor, "parameter", label, recorded=False)  # frozen
+                name(tensor, "parameter", label)
             for label, tensor in module.named_buffers():
                 name(tensor, "buffer", label)
 

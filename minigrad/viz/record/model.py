@@ -82,8 +82,6 @@ class Node:
         notes: For a closed module, its parameters, one a line; for an op, its numbers and other
             static arguments. Without a trace only those that its rules saved are known.
         line: Where the program made it, such as ``"train.py:31: y = x.log()"``; empty if unknown.
-        recorded: False for an op that is not in the graph, such as one under ``no_grad``, and for
-            a frozen parameter.
         cause: What keeps gradients from it: it was given without requiring one, is frozen, shares
             the values of a parameter, was detached, ran under ``no_grad``, is of an op without a
             derivative, holds integers, or was computed from such boxes only.
@@ -115,7 +113,6 @@ class Node:
     group: str | None = None
     notes: tuple[str, ...] = ()
     line: str = ""
-    recorded: bool = True
     cause: Cause = ""
     saved: tuple[Saved, ...] = ()
     value: Summary | None = field(default=None, repr=False)
@@ -130,6 +127,11 @@ class Node:
     def __post_init__(self) -> None:
         if self.primitive is None and self.kind == "op":
             object.__setattr__(self, "primitive", registry.get(self.label))
+
+    @property
+    def recorded(self) -> bool:
+        """Whether an op is in the graph, unlike under ``no_grad``; False of a frozen parameter."""
+        return not self.cause or self.kind not in ("op", "parameter")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Node:
         return self
@@ -241,6 +243,8 @@ class Diagram:
         dtype: The default dtype, which is not shown.
         steps: The backward pass, if one was traced.
         heatmaps: The weights of attention, if it was traced.
+        left: Where a value left the graph before other ops ran, ``".item() at train.py:31: ..."``;
+            empty if none did. What the program made of it is not in the graph.
     """
 
     nodes: tuple[Node, ...]
@@ -249,6 +253,7 @@ class Diagram:
     dtype: str = "float32"
     steps: tuple[Step, ...] = ()
     heatmaps: tuple[Heatmap, ...] = ()
+    left: str = ""
 
     def to_json(self) -> str:
         """Write the diagram as JSON.

@@ -9,7 +9,7 @@ before it.
 
 import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -107,6 +107,10 @@ def bundles(diagram: Diagram) -> dict[int, Bundle]:
             name = f"{name.rstrip(']')}…{final.name.rpartition('[')[2]}"
         found |= dict.fromkeys(numbers, Bundle(place[0], last[place], numbers[0], name))
     return found
+
+
+Reads = defaultdict[str, set[str]]
+"""The parameters that the ops in each group read, by id."""
 
 
 class _Item(NamedTuple):
@@ -277,10 +281,14 @@ def _wrapped(diagram: AnyDiagram, runs: Sequence[_Run]) -> AnyDiagram:
     called: dict[str, str] = {}  # the new group directly around each call
     looped: dict[str, str] = {}  # and around each op and group of a loop
     added: dict[str | None, list[Group]] = defaultdict(list)
-    shared = _readers_of_parameters(diagram)
+    reads, ancestors = Reads(set), diagram.ancestors()
+    for edge in diagram.edges:
+        if nodes[edge.source].kind == "parameter":
+            for outer in ancestors[edge.target]:
+                reads[outer].add(edge.source)
     for run in runs:
         around, homes = (_around_calls, called) if run.calls else (_around_loop, looped)
-        made, found = around(run, groups, nodes, shared)
+        made, found = around(run, groups, nodes, reads)
         added[run.scope] += made
         homes.update(found)
     begins = {looped[step[0]] for run in runs if not run.calls for step in run.steps[:1]}
@@ -295,28 +303,8 @@ def _wrapped(diagram: AnyDiagram, runs: Sequence[_Run]) -> AnyDiagram:
     return replace(diagram, nodes=tuple(moved), groups=tuple(changed))
 
 
-Shared = dict[Node, set[str]]
-"""Parameters, and the groups in which an op reads each."""
-
-
-def _readers_of_parameters(diagram: Diagram) -> Shared:
-    ancestors = diagram.ancestors()
-    found: Shared = {node: set() for node in diagram.nodes if node.kind == "parameter"}
-    nodes = {node.id: node for node in found}
-    for edge in diagram.edges:
-        if edge.source in nodes:
-            found[nodes[edge.source]].update(ancestors[edge.target])
-    return found
-
-
-def _counted_twice(calls: Collection[str], shared: Shared) -> int:
-    """How many values several calls have together, so that their sum counts them too often."""
-    readers = {one: len(groups.intersection(calls)) for one, groups in shared.items()}
-    return sum(math.prod(one.shape) * max(count - 1, 0) for one, count in readers.items())
-
-
 def _around_calls(
-    run: _Run, groups: Mapping[str, Group], _nodes: Mapping[str, Node], shared: Shared
+    run: _Run, groups: Mapping[str, Group], nodes: Mapping[str, Node], reads: Reads
 ) -> tuple[list[Group], dict[str, str]]:
     """The group of all calls but the first, and the new parents of its items."""
     calls = [groups[call] for (call,) in run.steps[1:]]
@@ -329,14 +317,16 @@ def _around_calls(
     name = f"{first.name or first.module}, calls {first.call} … {last.call}"
     name = f"{first.name} … {last.name}" if own else name
     sizes = [group.size for group in (calls if own else calls[:1])]
-    size = None if None in sizes else sum(filter(None, sizes)) - _counted_twice(homes, shared)
+    read = Counter(source for call in calls for source in reads[call.id] if own)
+    twice = sum(math.prod(nodes[source].shape) * (read[source] - 1) for source in read)
+    size = None if None in sizes else sum(filter(None, sizes)) - twice
     kind = f"{first.module} ×{len(calls)}" + ("" if own else " with the same parameters")
     path = first.path.removesuffix(first.name).removesuffix(".")
     return [Group(around, name, path, kind, first.parent, size)], homes
 
 
 def _around_loop(
-    loop: _Run, groups: Mapping[str, Group], nodes: Mapping[str, Node], _shared: Shared
+    loop: _Run, groups: Mapping[str, Group], nodes: Mapping[str, Node], _reads: Reads
 ) -> tuple[list[Group], dict[str, str]]:
     """The groups of a loop, parents first, and the new parents of their items."""
     steps, count = loop.steps, len(loop.steps)

@@ -331,7 +331,7 @@ class Trace(Lookup):
             ))
             for entry, step, sent in self._pulls if entry in ids
         )  # fmt: skip
-        drawing = replace(drawing, steps=steps, heatmaps=heatmaps)
+        drawing = replace(drawing, steps=steps, heatmaps=heatmaps, left=self._left_before_ops())
         return limited(drawing, self._asked)
 
     def __repr__(self) -> str:

@@ -8,6 +8,11 @@ const MATRICES = 12; // of a larger array, so many are drawn
 /** The elements of an array that the page knows, in order. */
 const entriesOf = ({ values }) => data.arrays[values].map(Number);
 
+const precise = new WeakMap(); // of arrays that the page computed from the leaves: all digits
+
+/** The elements of an array, with all digits if they are known. */
+const preciseOf = (summary) => precise.get(summary) ?? entriesOf(summary);
+
 const sizeOf = (shape) => shape.reduce((a, b) => a * b, 1);
 
 const isNumber = (summary) => !summary.shape.length && entriesOf(summary).length === 1;

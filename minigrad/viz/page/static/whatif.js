@@ -1,6 +1,8 @@
 // What if a number were another: both passes are computed again, in the page.
 
-const NEAR_ENOUGH = 0.02; // of the largest entry: how far the page may be off a run it repeats
+// How far the page may be off a run that it repeats, of the largest entry.
+const REPEATED = 2e-3;
+const REPEATED_ROUNDED = 0.01; // of an array that is written with few digits
 
 const changes = new Map(); // of leaves: { id, place, value }
 const recorded = []; // how to undo the changes made here: [record, field, value]
@@ -38,33 +40,43 @@ function summarized({ shape, data: entries }, { dtype } = {}) {
   };
 }
 
-/** Compute both passes again from the leaves; `all` also where nothing was changed. */
+/**
+ * Compute both passes again from the leaves; `all` also where nothing was changed. Where that cannot
+ * be done, nothing is changed.
+ */
 function computeAgain(all = false) {
   restore();
   const dirty = new Set();
-  for (const { id, place, value } of changes.values()) {
-    dirty.add(id);
-    const { value: old } = data.box(id);
-    const entries = entriesOf(old).with(place, value);
-    put(data.box(id), "value", summarized({ shape: old.shape, data: entries }, old));
+  try {
+    for (const { id, place, value } of changes.values()) {
+      dirty.add(id);
+      const { value: old } = data.box(id);
+      const entries = entriesOf(old).with(place, value);
+      put(data.box(id), "value", summarized({ shape: old.shape, data: entries }, old));
+    }
+    forwardAgain(dirty, all);
+    if (total) backwardAgain(dirty, all);
+  } catch (error) {
+    restore();
+    relateShares(data);
+    throw error;
   }
-  forwardAgain(dirty, all);
-  if (total) backwardAgain(dirty, all);
 }
 
 /** Compute the output of each op that reads a changed value. */
 function forwardAgain(dirty, all) {
   const reads = (id) => (data.into.get(id) ?? []).some((index) => dirty.has(data.edges[index].source));
   for (const id of data.forward) {
-    if (!all && !dirty.has(id) && !reads(id)) continue;
-    dirty.add(id);
+    const changed = reads(id);
+    if (!all && !changed) continue;
     const box = data.box(id);
     const step = data.steps[(data.stepOf.get(id)?.[0] ?? 0) - 1];
-    if (!step) {
-      if (all && !reads(id)) continue; // it depends on no leaf that can be changed
+    if (!step?.terms.out) {
+      if (!changed) continue; // it stays as it is
+      if (step) throw new Unable(`the page does not know what ${box.label} computes`);
       throw new Unable(`nothing is known of the op ${box.label}, which got no gradient`);
     }
-    if (!step.terms.out) throw new Unable(`the page does not know what ${box.label} computes`);
+    if (changed) dirty.add(id);
     const value = summarized(computed(step, step.terms.out, box.value.shape), box.value);
     for (const one of [box, ...shownBy(id)]) put(one, "value", value);
     const saved = box.saved.map(({ name, numbers, ...more }) => {
@@ -94,13 +106,14 @@ function backwardAgain(dirty, all) {
     if (came) put(step, "cotangent", summarized(came.array, step.cotangent));
     const parts = step.parts.map((part) => {
       const inputs = [...step.arguments.map(([, id]) => id), step.node];
-      const again = all || came?.dirty || inputs.some((id) => dirty.has(id));
-      if (again && !part.term) throw new Unable(`the page does not know the rule of ${step.op}`);
+      const changed = came?.dirty || inputs.some((id) => dirty.has(id));
+      if (changed && !part.term) throw new Unable(`the page does not know the rule of ${step.op}`);
+      const again = changed || (all && part.term);
       const array = again ? computed(step, part.term, part.sent.shape) : arrayOf(part.sent);
       const key = `${step.run} ${part.target}`;
       const before = sums.get(key);
       const sum = before ? new Values((name) => (name === "a" ? before.array : array), {}).of(["add", "a", "b"]) : array;
-      sums.set(key, { array: sum, dirty: again || !!before?.dirty });
+      sums.set(key, { array: sum, dirty: changed || !!before?.dirty });
       if (!again && !before?.dirty) return part;
       return {
         ...part,
@@ -118,7 +131,7 @@ function backwardAgain(dirty, all) {
 
 function arrayOf(summary) {
   if (!isWhole(summary)) throw new Unable("of an array only a part is in the page");
-  return { shape: summary.shape, data: entriesOf(summary) };
+  return { shape: summary.shape, data: preciseOf(summary) };
 }
 
 /** The value of a term of a step, in a shape. */
@@ -141,9 +154,13 @@ function inability() {
   if (ability !== null) return ability;
   const updates = ({ notes }) => notes.some((note) => note.startsWith("after "));
   if (data.nodes.some(updates)) return "tensors were written to within the run";
+  if (data.left) return `a value left the graph, and what was made of it is not known: ${data.left}`;
   const known = () => [
     ...data.nodes.map(({ label, value }) => [label, value]),
-    ...data.steps.flatMap(({ op, parts }) => parts.map(({ name, sent }) => [`${op}, ${name}`, sent])),
+    ...data.steps.flatMap(({ op, parts, cotangent }) => [
+      [op, cotangent],
+      ...parts.map(({ name, sent }) => [`${op}, ${name}`, sent]),
+    ]),
   ];
   const before = known();
   try {
@@ -151,6 +168,8 @@ function inability() {
     const differs = ([, one], at) => one && !near(one, before[at][1]);
     const wrong = known().find(differs);
     ability = wrong ? `the page computes another ${wrong[0]} than the run` : "";
+    const found = known();
+    if (!wrong) before.forEach(([, one], at) => one && precise.set(one, entriesOf(found[at][1])));
   } catch (error) {
     if (!(error instanceof Unable)) throw error;
     ability = error.message;
@@ -162,9 +181,34 @@ function inability() {
   function near(one, other) {
     if (one === other || other.cancelled || other.nans || other.infs) return true;
     const [mine, theirs] = [entriesOf(one), entriesOf(other)];
-    const room = NEAR_ENOUGH * max(abs(other.low), abs(other.high)) + 1e-6;
+    const share = theirs.length > SMALL ? REPEATED_ROUNDED : REPEATED;
+    const room = share * max(abs(other.low), abs(other.high)) + 1e-6;
     return theirs.every((value, at) => abs(value - mine[at]) <= room);
   }
+}
+
+const unable = new Map(); // why a leaf cannot be changed, by its id; "" if it can
+
+/** Why the page cannot compute what a change of a leaf does, by trying it. */
+function whyFixed(id) {
+  const why = inability();
+  if (why) return why;
+  if (!unable.has(id)) {
+    const before = [...changes];
+    changes.clear();
+    changes.set(id, { id, place: 0, value: entriesOf(data.box(id).value)[0] });
+    unable.set(id, "");
+    try {
+      computeAgain();
+    } catch (error) {
+      if (!(error instanceof Unable)) throw error;
+      unable.set(id, error.message);
+    }
+    changes.clear();
+    for (const [key, change] of before) changes.set(key, change);
+    computeAgain();
+  }
+  return unable.get(id);
 }
 
 /** Change a number. */
@@ -204,7 +248,7 @@ let lastChosen = {}; // the entry of a leaf that has a slider: it keeps it when 
 
 /** A slider for an entry of a leaf. */
 function sliderView(one, value, spread) {
-  const why = inability();
+  const why = whyFixed(one.id);
   if (why) return e.p({ class: "quiet" }, `The page cannot compute what a change of it does: ${why}.`);
   const { base = value } = changes.get(`${one.id} ${one.place}`) ?? {};
   const far = max(3 * spread, 2 * abs(base), 1e-3);

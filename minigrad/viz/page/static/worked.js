@@ -19,7 +19,7 @@ function valuesOf(step, defined = {}) {
     if (!summary) throw new RangeError(`${name} is not known`);
     if (!isWhole(summary)) throw new RangeError(`only a part of ${name} is known`);
     values.rounded ||= sizeOf(summary.shape) > SMALL;
-    return { shape: summary.shape, data: entriesOf(summary) };
+    return { shape: summary.shape, data: preciseOf(summary) };
   };
   const values = new Values(arrays, { ...terms, ...defined });
   return values;
