@@ -79,7 +79,7 @@ class Lookup(Record):
             return
         value = self.value(tensor)
         self._doors[value] = self.steps[-1]
-        if value.dtype.kind == "f" or value.step is not None:
+        if tensor.dtype.kind == "f" or value.step is not None:
             self._left.append((len(self.steps), f"{door} at {user_line()}"))
 
     def _left_before_ops(self) -> str:
