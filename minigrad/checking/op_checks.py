@@ -85,7 +85,7 @@ class _Probe(Probe):
     """A function of one array in float64, at a point."""
 
     def __init__(
-        self, function: Callable[[Any], Any], point: np.ndarray, weights: Sequence[np.ndarray]
+        self, function: Callable[[Any], Any], point: np.ndarray, weights: list[np.ndarray]
     ) -> None:
         new: Any = Variable.result_class
         moved = new(point, requires_grad=True, dtype=np.float64)
@@ -100,7 +100,7 @@ class _Probe(Probe):
 
 
 def _measured(
-    function: Callable[[Any], Any], point: np.ndarray, weights: Sequence[np.ndarray], held: Any,
+    function: Callable[[Any], Any], point: np.ndarray, weights: list[np.ndarray], held: Any,
     sent: np.ndarray | None = None,
 ) -> Check:  # fmt: skip
     """Compare the gradient of a function at a point with differences, and with what was sent."""
