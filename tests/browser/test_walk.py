@@ -91,7 +91,7 @@ def test_on_and_back(open_page: Open) -> None:
     page.get_by_role("button", name="← previous").click()
     expect_stop(page, 11)
     page.get_by_role("tab", name="Walk").click()
-    expect(page.locator("#walk [aria-current=step]")).to_contain_text("Is the gradient of")
+    expect(page.locator("#walk [aria-current=step]")).to_contain_text("Why is the gradient of")
 
 
 def test_by_keyboard(open_page: Open) -> None:

@@ -95,11 +95,12 @@ function savedView(node) {
   const alive = unkept ? "" : "no bytes more: it is a leaf's memory, or an earlier op keeps it";
   const item = ({ name, shape, kept, numbers }) => {
     const out = name === "out" ? ", the output, y in the formula," : "";
-    const why = [kept.some(Boolean) ? bytes(max(...kept)) : alive, reasons.get(name)];
+    const size = [shapeText(shape), kept.some(Boolean) ? bytes(max(...kept)) : alive];
+    const why = reasons.get(name) ? `: ${reasons.get(name)}` : "";
     const known = numbers && shape.length && isWhole(numbers);
     return e.li(
       e.code(name),
-      `${out} ${[shapeText(shape), ...why].filter(Boolean).join(", ")}`,
+      `${out} ${size.filter(Boolean).join(", ")}${why}`,
       known ? e.details(e.summary("its values"), arrayView(numbers, node.id)) : "",
     );
   };
