@@ -23,7 +23,7 @@ ATTENTION = [
     ("A row is a query, a column is a key", "box", "softmax", "Who attends to whom"),
     ("weighted sum over all heads", "box", "out_proj", "72 parameters"),
     ("The product ḡᵀx is this sum", "step", "linear", "Why a transpose?"),
-    ("Section 2 of every step lists it", "step", "matmul", "256 B"),
+    ("Section 2 of every step lists it", "step", "matmul", "as one op, it keeps 1.3 KiB"),
     ("else by 1/(1 − p)", "step", "multiply", "a is the output of attention.softmax, b is b"),
     ("the row sum of ḡ ⊙ y", "step", "softmax", "g - spread_total(g * out, axis)"),
     ("True and False cannot change a little", "step", "where", "condition is attn_mask"),
