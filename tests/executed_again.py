@@ -40,7 +40,11 @@ def executed(trace: Copied) -> dict[Value, Any]:
     for step in trace.steps:
         results = results_of(step, filled(step.arguments, known))
         pairs = zip(step.outputs, results, strict=False)
-        known |= {value: result for value, result in pairs if value is not None}
+        known |= {
+            value: np.asarray(result) if isinstance(result, np.generic) else result
+            for value, result in pairs
+            if value is not None
+        }
     return known
 
 

@@ -207,10 +207,17 @@ class DataLoader(Generic[B]):
             in_order = None if self._streams else np.arange(len(self._source))
             return _Progress(in_order, None, position)
         drawn_from = copy.deepcopy(generator.bit_generator.state)
-        if _length(self._source) is None:
+        if self._unforeseen():
             return _Progress(None, drawn_from, position)
         with random.drawing_from(generator):
             return _Progress(_indices(order_of(self._source)), drawn_from, position)
+
+    def _unforeseen(self) -> str:
+        """Why the order is not known before the epoch; "" if it is."""
+        name = type(self._source).__name__
+        if _length(self._source) is None:
+            return f"{name} has no len()"
+        return f"{name} draws as it is read" if getattr(self._source, "lazy", False) else ""
 
     @property
     def _draws(self) -> bool:
@@ -267,7 +274,8 @@ class DataLoader(Generic[B]):
         too. The other entries are options that must be the same in the loader that loads the state.
 
         Raises:
-            TypeError: The sampler has no ``len``: its order is not known in advance.
+            TypeError: The sampler has no ``len``, or draws as it is read: its order is not known in
+                advance.
 
         Example:
             >>> from minigrad.data import DataLoader
@@ -280,10 +288,11 @@ class DataLoader(Generic[B]):
             >>> [(a == b).all().item() for a, b in zip(batches, other, strict=True)]
             [True, True]
         """
-        if not self._streams and _length(self._source) is None:
+        if not self._streams and (reason := self._unforeseen()):
+            remedy = "; define __len__" if reason.endswith("len()") else ""
             raise TypeError(
-                f"DataLoader: {type(self._source).__name__} has no len(), so that the order of an "
-                f"epoch is not known and cannot be saved; define __len__"
+                f"DataLoader: {reason}, so that the order of an epoch is not known and cannot be "
+                f"saved{remedy}"
             )
         epoch = self._loaded or self._latest
         if epoch is not None:

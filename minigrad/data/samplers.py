@@ -17,6 +17,8 @@ from minigrad.tensors.creation import tensor
 
 T = TypeVar("T", covariant=True)  # an index
 Seed = np.random.Generator | int | None
+AT_ONCE = 2**20
+"""The most indices with replacement that are drawn at once."""
 
 
 class Sampler(Generic[T]):
@@ -65,6 +67,8 @@ class _Drawn(Sampler[int]):
     """A sampler that draws an array of indices at once."""
 
     generator: np.random.Generator | None
+    lazy = False
+    """Whether there are so many indices that they are drawn as they are needed."""
 
     def _draw(self, generator: np.random.Generator) -> np.ndarray:
         raise NotImplementedError(f"{type(self).__name__} does not define _draw()")
@@ -86,7 +90,8 @@ class RandomSampler(_Drawn):
     Args:
         replacement: Whether to draw each from all samples, so that samples can repeat.
         num_samples: The number of draws; by default the number of samples. Without replacement, no
-            sample repeats before all samples were drawn.
+            sample repeats before all samples were drawn. With replacement, more than a million of
+            them are drawn as they are needed.
         generator: A NumPy generator or a seed; `minigrad.random` if None.
 
     Example:
@@ -111,6 +116,20 @@ class RandomSampler(_Drawn):
     def num_samples(self) -> int:
         """The number of draws."""
         return len(self.data_source) if self._num_samples is None else self._num_samples
+
+    @property
+    def lazy(self) -> bool:  # type: ignore[override]  # an attribute of the others
+        """Whether there are so many indices that they are drawn as they are needed."""
+        return self.replacement and self.num_samples > AT_ONCE
+
+    def __iter__(self) -> Iterator[int]:
+        return self._one_by_one() if self.lazy else super().__iter__()
+
+    def _one_by_one(self) -> Iterator[int]:
+        draw, n = self._source(), len(self)
+        for start in range(0, n, 1024):
+            size = min(1024, n - start)
+            yield from draw.integers(len(self.data_source), size=size).tolist()
 
     def _draw(self, generator: np.random.Generator) -> np.ndarray:
         n, wanted = len(self.data_source), self.num_samples
@@ -213,6 +232,11 @@ class BatchSampler(Sampler[list[int]]):
         """The generator of the sampler."""
         return getattr(self.sampler, "generator", None)
 
+    @property
+    def lazy(self) -> bool:
+        """Whether the indices are drawn as they are needed."""
+        return getattr(self.sampler, "lazy", False)
+
     def __iter__(self) -> Iterator[list[int]]:
         return batched(iter(self.sampler), self.batch_size, self.drop_last)
 
@@ -223,7 +247,8 @@ class BatchSampler(Sampler[list[int]]):
 
 def order_of(sampler: Iterable[Any]) -> Any:
     """The items of a sampler: an array if it draws one, else a list."""
-    if isinstance(sampler, _Drawn) and type(sampler).__iter__ is _Drawn.__iter__:
+    own = (_Drawn.__iter__, RandomSampler.__iter__)
+    if isinstance(sampler, _Drawn) and type(sampler).__iter__ in own:
         return sampler.order()
     return list(sampler)
 

@@ -60,7 +60,7 @@ under no_grad, from detached tensors, or by an op without a derivative...'
         with trace:
             value = loss()
         leaves.add(parameter._node)  # the function may freeze or thaw it
-    if leaves == {None}:
+    if parameter._node is None:
         return f"{_name(parameter)} does not require grad: it is frozen, see requires_grad_(True)"
     if value is loss:
         return _from_the_graph(parameter, loss)

@@ -51,7 +51,7 @@ def einsum(equation: str, *operands: Any) -> Tensor:
                 labels = labels[:one] + labels[one + 1 : other] + labels[other + 1 :] + label
         tensors.append(operand)
         terms.append(labels)
-    if len(terms) == 1 and sorted(terms[0]) == sorted(output):
+    if len(terms) == 1 and sorted(terms[0]) == sorted(output) and (output.isalpha() or not output):
         return transpose(tensors[0], [terms[0].index(label) for label in output])  # a view
     return _einsum(*tensors, inputs=tuple(terms), output=output)
 

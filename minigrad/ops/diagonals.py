@@ -10,7 +10,7 @@ from minigrad.autograd.errors import value_error
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import within_rule
-from minigrad.ops.casting import as_tensor, clone
+from minigrad.ops.casting import as_tensor
 
 __all__ = ["diag", "diag_embed", "diagonal", "trace", "tril", "triu"]
 
@@ -64,14 +64,14 @@ def diag(x: Any, k: int = 0) -> Tensor:
         k: Which diagonal: 0 is the main one, 1 the next above, -1 the next below.
 
     Returns:
-        For a matrix, a copy of its diagonal; for a vector, a square matrix with zeros elsewhere.
+        For a matrix, a view of its diagonal; for a vector, a square matrix with zeros elsewhere.
 
     Raises:
         ValueError: `x` has neither one axis nor two.
     """
     x = as_tensor(x)
     if x.ndim == 2:
-        return clone(diagonal(x, k))
+        return diagonal(x, k)
     if x.ndim != 1:
         raise value_error(f"diag: one or two axes expected, got shape {x.shape}")
     n = x.shape[0] + abs(k)

@@ -25,7 +25,7 @@ __all__ = ["flip", "fliplr", "flipud", "pad", "repeat", "roll", "rot90", "tile",
 
 @primitive(numpy=np.flip, arrays=1, axes=("axis",))
 def flip(x: Any, axis: Axis = None) -> Any:
-    """Reverse the elements along axes; a copy, as in PyTorch.
+    """Return a view with the elements along axes in reverse order.
 
     Args:
         x: Tensor or array.
@@ -34,11 +34,11 @@ def flip(x: Any, axis: Axis = None) -> Any:
     Raises:
         ValueError: An axis does not exist or is repeated.
     """
-    return np.flip(x, axis).copy()
+    return np.flip(x, axis)
 
 
 def fliplr(input: Any) -> Tensor:
-    """Flip left and right: a copy with the second axis reversed.
+    """Flip left and right: a view with the second axis reversed.
 
     Raises:
         ValueError: There is no second axis.
@@ -47,7 +47,7 @@ def fliplr(input: Any) -> Tensor:
 
 
 def flipud(input: Any) -> Tensor:
-    """Flip up and down: a copy with the first axis reversed.
+    """Flip up and down: a view with the first axis reversed.
 
     Raises:
         ValueError: There is no axis.
@@ -57,7 +57,7 @@ def flipud(input: Any) -> Tensor:
 
 @primitive(numpy=np.rot90, arrays=1)
 def rot90(x: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
-    """Rotate a plane by multiples of 90 degrees; a copy, as in PyTorch.
+    """Return a view with a plane rotated by multiples of 90 degrees.
 
     Args:
         x: Tensor or array with at least two axes.
@@ -69,7 +69,7 @@ def rot90(x: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
         TypeError: `k` is not an integer.
         ValueError: An axis does not exist, or they are not two different ones.
     """
-    return np.rot90(x, operator.index(k), axes).copy()
+    return np.rot90(x, operator.index(k), axes)
 
 
 @primitive(numpy=np.roll, arrays=2, axes=("axis",))

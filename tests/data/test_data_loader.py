@@ -511,6 +511,16 @@ class TestBatchSamplers:
         with pytest.raises(TypeError, match="cannot be saved; define __len__"):
             endless.state_dict()
 
+    def test_very_many_indices_are_drawn_as_they_are_needed(self) -> None:
+        sampler = RandomSampler(range(4), replacement=True, num_samples=int(1e10))
+        for loader in (
+            DataLoader(range(4), 3, sampler=sampler),
+            DataLoader(range(4), batch_sampler=data.BatchSampler(sampler, 3, True)),
+        ):
+            assert next(iter(loader)).shape == (3,)
+            with pytest.raises(TypeError, match="draws as it is read"):
+                loader.state_dict()
+
     def test_some_indices(self) -> None:
         sampler = data.SubsetRandomSampler([7, 3, 5], generator=0)
         assert sorted(sampler) == [3, 5, 7]

@@ -91,6 +91,7 @@ class Rule(NamedTuple):
     dtype: Callable[[Array, Array], Any]  # both operands are cast to it first
 
 
+WIDE = "integers are written into integers of another sign, as in PyTorch"
 RULES = {
     "a 0-d array does not widen an array of its kind": Rule(
         lambda op, x, y: (
@@ -109,6 +110,17 @@ RULES = {
     ),
     "a function of floats makes integers and bools the default float": Rule(
         lambda op, x, y: op.floats and kind(x) < 2 and kind(y) < 2, lambda x, y: np.float32
+    ),
+    WIDE: Rule(
+        lambda op, x, y: (
+            op.inplace
+            and not op.floats
+            and kind(x) == kind(y) == 1
+            and x.ndim == y.ndim
+            and np.result_type(x, y).kind in "iu"
+            and not np.can_cast(np.result_type(x, y), x.dtype, "same_kind")
+        ),
+        np.result_type,
     ),
 }  # fmt: skip
 
@@ -138,6 +150,9 @@ def outcome(op: Op, module: Any, x: Any, y: Any) -> Array | None:
 def wanted(op: Op, x: Array, y: Array, rule: Rule | None) -> Array | None:
     if rule is not None:
         dtype = rule.dtype(x, y)
+        if rule is RULES[WIDE]:
+            result = outcome(op, np, x.astype(dtype), y.astype(dtype))
+            return None if result is None else result.astype(x.dtype)
         x, y = x if op.inplace else x.astype(dtype), y.astype(dtype)
     return outcome(op, np, x, y)
 
@@ -178,7 +193,7 @@ def test_every_rule_is_needed(name: str) -> None:
     rule = RULES[name]
     assert any(
         not agree(wanted(op, x, y, rule), wanted(op, x, y, None))
-        for op in (OPS["add"], OPS["divide"])
+        for op in (OPS["add"], OPS["divide"], OPS["iadd"])
         for x, y in operands()
         if rule.applies(op, x, y)
     )

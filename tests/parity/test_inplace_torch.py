@@ -250,8 +250,7 @@ OTHERWISE: dict[str, str] = {
     "m.erfinv(h / 9)": "from its input, the derivative would need the function again",
     "m.linalg.matrix_exp(h / 99)": "it is composed, and its last op keeps its output",
     "h.expand(3, 3)": "read-only, as every expanded tensor; PyTorch's is if an axis is repeated",
-    **dict.fromkeys(("h.unfold(0, 2, 1)", "+h", 'm.einsum("ij->ji", h)', 'm.einsum("ij->ij", h)'),
-                    "a copy; in PyTorch a view, and the write reaches h"),
+    "h.unfold(0, 2, 1)": "windows that overlap are read-only; in PyTorch the write reaches h",
 }  # fmt: skip
 """Where a write after the call is not as in PyTorch, and why."""
 

@@ -771,7 +771,8 @@ REFUSED: dict[str, set[str]] = {
     "vmap": {*LEFT, *PASSES, *WRITES, *LEAVES, "backward hook", "backward pre-hook"},
     "capture": {*LEFT, "float of a parameter", "updated by an optimizer", HOOK},
     "ONNX": {
-        *LEFT, *WRITES, "gradient, not recorded", "retained gradient", "leaf made within",
+        *LEFT, *WRITES - {"data of a parameter"}, "gradient, not recorded", "retained gradient",
+        "leaf made within",
         ".grad written", "several passes", "gradient of a function",
     },
     "viz.graph": {"all under no_grad"},
@@ -787,6 +788,7 @@ WRONG: dict[tuple[str, str], str] = {
             "gradient, not recorded", "retained gradient", ".grad written", "several passes",
         )
     },
+    ("viz.graph", "frozen after"): "a graph shows what was recorded before",
     ("what-if", "numpy"): "what-if does not know that a number was computed from the input",
     ("what-if", "frozen for a while"): "what-if changes one of two boxes of a parameter",
     ("viz.explore", "hook after .grad"): "a page has .grad as it is before such a hook",

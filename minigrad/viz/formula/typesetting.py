@@ -137,9 +137,11 @@ class Typesetter:
             case Call(function, items) if function is row:
                 return n.Applied(None, tuple(map(self.value, items)))
             case Call(function, ends) if function is slice:
+                if len(ends) == 1:
+                    ends = (Constant(None), *ends)
                 written = [
                     n.Symbol("", upright=True) if end.is_constant(None) else self.value(end)
-                    for end in (ends if not ends[2].is_constant(None) else ends[:2])
+                    for end in (ends if not ends[-1].is_constant(None) else ends[:2])
                 ]
                 return n.Infix(tuple(written), (":",) * (len(written) - 1), n.Level.RELATION)
         assert isinstance(term, Call)
