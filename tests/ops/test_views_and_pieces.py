@@ -21,11 +21,12 @@ VALUES = np.arange(24.0).reshape(2, 3, 4)
 
 VIEWS: dict[str, Callable[[Any], Any]] = {
     "ravel": ops.ravel, "flatten": lambda x: ops.flatten(x, 1),
-    "moveaxis": lambda x: ops.moveaxis(x, 0, -1),
-    "split": lambda x: ops.split(x, [1], axis=1)[1],
+    "moveaxis": lambda x: ops.moveaxis(x, 0, -1), "flip": lambda x: ops.flip(x, (0, 2)),
+    "fliplr": ops.fliplr, "flipud": ops.flipud, "rot90": ops.rot90,
+    "rot90 by 0": lambda x: ops.rot90(x, 0), "split": lambda x: ops.split(x, [1], axis=1)[1],
     "array_split": lambda x: ops.array_split(x, 2, axis=1)[0],
     "unbind": lambda x: ops.unbind(x, axis=1)[2],
-    "diagonal": lambda x: ops.diagonal(x[0]),
+    "diag": lambda x: ops.diag(x[0]), "diagonal": lambda x: ops.diagonal(x[0]),
 }  # fmt: skip
 READ_ONLY: dict[str, Callable[[Any], Any]] = {
     "expand": lambda x: ops.expand(x, 5, -1, -1, -1),
@@ -42,10 +43,7 @@ COPIES: dict[str, Callable[[Any], Any]] = {
     "scatter_add": lambda x: ops.scatter_add(x, 0, np.zeros((0, 3, 4), int), x),
     "hstack": lambda x: ops.hstack([x]), "vstack": lambda x: ops.vstack([x]),
     "dstack": lambda x: ops.dstack([x]), "unique": ops.unique,
-    "diag of a vector": lambda x: ops.diag(x[0, 0]), "diag": lambda x: ops.diag(x[0]),
-    "flip": lambda x: ops.flip(x, (0, 2)), "flip of no axis": lambda x: ops.flip(x, ()),
-    "fliplr": ops.fliplr, "flipud": ops.flipud, "rot90": ops.rot90,
-    "rot90 by 0": lambda x: ops.rot90(x, 0),
+    "diag of a vector": lambda x: ops.diag(x[0, 0]),
 }  # fmt: skip
 
 
