@@ -324,8 +324,10 @@ def logspace(
         >>> minigrad.logspace(0, 2, 3).tolist()
         [1.0, 10.0, 100.0]
     """
-    powers = base ** linspace(start, end, steps, np.float64)._data
-    return leaf_of(fitted(powers, _dtype(dtype, "logspace"), "logspace"), requires_grad)
+    chosen = _dtype(dtype, "logspace")
+    ends = (int(start), int(end)) if chosen.kind in "iu" else (start, end)  # as PyTorch rounds
+    powers = base ** linspace(*ends, steps, np.float64)._data
+    return leaf_of(fitted(powers, chosen, "logspace"), requires_grad)
 
 
 @created

@@ -90,7 +90,7 @@ def documents() -> str:
     files = [file for place in static for file in (place, *place.glob("*.css")) if file.is_file()]
     style = "".join(file.read_text(encoding="utf-8") for file in files)
     pages = [page.read_text(encoding="utf-8") for page in sorted(DOCS.rglob("*.md"))]
-    marked = r"```\{math\}\n(.+?)```|\{math\}`([^`]+)`|\$\$(.+?)\$\$|\$([^$\n]+)\$"
+    marked = r"```math\n(.+?)```|\$([^$\n]+)\$"
     found = ("".join(tex) for page in pages for tex in re.findall(marked, page, re.DOTALL))
     written = [tex for tex in found if "sqrt" in tex]
     assert len(written) >= 8

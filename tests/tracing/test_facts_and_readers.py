@@ -611,7 +611,7 @@ def of_explore(fact: Fact) -> None:
         if wanted is None:
             assert not sent
         elif any(node.grads for node in boxes):
-            same([node.grads[-1].entries() for node in boxes if node.grads][-1], wanted)
+            same([node.grads[-1].value.entries() for node in boxes if node.grads][-1], wanted)
         else:
             same(sent[-1], wanted)
 
@@ -714,7 +714,8 @@ def pages() -> dict[tuple[str, str], Any]:
         graph = recorded(fact, inputs())
         text = payload(graph, [], residuals=[], start="", heatmaps=[], scale=[], dark=[], broken="")
         page = json.loads(zlib.decompress(base64.b64decode(text), wbits=RAW))
-        boxes = {box.label: box.id for box in graph.nodes if box.kind in ("input", "parameter")}
+        named = [box for box in graph.nodes if box.kind in ("input", "parameter")]
+        boxes = {box.label: box.id for box in reversed(named)}  # as it was before any write
         for label in boxes.keys() & {"x", "w"}:
             keys.append((name, label))
             given.append([page, boxes[label], MOVED])
@@ -786,10 +787,11 @@ WRONG: dict[tuple[str, str], str] = {
         ("what-if", fact): IN_A_GRADIENT
         for fact in (
             "gradient, not recorded", "retained gradient", ".grad written", "several passes",
+            "updated by hand",
         )
     },
     ("viz.graph", "frozen after"): "a graph shows what was recorded before",
-    ("what-if", "numpy"): "what-if does not know that a number was computed from the input",
+    ("viz.explore", "frozen after"): "a page shows what is sent to the parameter, which drops it",
     ("what-if", "frozen for a while"): "what-if changes one of two boxes of a parameter",
     ("viz.explore", "hook after .grad"): "a page has .grad as it is before such a hook",
 }  # fmt: skip
