@@ -57,8 +57,7 @@ EXCUSES: list[tuple[str, str, str]] = [
     ("gradient|second", "0 at 0, to every order; there other subgradients, or NaN",
      "linalg.norm.subgradients_at_zero nn.LPPool1d nn.LPPool2d"),
     ("nan", "a NaN passes on, as in PyTorch's loop over single elements; its vectors lose it",
-     "F.hardshrink F.hardsigmoid F.hardtanh F.relu6 F.softshrink nn.Hardshrink nn.Hardsigmoid "
-     "nn.Hardtanh nn.ReLU6 nn.Softshrink"),
+     "F.hardshrink F.hardsigmoid F.hardtanh F.relu6 F.softshrink"),
     ("gradient|infinite|nan", "without a derivative", "frexp"),
     ("gradient|second", "with respect to the triangle that is read", "linalg.pinv.hermitian"),
     # Gradients where an input is NaN
@@ -114,7 +113,6 @@ EXCUSES: list[tuple[str, str, str]] = [
     # Not mended yet
     ("form", "of another shape or dtype", "quantile"),
     ("broadcast_to", "an error within, of a number", "put"),
-    ("setitem", "an error within, of a number", "put"),
 ]  # fmt: skip
 """Parts of the comparison, or words of our error; the reason; and of which ops and modules."""
 EXCUSED = {
