@@ -325,8 +325,9 @@ def logspace(
         [1.0, 10.0, 100.0]
     """
     chosen = _dtype(dtype, "logspace")
-    ends = (int(start), int(end)) if chosen.kind in "iu" else (start, end)  # as PyTorch rounds
-    powers = base ** linspace(*ends, steps, np.float64)._data
+    if chosen.kind in "iu":
+        start, end = int(start), int(end)  # PyTorch rounds the ends too
+    powers = base ** linspace(start, end, steps, np.float64)._data
     return leaf_of(fitted(powers, chosen, "logspace"), requires_grad)
 
 
