@@ -29,7 +29,7 @@ from minigrad.support.tree import leaves, mapped
 from minigrad.tensors.tensor import Tensor
 from minigrad.tracing import Step, Trace, Value
 from minigrad.tracing.lines import user_line
-from minigrad.tracing.record import NUMBERS
+from minigrad.tracing.record import NUMBERS, replaces_data
 
 __all__ = ["Pulled", "StepTrace"]
 
@@ -162,7 +162,7 @@ class StepTrace(Trace):
         if values is tensor._data:
             self._refuse("a write in place of values that no op of the step computed")
             return
-        if isinstance(values, Variable) and values._data is tensor._data:
+        if replaces_data(tensor, values):
             self._replaced(tensor, values)
             return
         before = self.value(tensor)

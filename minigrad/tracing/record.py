@@ -22,6 +22,11 @@ NUMBERS = 1 << 30
 """A larger int that an effect returns is a random key: the same object is the same value."""
 
 
+def replaces_data(tensor: Variable, values: Any) -> bool:
+    """Whether a write was ``tensor.data = values``: the tensor has their memory from now on."""
+    return isinstance(values, Variable) and values._data is tensor._data
+
+
 class Trace(Observer):
     """Writes down what happens while it is entered.
 

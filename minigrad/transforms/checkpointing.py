@@ -26,6 +26,7 @@ from minigrad.autograd.views import read_only
 from minigrad.support.random_state import take_snapshots
 from minigrad.tracing import Trace
 from minigrad.tracing.lines import line_at, user_frame, user_line
+from minigrad.tracing.record import replaces_data
 from minigrad.transforms.structure import flatten, mapped
 
 __all__ = ["checkpoint", "checkpoint_sequential", "noop_context_fn"]
@@ -234,8 +235,7 @@ class _FirstRun(Trace):
 
     def wrote(self, tensor: Variable, values: Any) -> None:
         """Refuse another ``.data`` of a tensor from outside."""
-        takes_over = isinstance(values, Variable) and values._data is tensor._data
-        if takes_over and not self._effects and not self.is_new(tensor):
+        if replaces_data(tensor, values) and not self._effects and not self.is_new(tensor):
             raise RuntimeError(
                 f"checkpoint: the function replaces the .data of a tensor, at {user_line()}, and "
                 f"would again in the backward pass: do it outside of it"

@@ -19,6 +19,7 @@ from minigrad.autograd.views import owner, read_only
 from minigrad.support import tree
 from minigrad.tracing import Step, Trace, Value
 from minigrad.tracing.lines import user_line
+from minigrad.tracing.record import replaces_data
 from minigrad.tracing.steps import Phase
 from minigrad.transforms.batching import INDEXED, RULES, CannotMap, Samples, elementwise
 
@@ -60,9 +61,7 @@ class SampleTrace(Trace):
         self.varying: set[Value] = set()
         self.samples: list[tuple[Value, Any]] = []
         self._fresh: dict[int, np.ndarray] = {}  # the first content of arrays made within, by id
-        self._outer_memories: dict[
-            int, np.ndarray
-        ] = {}  # the memories of tensors from outside, by id
+        self._outer_memories: dict[int, np.ndarray] = {}  # of tensors from outside, by id
         self._edges: dict[Value, Any] = {}  # of tensors from outside, when first read
         self._new_leaves: list[Value] = []  # a transform's are soon gone
         self._chosen: list[_Chosen] = []
@@ -172,10 +171,8 @@ class SampleTrace(Trace):
     def wrote(self, tensor: Variable, values: Any) -> None:
         """Refuse a write to a tensor from outside, or to a view of its memory."""
         self.value(tensor)
-        takes_over = isinstance(values, Variable) and values._data is tensor._data  # .data = values
-        if id(owner(tensor._data)) in self._outer_memories or (
-            takes_over and not self.is_new(tensor)
-        ):
+        replaced = replaces_data(tensor, values) and not self.is_new(tensor)
+        if replaced or id(owner(tensor._data)) in self._outer_memories:
             raise CannotMap(
                 f"vmap: the function writes to a tensor from outside, at {user_line()}: "
                 f"write to a copy, x.clone(), and return it"
