@@ -182,6 +182,11 @@ def test_each_chapter_of_the_guide_has_its_picture() -> None:
     assert len(pages) == 20
     assert reading.stem == "reading"
     assert {*pages, reading} == {*GUIDE.glob("*.md")} - {GUIDE / "index.md"}
+    contents = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    listed = [
+        GUIDE / f"{name}.md" for name in re.findall(r"^guide/(?!index)(\w+)$", contents, re.M)
+    ]
+    assert listed == [*pages, reading], "docs/index.md lists the chapters in another order"
     for page in pages:
         pictures = [block.picture for block in blocks_of(page.read_text(encoding="utf-8"))]
         assert [*filter(None, pictures)] == [f"../_static/graphs/{page.stem}.svg"]
