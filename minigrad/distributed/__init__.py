@@ -1,6 +1,9 @@
 """Several machines: collectives as ops with rules, on MPI (``pip install mpi4py mpich``).
 
-Read it in this order: `communicators` (who takes part), `waiting` (no wait is for ever),
+Importing it under `mpiexec` starts MPI, so that from then on a rank that fails ends all.
+
+Read it in this order: `communicators` (who takes part; `start_guard` is beside it while MPI starts),
+`waiting` (no wait is for ever),
 `collectives` (the ops and their rules), `data_parallel` (the model on every rank, the data
 divided) with its `reducer` and `replicas`, `sync_batch_norm`, `tensor_parallel` (layers divided
 among ranks), `parallelize` (a whole model), `zero_redundancy` (optimizer states), `saving`.
@@ -14,7 +17,7 @@ from minigrad.distributed.collectives import (
     ppermute,
     reduce_scatter,
 )
-from minigrad.distributed.communicators import Communicator, world
+from minigrad.distributed.communicators import Communicator, start, world
 from minigrad.distributed.data_parallel import DistributedDataParallel, DistributedSampler
 from minigrad.distributed.plan import parallelize
 from minigrad.distributed.saving import load_training, save_training
@@ -33,3 +36,5 @@ __all__ = [
     "all_to_all", "broadcast", "copy_to_parts", "load_training", "parallelize", "ppermute",
     "reduce_scatter", "save_training", "sum_of_parts", "world",
 ]  # fmt: skip
+
+start()

@@ -11,26 +11,31 @@ from __future__ import annotations
 import atexit
 import os
 import pickle
+import subprocess
 import sys
 import time
 import traceback
 import zlib
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import contextmanager
 from functools import partial
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from minigrad.autograd.events import unrepeatable
 from minigrad.autograd.mode import located
+from minigrad.distributed import start_guard
 from minigrad.distributed.waiting import Place, Watch, poll
 from minigrad.support.checks import check_number, check_size, optional_package
 from minigrad.support.threads import start_thread
 from minigrad.tracing.lines import line_at, user_frame
 
-TIMEOUT = 600.0  # seconds
+TIMEOUT = float(os.environ.get("MINIGRAD_DISTRIBUTED_TIMEOUT", "600"))  # seconds
+RANK_NAMES = "PMI_RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "PMIX_RANK"
 
 _world: Communicator | None = None
 _watch: Watch | None = None
@@ -279,8 +284,8 @@ def takes_part() -> None:
 def world() -> Communicator:
     """Return the communicator of all ranks that ``mpiexec`` started; of one rank without it.
 
-    The first call initializes MPI, and all ranks make it. From then on an exception that nothing
-    catches ends all ranks.
+    Under ``mpiexec``, importing `minigrad.distributed` makes it. From then on an exception that
+    nothing catches ends all ranks.
 
     Returns:
         The communicator, always the same.
@@ -300,7 +305,8 @@ def world() -> Communicator:
         if launched == 0:
             _world = Communicator()
         else:
-            MPI = optional_package("minigrad.distributed", "mpi4py.MPI")
+            with _guard():
+                MPI = optional_package("minigrad.distributed", "mpi4py.MPI")
             if MPI.COMM_WORLD.size == 1 < launched:
                 library = MPI.Get_library_version().partition("\n")[0].strip("\0")
                 raise RuntimeError(
@@ -311,6 +317,21 @@ def world() -> Communicator:
                 _watch = _watching(MPI)
             _world = Communicator(MPI.COMM_WORLD)
     return _world
+
+
+@contextmanager
+def _guard() -> Iterator[None]:
+    """A block in which MPI starts: a process beside this one ends it after the time limit."""
+    rank = next((os.environ[name] for name in RANK_NAMES if name in os.environ), "?")
+    command = [sys.executable, "-I", "-S", start_guard.__file__, str(os.getpid()), rank]
+    with subprocess.Popen([*command, str(TIMEOUT)], stdin=subprocess.PIPE):
+        yield  # its end closes the input, which ends that process
+
+
+def start() -> None:
+    """Start MPI where several ranks were started: a rank that fails from now on ends all."""
+    if _launched() > 1 and find_spec("mpi4py") is not None:
+        world()
 
 
 def _watching(MPI: Any) -> Watch:

@@ -17,7 +17,7 @@ lines_of_nodes: weakref.WeakKeyDictionary[Node, str] = weakref.WeakKeyDictionary
 """The line of each node that an observer saw."""
 
 
-_LIBRARIES = {"contextlib", "copy", "minigrad", "numpy", "pickle"}
+_LIBRARIES = {"contextlib", "copy", "importlib", "minigrad", "numpy", "pickle"}
 
 
 def user_frame() -> FrameType:

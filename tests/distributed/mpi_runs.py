@@ -25,16 +25,21 @@ class Run(NamedTuple):
     ended: float  # when, in seconds since 1970
 
 
-def run(ranks: int, program: str, *arguments: str, seconds: float = 90, interrupt: str = "") -> Run:
+def run(
+    ranks: int, program: str, *arguments: str, seconds: float = 90, interrupt: str = "",
+    timeout: str = "600",
+) -> Run:  # fmt: skip
     """Run a program of this folder, or a path, on `ranks` ranks; what it printed, and its code.
 
-    With `interrupt`, mpiexec gets what Ctrl-C sends once a line begins so.
+    With `interrupt`, mpiexec gets what Ctrl-C sends once a line begins so. No rank waits longer for
+    another than `timeout` seconds.
     """
     if MPIEXEC is None:
         pytest.skip("needs mpiexec: pip install mpi4py mpich")
     command = [MPIEXEC, "-n", str(ranks), sys.executable]
     path = Path(__file__).parent / program
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
+    environment["MINIGRAD_DISTRIBUTED_TIMEOUT"] = timeout
     process = subprocess.Popen(
         [*command, str(path), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         text=True, start_new_session=True, env=environment,

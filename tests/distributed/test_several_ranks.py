@@ -68,6 +68,24 @@ def test_a_mistake_ends_all_ranks_and_says_why(mistake: str) -> None:
         assert part in done.stderr, done.stderr
 
 
+LATE = ["rank 0 has waited 1 s for other ranks to import minigrad.distributed",
+        "TimeoutError: rank 0 waited 3 s", "is late, or ended before"]  # fmt: skip
+EARLY = {
+    "import, exception": [*LATE, "FileNotFoundError: data.csv"], "import, exit": LATE,
+    "world, exception": ["Rank 1 of 2 raised", "FileNotFoundError: data.csv"],
+    "world, exit": ["rank 0: barrier", "rank 1: the end of the program, after Communicator at"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("end", EARLY)
+def test_a_rank_that_ends_before_its_first_call(end: str) -> None:
+    """`MPI_Init` holds the interpreter's lock while it waits, so another process counts."""
+    done = run(2, "early_program.py", end, seconds=30, timeout="3")
+    assert done.returncode != 0
+    for part in EARLY[end]:
+        assert part in done.stderr, done.stderr
+
+
 @pytest.mark.parametrize("program", ["collected", "one works on"])
 def test_no_mistake(program: str) -> None:
     """What is collected at another time on one rank, and a rank that ends later than others."""
