@@ -38,7 +38,7 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = No
         (tensor(True), tensor(True))
     """
     a, b = check_number("uniform_", "a", a), check_number("uniform_", "b", b, a)
-    return _write("uniform_", tensor, _numbers(generator).uniform(a, b, tensor.shape))
+    return _write("uniform_", tensor, _numbers(generator).uniform(a, b, tensor._whole_shape))
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
@@ -50,7 +50,7 @@ def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any 
         minigrad.Size([3, 5])
     """
     mean, std = check_number("normal_", "mean", mean), check_number("normal_", "std", std, 0.0)
-    return _write("normal_", tensor, _numbers(generator).normal(mean, std, tensor.shape))
+    return _write("normal_", tensor, _numbers(generator).normal(mean, std, tensor._whole_shape))
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
@@ -95,7 +95,7 @@ def eye_(tensor: Tensor) -> Tensor:
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
     """
     refuse_shapes(tensor.ndim != 2, "eye_", "a matrix", tensor)
-    return _write("eye_", tensor, np.eye(tensor.shape[0], tensor.shape[1]))
+    return _write("eye_", tensor, np.eye(tensor._whole_shape[0], tensor._whole_shape[1]))
 
 
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
@@ -113,11 +113,13 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     """
     groups = check_size("dirac_", "groups", groups)
     wanted = f"the weight of a convolution, whose channels groups={groups} divides,"
-    refuse_shapes(not 3 <= tensor.ndim <= 5 or tensor.shape[0] % groups, "dirac_", wanted, tensor)
-    values = np.zeros(tensor.shape)
-    own = tensor.shape[0] // groups
-    middle: Any = (..., *(n // 2 for n in tensor.shape[2:]))
-    for channel in range(min(own, tensor.shape[1])):
+    refuse_shapes(
+        not 3 <= tensor.ndim <= 5 or tensor._whole_shape[0] % groups, "dirac_", wanted, tensor
+    )
+    values = np.zeros(tensor._whole_shape)
+    own = tensor._whole_shape[0] // groups
+    middle: Any = (..., *(n // 2 for n in tensor._whole_shape[2:]))
+    for channel in range(min(own, tensor._whole_shape[1])):
         values[channel::own, channel][middle] = 1.0
     return _write("dirac_", tensor, values)
 
@@ -142,8 +144,8 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any =
     check_probability("sparse_", "sparsity", sparsity)
     check_number("sparse_", "std", std, 0.0)
     numbers = _numbers(generator)
-    values = numbers.normal(0.0, std, tensor.shape)
-    rows, columns = tensor.shape
+    values = numbers.normal(0.0, std, tensor._whole_shape)
+    rows, columns = tensor._whole_shape
     order = numbers.random((rows, columns)).argsort(axis=0)
     values[order[: math.ceil(sparsity * rows)], np.arange(columns)] = 0.0
     return _write("sparse_", tensor, values)
@@ -172,12 +174,12 @@ def trunc_normal_(
             f"move the mean nearer to them"
         )
     numbers = _numbers(generator)
-    values = numbers.normal(mean, std, tensor._data.size)
+    values = numbers.normal(mean, std, math.prod(tensor._whole_shape))
     outside = np.flatnonzero((values < a) | (values > b))
     while outside.size:
         values[outside] = numbers.normal(mean, std, outside.size)
         outside = outside[(values[outside] < a) | (values[outside] > b)]
-    return _write(name, tensor, values.reshape(tensor.shape))
+    return _write(name, tensor, values.reshape(tensor._whole_shape))
 
 
 def orthogonal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
@@ -196,13 +198,13 @@ def orthogonal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Ten
     """
     fans("orthogonal_", tensor)
     gain = check_number("orthogonal_", "gain", gain)
-    rows = tensor.shape[0]
-    columns = math.prod(tensor.shape[1:])
+    rows = tensor._whole_shape[0]
+    columns = math.prod(tensor._whole_shape[1:])
     drawn = _numbers(generator).standard_normal((max(rows, columns), min(rows, columns)))
     q, r = np.linalg.qr(drawn)
     q = q * np.copysign(1.0, np.diagonal(r))  # so that every such matrix is equally likely
     return _write(
-        "orthogonal_", tensor, gain * (q if rows >= columns else q.T).reshape(tensor.shape)
+        "orthogonal_", tensor, gain * (q if rows >= columns else q.T).reshape(tensor._whole_shape)
     )
 
 
@@ -333,8 +335,8 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 def fans(name: str, tensor: Tensor) -> tuple[int, int]:
     """Compute fan_in and fan_out of a weight."""
     refuse_shapes(tensor.ndim < 2, name, "a shape (fan_out, fan_in, ...)", tensor)
-    window = math.prod(tensor.shape[2:])
-    return tensor.shape[1] * window, tensor.shape[0] * window
+    window = math.prod(tensor._whole_shape[2:])
+    return tensor._whole_shape[1] * window, tensor._whole_shape[0] * window
 
 
 def _fan(name: str, tensor: Tensor, mode: str) -> int:
@@ -356,7 +358,7 @@ def _numbers(generator: Any) -> np.random.Generator:
 def _write(name: str, tensor: Tensor, values: Any) -> Tensor:
     if not np.can_cast(np.float32, tensor.dtype, "same_kind"):
         raise TypeError(f"{name}: a floating-point tensor expected, got dtype {tensor.dtype}")
-    assign(tensor, values, name)
+    assign(tensor, tensor._own_part(values), name)
     return tensor
 
 

@@ -2,11 +2,10 @@
 
 Importing it under `mpiexec` starts MPI, so that from then on a rank that fails ends all.
 
-Read it in this order: `communicators` (who takes part; `start_guard` is beside it while MPI starts),
-`waiting` (no wait is for ever),
-`collectives` (the ops and their rules), `data_parallel` (the model on every rank, the data
-divided) with its `reducer` and `replicas`, `sync_batch_norm`, `tensor_parallel` (layers divided
-among ranks), `parallelize` (a whole model), `zero_redundancy` (optimizer states), `saving`.
+Read it in this order: `communicators` (who takes part) with the `start_guard` beside it, `waiting`
+(no wait is for ever), `collectives` (the ops and their rules), `data_parallel` (the model on every
+rank, the data divided) with its `reducer` and `replicas`, `sync_batch_norm`, `tensor_parallel`
+(layers divided among ranks), `plan` (a whole model), `zero_redundancy` (optimizers), `saving`.
 """
 
 from minigrad.distributed.collectives import (

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 import traceback
+import weakref
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -22,6 +23,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
+from threading import get_ident
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -84,7 +86,8 @@ class Communicator:
         self.mpi, self.timeout = mpi, check_number("Communicator", "timeout", timeout, above=0)
         self.rank: int = 0 if mpi is None else mpi.rank
         self.size: int = 1 if mpi is None else mpi.size
-        self._number = 0
+        self._number = self._compared = 0
+        self._thread: int | None = None  # which is in a call
         self._abandoned: list[Any] = []
         self._own: Any = None
         """A duplicate of `mpi`, so that no message of the user is taken for one of ours."""
@@ -166,9 +169,10 @@ class Communicator:
         call = self._call(what, backward_of)
         if self.size == 1:
             return call._replace(recorded=records)
-        request, found = self.exchange(call, records, entries)
-        self.wait(call, request)
-        self.compare(found, call, entries)
+        with self._in_one_thread(call):
+            request, found = self.exchange(call, records, entries)
+            self.wait(call, request)
+            self.compare(found, call, entries)
         return call._replace(recorded=bool(found[2]))
 
     def _call(self, what: str, backward_of: Call | None = None) -> Call:
@@ -212,6 +216,14 @@ class Communicator:
             whats = {rank: one.get(first, "it is not there") for rank, one in enumerate(theirs)}
         raise RuntimeError(located(message + self._place.listing(whats)))
 
+    def at_end(self, entries: Callable[[], dict[str, str]]) -> None:
+        """Compare what a method returns, a text by each name, on all ranks when they end."""
+        if self.size > 1:
+            assert _watch is not None
+            self._compared += 1  # all ranks count alike
+            key = f"{self._place.key}/{self._compared}"
+            _watch.finals[key] = weakref.WeakMethod(entries)
+
     def all_gather_object(self, value: Any) -> list[Any]:
         """Gather values of all ranks, in their order: anything that can be pickled.
 
@@ -241,7 +253,23 @@ class Communicator:
 
     def run(self, call: Call, method: str, *args: Any, **options: Any) -> None:
         """Run a method of MPI that starts an exchange, and wait for its end."""
-        self.wait(call, getattr(self._own, method)(*args, **options))
+        with self._in_one_thread(call):
+            self.wait(call, getattr(self._own, method)(*args, **options))
+
+    @contextmanager
+    def _in_one_thread(self, call: Call) -> Iterator[None]:
+        """A part of a call, with no other thread in it and no other call since it began."""
+        before, self._thread = self._thread, get_ident()
+        if before not in (None, self._thread) or call.number != self._number:
+            raise RuntimeError(
+                f"{call.what.partition('(')[0]}: two threads of rank {self.rank} call collectives "
+                f"of one communicator, so that the ranks cannot agree on their order; give each "
+                f"thread a communicator of its own: comm.split(0)"
+            )
+        try:
+            yield
+        finally:
+            self._thread = before
 
     def wait(self, call: Call, *requests: Any) -> None:
         """Wait for requests of MPI in which all ranks take part.

@@ -39,8 +39,9 @@ class DistributedDataParallel(Module):
     {doc}`/distributed`. Dropout differs between the ranks; all other random numbers are the same on
     all ranks, if the seed is.
 
-    Before the first step, and after steps 1, 10, 100, ..., the ranks compare the weights and the
-    options of their optimizers. A difference is an error that names it.
+    Before the first step, after steps 1, 10, 100, ..., and when they are saved, the ranks compare
+    the weights and the options of their optimizers. A difference is an error that names it; at the
+    end of the program it is a warning. A step is a call of `module` in training.
 
     A deep copy of it does the same for its own model, from its first training step on.
 
@@ -96,9 +97,9 @@ class DistributedDataParallel(Module):
         buffers = Buffers(self.module if self.broadcast_buffers else Module(), self.comm)
         trained = [param for param in self.module.parameters() if param.requires_grad]
         self._reducer = Reducer(trained, buffers, self.comm, int(self.bucket_size * 2**20))
-        self._replicas = Replicas(
-            "DistributedDataParallel", self.module, self.comm, averaged={*map(id, trained)}
-        )
+        if self.compare:
+            name, ids = "DistributedDataParallel", {*map(id, trained)}
+            Replicas(name, self.module, self.comm, averaged=ids)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Run the model on this rank's data."""
@@ -109,8 +110,6 @@ class DistributedDataParallel(Module):
             self._start()
         reducer = self._reducer
         assert reducer is not None
-        if self.compare and self.training:
-            self._replicas.check(reducer.passes)
         output = self.module(*args, **kwargs)
         self._forwards += 1
         begin = partial(reducer.begin, self._forwards)

@@ -36,9 +36,9 @@ def parallelize(model: M, comm: Communicator | None = None) -> M:
     gradient of a parameter that is not divided is the same on all ranks too. Dropout inside the
     divided parts differs between ranks.
 
-    Before the first training step, and after steps 1, 10, 100, ..., the ranks compare the weights
-    that all of them have, and the options of their optimizers. A difference is an error that names
-    it.
+    Before the first training step, after steps 1, 10, 100, ..., and when they are saved, the ranks
+    compare the weights that all of them have, and the options of their optimizers. A difference is
+    an error that names it; at the end of the program it is a warning. Copies are not compared.
 
     Load weights before, and make the optimizer after; hooks of divided modules are lost.
 
@@ -84,8 +84,7 @@ def parallelize(model: M, comm: Communicator | None = None) -> M:
         state, stream = comm.all_gather_object(drawing)[0]
         random.set_state(state)
         random.set_stream(stream)
-        replicas = Replicas("parallelize", found, comm)
-        found.register_forward_pre_hook(replicas.check_before_call)
+        Replicas("parallelize", found, comm)
     return found
 
 

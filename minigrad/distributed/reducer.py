@@ -82,7 +82,7 @@ class Reducer:
     ) -> None:
         self.parameters, self.buffers, self.comm, self.limit = parameters, buffers, comm, limit
         self.pass_: list[Any] | None = None  # the backward pass that runs
-        self.started = self.passes = 0
+        self.started = 0
         self.call: Call
         self.order: list[int] | None = []  # in which gradients arrive in the first pass
         self._arrange([*range(len(parameters))][::-1])
@@ -173,7 +173,6 @@ class Reducer:
             bucket.give_back()
         self.buffers.take_those_of_root(self.buckets[0].changed, self.call)
         self.pass_ = None
-        self.passes += 1
         if self.order is not None:  # from now on, what arrives first is in the first bucket
             order = self.comm.broadcast_object(self.call, self.order)
             self._arrange([*dict.fromkeys([*order, *range(len(self.parameters))])])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import weakref
 import zlib
 from collections.abc import Container
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 
 from minigrad.autograd.grad_mode import is_grad_enabled
 from minigrad.distributed.communicators import Communicator
-from minigrad.nn import Module
+from minigrad.nn import Module, Parameter
 from minigrad.optim.optimizer import optimizers_of
 from minigrad.tensors.tensor import Tensor
 
@@ -30,11 +31,13 @@ def structure(module: Module) -> dict[str, str]:
 class Replicas:
     """The weights of a module, and the options with which they are trained, on several ranks.
 
-    They are compared before the first training step, and after steps 1, 10, 100, ...
+    They are compared before the first training step, after steps 1, 10, 100, ..., whenever they are
+    saved, and at the end of the program. A step is a call of the module in training: whoever calls
+    it, and whatever becomes of its gradients.
 
     Args:
         name: What has the module, for errors.
-        module: The module.
+        module: The module; it gets a hook, which does nothing in a copy of the module.
         comm: The ranks.
         averaged: The parameters whose gradients are averaged, by their ids; None for all.
     """
@@ -43,43 +46,49 @@ class Replicas:
         self, name: str, module: Module, comm: Communicator, *,
         averaged: Container[int] | None = None,
     ) -> None:  # fmt: skip
-        self.name, self.module, self.comm, self.averaged = name, module, comm, averaged
+        self.name, self.comm, self.averaged = name, comm, averaged
+        self._module = weakref.ref(module)
         self._next = self._calls = 0
+        module.register_forward_pre_hook(self._before_call)
+        comm.at_end(self._at_end)
 
-    def check(self, steps: int) -> None:
-        """After some steps: compare, if it is time.
+    def compare(self, module: Module, when: str) -> None:
+        """Compare now.
 
         Raises:
             RuntimeError: The ranks differ, on all ranks; or a parameter was added, replaced or
                 unfrozen, so that its gradient is not averaged.
         """
-        if steps >= self._next:
-            self._next = max(1, 10 * self._next)
-            self._check_averaged()
-            self.comm.agree(f"{self.name}, after step {steps}", entries=self._entries())
-
-    def _check_averaged(self) -> None:
-        for name, param in self.module.named_parameters():
+        for name, param in module.named_parameters():
             known = self.averaged is None or id(param) in self.averaged
             if param.requires_grad and not known:
                 raise RuntimeError(
                     f"{self.name}: {name} was added, replaced or unfrozen since the model was "
                     f"wrapped, so its gradient is not averaged; wrap the model again"
                 )
+        self.comm.agree(f"{self.name}, {when}", entries=self._entries(module))
 
-    def check_before_call(self, module: Module, _args: Any) -> None:
-        """The hook of a module: each call in training mode is a step."""
-        if module.training and is_grad_enabled():
-            self._calls += 1
-            self.check(self._calls - 1)
+    def _before_call(self, module: Module, _args: Any) -> None:
+        if module is not self._module() or not module.training or not is_grad_enabled():
+            return
+        if not all(isinstance(param, Parameter) for param in module.parameters()):
+            return  # a `functional_call`, with other tensors in the place of parameters
+        if self._calls >= self._next:
+            self._next = max(1, 10 * self._next)
+            self.compare(module, f"after step {self._calls}")
+        self._calls += 1
 
-    def _entries(self) -> dict[str, str]:
-        named = dict(self.module.named_parameters())
+    def _at_end(self) -> dict[str, str]:
+        module = self._module()
+        return {} if module is None or not self._calls else self._entries(module)
+
+    def _entries(self, module: Module) -> dict[str, str]:
+        named = dict(module.named_parameters())
         names = {id(param): name for name, param in named.items()}
         parts = {
             name for name, p in named.items() if getattr(p, "divided_among", None) is self.comm
         }
-        kinds = structure(self.module).items()
+        kinds = structure(module).items()
         found = {f"what {name} is": text for name, text in kinds if name not in parts}
         optimizers = optimizers_of(named.values())
         for optimizer in sorted(optimizers, key=lambda each: _first(each, names)):
@@ -95,6 +104,15 @@ class Replicas:
             for name, param in named.items()
             if name not in parts
         }
+
+
+def compare_replicas(model: Module, when: str) -> None:
+    """Compare the replicas among the modules of a model."""
+    for module in model.modules():
+        for hook, _ in module._pre_hooks.values():
+            replicas = getattr(hook, "__self__", None)
+            if isinstance(replicas, Replicas) and replicas._module() is module:
+                replicas.compare(module, when)
 
 
 def _first(optimizer: Any, names: dict[int, str]) -> tuple[str, str]:

@@ -18,6 +18,7 @@ import numpy as np
 from minigrad.data import DataLoader
 from minigrad.distributed.communicators import Communicator, world
 from minigrad.distributed.data_parallel import DistributedSampler
+from minigrad.distributed.replicas import compare_replicas
 from minigrad.distributed.tensor_parallel import along, divided_parameters, share
 from minigrad.io.errors import LoadError
 from minigrad.io.files import load, save
@@ -64,6 +65,9 @@ def save_training(folder: Any, /, *, comm: Communicator | None = None, **parts: 
     """
     comm, folder = comm or world(), Path(folder)
     comm.agree(f"save_training({', '.join(parts)})")
+    for name, part in parts.items():
+        if isinstance(part, Module):
+            compare_replicas(part, f"in save_training, {name}")
     packed, pieces = pack(training_of(parts)), _pieces(parts)
     if missing := pieces.keys() - packed.arrays.keys():
         raise ValueError(f"save_training: {min(missing)}: the name of a module cannot be saved")

@@ -133,17 +133,27 @@ def _own_random_numbers(comm: Communicator, drop: bool) -> AbstractContextManage
 
 
 class DividedParameter(Parameter):
-    """A parameter of which each rank holds a part."""
+    """A parameter of which each rank holds a part; `whole` are the values of all."""
 
-    def __init__(self, data: Any, comm: Communicator, *, requires_grad: bool = True) -> None:
-        super().__init__(data, requires_grad=requires_grad)
-        self.divided_among = comm
+    def __init__(
+        self, whole: np.ndarray, axis: int, comm: Communicator, *, requires_grad: bool = True
+    ) -> None:
+        part = along(axis, *share(whole.shape[axis], comm))
+        super().__init__(whole[part], requires_grad=requires_grad)
+        self.divided_among, self._division = comm, (whole.shape, part)
 
     def __copy__(self) -> Tensor:
         twin = super().__copy__()
         if isinstance(twin, DividedParameter):
-            twin.divided_among = self.divided_among
+            twin.divided_among, twin._division = self.divided_among, self._division
         return twin
+
+    @property
+    def _whole_shape(self) -> tuple[int, ...]:
+        return self._division[0]
+
+    def _own_part(self, values: Any) -> Any:
+        return values[self._division[1]] if np.ndim(values) else values
 
 
 class Divided(Module):
@@ -168,13 +178,12 @@ class Divided(Module):
         for name, value in vars(whole).items():
             if name in own:
                 values = broadcast(value.detach(), comm=self.comm).numpy()
+                trained = value.requires_grad
+                made = Parameter(values, requires_grad=trained)
                 if name in self.divided:
                     axis = self.divided[name]
                     self.whole_sizes[name] = values.shape[axis]
-                    values = values[along(axis, *share(values.shape[axis], self.comm))]
-                made = Parameter(values, requires_grad=value.requires_grad)
-                if name in self.divided:
-                    made = DividedParameter(values, self.comm, requires_grad=value.requires_grad)
+                    made = DividedParameter(values, axis, self.comm, requires_grad=trained)
                 setattr(self, name, made)
             elif not name.startswith("_"):
                 store = setattr if name in whole._registered else object.__setattr__

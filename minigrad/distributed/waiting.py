@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import os
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,6 +30,7 @@ class News(NamedTuple):
     waits_in: str | None  # the key of the communicator in which it waits; None if it has ended
     counts: Mapping[str, int]  # by the key of a communicator, how many waits it has begun
     what: str  # the call in which it waits; if it has ended, the last one
+    finals: Mapping[str, Mapping[str, str]] = {}  # if it has ended, what is then compared
 
 
 class Place(NamedTuple):
@@ -78,15 +80,19 @@ class Watch:
     Attributes:
         counts: By the key of a communicator, how many waits this rank has begun.
         last: The last call of this rank, or what its text is.
+        finals: What is compared at the end: by a key, which all ranks have alike, a weak reference
+            to a function that returns a text by each name.
     """
 
     def __init__(self, mpi: Any) -> None:
         self.counts: dict[str, int] = {}
         self.last: object = "no collective"
+        self.finals: dict[str, Callable[[], Callable[[], dict[str, str]] | None]] = {}
         self._mpi, self._process = mpi, os.getpid()
         self._news: dict[int, News] = {}
         self._sent: list[Any] = []
         self._swapped: dict[tuple[str, int], Any] = {}
+        self._lock = threading.RLock()  # threads, each in a communicator of its own
 
     def wait(self, done: Callable[[], bool], place: Place) -> None:
         """Wait until something is done in which all ranks of a communicator take part.
@@ -109,9 +115,10 @@ class Watch:
         status, found = MPI.Status(), self._swapped
 
         def done() -> bool:
-            while self._mpi.Iprobe(tag=SWAP, status=status):
-                key, theirs = self._mpi.recv(source=status.source, tag=SWAP)
-                found[key, status.source] = theirs
+            with self._lock:
+                while self._mpi.Iprobe(tag=SWAP, status=status):
+                    key, theirs = self._mpi.recv(source=status.source, tag=SWAP)
+                    found[key, status.source] = theirs
             return all((place.key, rank) in found for rank in others)
 
         self.wait(done, place)
@@ -131,7 +138,9 @@ class Watch:
             return
         rank, every = self._mpi.rank, range(self._mpi.size)
         place = Place("", every, rank, END, timeout)
-        self.tell(None, str(self.last), every)
+        methods = ((key, method()) for key, method in self.finals.items())
+        finals = {key: method() for key, method in methods if method is not None}
+        self.tell(None, str(self.last), every, finals)
         patience = _Patience(place, timeout / 3)
 
         def missing() -> list[int]:
@@ -158,11 +167,18 @@ class Watch:
             last = {rank: str(self.last)} | {i: news.what for i, news in self._news.items()}
             listing = place.listing({i: f"{END}, after {what}" for i, what in last.items()})
             raise RuntimeError(f"the ranks have ended after different calls:{listing}")
+        if rank == 0:
+            for key, mine in finals.items():
+                others = {i: news.finals.get(key, mine) for i, news in self._news.items()}
+                _warn_of_difference({0: mine} | others, place)
 
-    def tell(self, waits_in: str | None, what: str, ranks: Iterable[int]) -> None:
+    def tell(
+        self, waits_in: str | None, what: str, ranks: Iterable[int],
+        finals: Mapping[str, Mapping[str, str]] | None = None,
+    ) -> None:  # fmt: skip
         """Tell some ranks where this one is."""
         self._sending()
-        news = News(waits_in, dict(self.counts), what)
+        news = News(waits_in, dict(self.counts), what, finals or {})
         for rank in ranks:
             if rank != self._mpi.rank and rank >= 0:  # below 0: outside of `world`
                 self._sent.append(self._mpi.isend(tuple(news), rank, NEWS))
@@ -172,9 +188,10 @@ class Watch:
         from mpi4py import MPI
 
         status = MPI.Status()
-        while self._mpi.Iprobe(tag=NEWS, status=status):
-            news = self._mpi.recv(source=status.source, tag=NEWS)
-            self._news[status.source] = News(*news)
+        with self._lock:
+            while self._mpi.Iprobe(tag=NEWS, status=status):
+                news = self._mpi.recv(source=status.source, tag=NEWS)
+                self._news[status.source] = News(*news)
 
     def news(self, rank: int) -> News | None:
         """The last that a rank has told."""
@@ -186,6 +203,19 @@ class Watch:
     def _sending(self) -> bool:
         self._sent = [sent for sent in self._sent if not sent.Test()]
         return bool(self._sent)
+
+
+def _warn_of_difference(finals: Mapping[int, Mapping[str, str]], place: Place) -> None:
+    """Warn of the first entry that the ranks do not have alike at the end."""
+    for name in finals[0]:
+        values = {i: final.get(name, "it is not there") for i, final in finals.items()}
+        if len({*values.values()}) > 1:
+            warnings.warn(
+                f"at the end of the program, {name} differs between ranks; was it trained or "
+                f"loaded on some of them only?{place.listing(values)}",
+                stacklevel=3,
+            )
+            return
 
 
 class _Patience:

@@ -368,8 +368,17 @@ class Fills(Variable):
 
     def _drawn(self, draw: Callable[..., Any], generator: Any) -> Self:
         with random.drawing_from(generator):
-            values = draw(random.generator(), self._data.shape)
-        return self._filled(data_of(values))
+            values = draw(random.generator(), self._whole_shape)
+        return self._filled(self._own_part(data_of(values)))
+
+    @property
+    def _whole_shape(self) -> tuple[int, ...]:
+        """The shape in which numbers are drawn; of a part of a parameter, that of the whole."""
+        return self._data.shape
+
+    def _own_part(self, values: Any) -> Any:
+        """What belongs into this tensor of an array of the whole shape."""
+        return values
 
     def _filled(self, values: Any) -> Self:
         values = np.asarray(values).astype(self._data.dtype, copy=False)

@@ -7,11 +7,15 @@ import os
 import signal
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from typing import Any
 
 import minigrad
 from minigrad import distributed, nn, optim
+from minigrad.autograd import grad
 from minigrad.distributed import all_gather, all_reduce
+from minigrad.func import functional_call
 
 WORLD = distributed.world()
 RANK = WORLD.rank
@@ -74,6 +78,16 @@ match mistake:
         if RANK == 1:
             time.sleep(60)
         all_reduce(x)
+    case "threads" | "a thread each":
+        comms = [WORLD.split(0) if mistake == "a thread each" else WORLD for _ in range(2)]
+
+        def work(comm: Any) -> None:
+            for _ in range(100):
+                all_reduce(x.detach(), comm=comm)
+
+        with ThreadPoolExecutor(2) as pool:
+            [*pool.map(work, comms)]
+        print("passed")
     case "slow":
         distributed.waiting.WARN_AFTER = 0.2
         if RANK == 1:
@@ -127,6 +141,32 @@ match mistake:
             model(minigrad.ones(4, 3)).mean().backward()
             steps(model.module, optimizer, 1)
         steps(model, optimizer, 1)
+    case "gradients taken" | "told to some" | "never averaged" | "saved" | "at the end":
+        model = data_parallel()
+        optimizer = optim.SGD(model.parameters(), lr=0.01)
+        for _ in range(2 if mistake not in {"saved", "at the end"} else 1):
+            with model.no_sync() if mistake == "never averaged" else nullcontext():
+                loss = model(minigrad.ones(4, 3) * (RANK + 1)).square().mean()
+            if mistake == "told to some":
+                loss.backward(inputs=[*model.parameters()])
+            elif mistake == "never averaged":
+                loss.backward()
+            else:
+                params = [*model.parameters()]
+                for param, gradient in zip(params, grad(loss, params), strict=True):
+                    param.grad = gradient
+            optimizer.step()
+        if mistake == "saved":
+            distributed.save_training(sys.argv[2], model=model)
+        print("passed")
+    case "functional_call":
+        model = data_parallel()
+        zeros = {name: minigrad.zeros(*p.shape) for name, p in model.named_parameters()}
+        assert functional_call(model, zeros, minigrad.ones(4, 3)).sum() == 0
+        layer = distributed.parallelize(nn.TransformerEncoderLayer(8, 2, dim_feedforward=16))
+        zeros = {name: minigrad.zeros(*p.shape) for name, p in layer.named_parameters()}
+        functional_call(layer, zeros, minigrad.ones(2, 3, 8))
+        print("passed")
     case "added":
         model, optimizer = trained(nn.Linear(3, 2))
         model.module.append(nn.Linear(2, 1))

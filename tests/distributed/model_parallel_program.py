@@ -98,6 +98,28 @@ compare(nn.SwiGLU(WIDTH, 3 * SIZE), lambda m: (m(x) ** 2).mean())
 keyed = nn.ModuleDict({"7": nn.SwiGLU(WIDTH, 3 * SIZE)})  # a key that is a digit is not an index
 compare(keyed, lambda m: (m["7"](x) ** 2).mean(), 1)
 
+# Drawn anew after the division, as one process draws: each rank takes its part of the whole.
+draws: list[Callable[[Any], Any]] = [
+    nn.init.xavier_uniform_, nn.init.kaiming_normal_, nn.init.orthogonal_, nn.init.trunc_normal_,
+    nn.init.eye_, lambda p: nn.init.sparse_(p, 0.5), lambda p: nn.init.constant_(p, 3.0),
+    lambda p: p.normal_(), lambda p: p.uniform_(-1, 1),
+]  # fmt: skip
+plain = nn.TransformerEncoderLayer(*sizes).double()
+divided = distributed.parallelize(copy.deepcopy(plain))
+axes = {path: m.divided[path.rpartition(".")[2]] for path, _, m in divided_parameters(divided)}
+for draw in draws:
+    drawn: list[dict[str, Any]] = []
+    for m in (plain, divided):
+        minigrad.random.seed(7)
+        drawn.append({name: p for name, p in m.named_parameters() if p.ndim == 2})
+        with minigrad.no_grad():
+            for parameter in drawn[-1].values():
+                draw(parameter)
+    for name, parameter in drawn[1].items():
+        np.testing.assert_array_equal(
+            parameter.numpy(), own(name, drawn[0][name].numpy(), axes), name
+        )
+
 # What takes all parameters, or a whole matrix, together refuses the parts.
 encoder = distributed.parallelize(nn.TransformerEncoderLayer(WIDTH, HEADS, 3 * SIZE))
 for refusing in (optim.LBFGS, optim.Muon):
