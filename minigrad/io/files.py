@@ -1,5 +1,6 @@
 """`save` and `load`: one value, one file."""
 
+import errno
 import io
 import os
 import zipfile
@@ -76,11 +77,23 @@ def write_file(obj: Any, place: Path | IO[bytes], form: ModuleType) -> None:
         else:
             whole = io.BytesIO()
             form.write(whole, packed)
-            place.write(whole.getvalue())
-    except TypeError as error:
-        raise TypeError(f"save: {_named(place)}: {error}") from error
-    except ValueError as error:
-        raise ValueError(f"save: {_named(place)}: {error}") from error
+            _write_all(place, whole.getvalue())
+    except (TypeError, ValueError) as error:
+        # An archive that cannot be closed since Ctrl-C ended a write in it
+        if isinstance(error.__context__, KeyboardInterrupt):
+            raise error.__context__ from None
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"save: {_named(place)}: {error}") from error
+
+
+def _write_all(file: IO[bytes], content: bytes) -> None:
+    """Write into an open file; one without a buffer may take a part at a time."""
+    left = memoryview(content)
+    while left:
+        taken = file.write(left)
+        if isinstance(file, io.RawIOBase) and not taken:
+            raise BlockingIOError(errno.EAGAIN, f"the file took {len(content) - len(left)} bytes")
+        left = left[taken:] if taken else left[:0]
 
 
 def load(

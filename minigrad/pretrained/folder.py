@@ -198,6 +198,7 @@ def load_tokenizer(folder: str | Path) -> Any:
     path = model_folder("load_tokenizer", folder) / "tokenizer.json"
     if not path.is_file():
         raise FileNotFoundError(f"{path}: there is no such file")
+    _check_numbers(path, read_json(path))
     try:
         tokenizer = tokenizers.Tokenizer.from_file(str(path))
     except (KeyboardInterrupt, SystemExit):
@@ -208,6 +209,17 @@ def load_tokenizer(folder: str | Path) -> Any:
     return tokenizer
 
 
+def _check_numbers(path: Path, value: Any, place: str = "") -> None:
+    """Refuse an id or a length for which `tokenizers` would end the process: it has no memory."""
+    if isinstance(value, int) and value > MAX_NUMBER:
+        raise ValueError(f"{path}: {place[1:]}: {MAX_NUMBER} at most expected, got {value}")
+    for key, part in value.items() if isinstance(value, dict) else ():
+        _check_numbers(path, part, f"{place}.{key}")
+    for number, part in enumerate(value) if isinstance(value, list) else ():
+        _check_numbers(path, part, f"{place}.{number}")
+
+
+MAX_NUMBER = 2**24
 NORMALIZER = {
     "do_lower_case": "lowercase",
     "strip_accents": "strip_accents",

@@ -100,7 +100,8 @@ def test_no_mistake(program: str) -> None:
 
 
 STALLS = {
-    "maximum": "all_reduce", "backward": "backward pass of call 1", "save_training": "DistributedDataParallel, in save_training",
+    "maximum": "all_reduce", "backward": "backward pass of call 1",
+    "save_training": "DistributedDataParallel, in save_training",
     "all_gather_object": "all_gather_object",
 }  # fmt: skip
 

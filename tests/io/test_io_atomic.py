@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import re
 import sys
 import threading
 import time
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ import numpy as np
 import pytest
 from children import python
 
+from minigrad import arange, ones
 from minigrad.io import load, save
 from minigrad.support import files
 
@@ -246,3 +249,48 @@ def test_who_may_not_remove_what_was_left_loads(
     denied = PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     monkeypatch.setattr(os, "listdir", failing(denied))
     assert load(path) == [1]
+
+
+class InParts(io.RawIOBase):
+    """A file without a buffer, which takes a few bytes at a time, and then no more."""
+
+    def __init__(self, most: int) -> None:
+        self.content, self.most = b"", most
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, part: Any) -> int:
+        taken = bytes(part[: min(100, self.most - len(self.content))])
+        self.content += taken
+        return len(taken)
+
+
+def test_a_file_without_a_buffer_gets_everything_or_an_error() -> None:
+    whole, part = InParts(10**6), InParts(250)
+    save({"a": arange(100)}, whole)
+    assert load(io.BytesIO(whole.content))["a"].shape == (100,)
+    with pytest.raises(BlockingIOError, match="the file took 250 bytes"):
+        save({"a": arange(100)}, part)
+
+
+@pytest.mark.parametrize("suffix", ["npz", "pt"])
+def test_ctrl_c_within_a_save_stays_one(
+    tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It comes while a member of the archive is open, which then cannot be closed."""
+    opened = zipfile.ZipFile.open
+    kept: list[Any] = []
+
+    def interrupted(self: Any, *args: Any, **options: Any) -> Any:
+        kept.append(opened(self, *args, **options))
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(zipfile.ZipFile, "open", interrupted)
+        patched.setattr(zipfile.ZipFile, "writestr", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            save({"a": ones(2)}, tmp_path / f"x.{suffix}")
+    assert not [*tmp_path.iterdir()]
+    for member in kept:  # else zipfile complains when the archive is collected
+        member._zipfile.fp = None

@@ -97,10 +97,24 @@ def test_a_missing_package_is_one_line(tmp_path: Path, monkeypatch: pytest.Monke
         pretrained.load_tokenizer(tmp_path)
 
 
+PADDING = {"strategy": {"Fixed": 2**53}, "direction": "Right", "pad_to_multiple_of": None,
+           "pad_id": 0, "pad_type_id": 0, "pad_token": "a"}  # fmt: skip
+
+
 @pytest.mark.needs("tokenizers")
-def test_a_broken_tokenizer_is_named(tmp_path: Path) -> None:
-    (tmp_path / "tokenizer.json").write_text("{}")
-    with pytest.raises(ValueError, match=r"tokenizer\.json: "):
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ({}, ""),
+        ({"model": {"type": "WordLevel", "vocab": {"a": 2**32 - 1}}}, "model.vocab.a: 16777216 at"),
+        # With this one, tokenizers ends the process at the first text.
+        ({"model": {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"}, "padding": PADDING},
+         "padding.strategy.Fixed: 16777216 at most expected, got 9007199254740992"),
+    ],
+)  # fmt: skip
+def test_a_broken_tokenizer_is_named(tmp_path: Path, content: Any, said: str) -> None:
+    (tmp_path / "tokenizer.json").write_text(json.dumps(content))
+    with pytest.raises(ValueError, match=rf"tokenizer\.json: {said}"):
         pretrained.load_tokenizer(tmp_path)
 
 
