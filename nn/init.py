@@ -14,6 +14,7 @@ import numpy as np
 from minigrad import random
 from minigrad.autograd.errors import refuse_shapes
 from minigrad.support.checks import check_choice, check_number, check_probability, check_size
+from minigrad.tensors.argument_errors import checked
 from minigrad.tensors.inplace import assign
 from minigrad.tensors.tensor import Tensor
 
@@ -28,6 +29,7 @@ __all__ = [
 FanMode = Literal["fan_in", "fan_out"]
 
 
+@checked
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
     """Fill with samples from the uniform distribution on [a, b).
 
@@ -41,6 +43,7 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = No
     return _write("uniform_", tensor, _numbers(generator).uniform(a, b, tensor._whole_shape))
 
 
+@checked
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
     """Fill with samples from the normal distribution of this mean and standard deviation.
 
@@ -53,6 +56,7 @@ def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any 
     return _write("normal_", tensor, _numbers(generator).normal(mean, std, tensor._whole_shape))
 
 
+@checked
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """Fill with a number.
 
@@ -64,6 +68,7 @@ def constant_(tensor: Tensor, val: float) -> Tensor:
     return _write("constant_", tensor, val)
 
 
+@checked
 def zeros_(tensor: Tensor) -> Tensor:
     """Fill with 0.
 
@@ -75,6 +80,7 @@ def zeros_(tensor: Tensor) -> Tensor:
     return _write("zeros_", tensor, 0.0)
 
 
+@checked
 def ones_(tensor: Tensor) -> Tensor:
     """Fill with 1.
 
@@ -86,6 +92,7 @@ def ones_(tensor: Tensor) -> Tensor:
     return _write("ones_", tensor, 1.0)
 
 
+@checked
 def eye_(tensor: Tensor) -> Tensor:
     """Fill a matrix with the identity: 1 on the diagonal, 0 elsewhere.
 
@@ -98,6 +105,7 @@ def eye_(tensor: Tensor) -> Tensor:
     return _write("eye_", tensor, np.eye(tensor._whole_shape[0], tensor._whole_shape[1]))
 
 
+@checked
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     """Fill the weight of a convolution so that it keeps as many channels as it can.
 
@@ -124,6 +132,7 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     return _write("dirac_", tensor, values)
 
 
+@checked
 def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> Tensor:
     """Fill a matrix with normally distributed numbers, and a part of each column with zeros.
 
@@ -151,6 +160,7 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any =
     return _write("sparse_", tensor, values)
 
 
+@checked
 def trunc_normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0,
     generator: Any = None,
@@ -182,6 +192,7 @@ def trunc_normal_(
     return _write(name, tensor, values.reshape(tensor._whole_shape))
 
 
+@checked
 def orthogonal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
     """Fill with a random matrix whose rows, or whose columns if they are fewer, are orthonormal.
 
@@ -208,6 +219,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Ten
     )
 
 
+@checked
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
     r"""Fill by Xavier (Glorot) initialization with a uniform distribution.
 
@@ -232,6 +244,7 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) ->
     return uniform_(tensor, -bound, bound, generator)
 
 
+@checked
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
     """Fill by Xavier (Glorot) initialization with a normal distribution.
 
@@ -249,6 +262,7 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> 
     return normal_(tensor, 0.0, gain * math.sqrt(2.0 / max(1, fan_in + fan_out)), generator)
 
 
+@checked
 def kaiming_uniform_(
     tensor: Tensor, a: float | None = 0.0, mode: FanMode = "fan_in",
     nonlinearity: str = "leaky_relu", generator: Any = None,
@@ -276,6 +290,7 @@ def kaiming_uniform_(
     return uniform_(tensor, -bound, bound, generator)
 
 
+@checked
 def kaiming_normal_(
     tensor: Tensor, a: float | None = 0.0, mode: FanMode = "fan_in",
     nonlinearity: str = "leaky_relu", generator: Any = None,

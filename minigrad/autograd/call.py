@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minigrad.autograd.dtypes import checked, operand, promote, to_array
-from minigrad.autograd.errors import explained
+from minigrad.autograd.errors import without_underflow
 from minigrad.autograd.events import Call, tell
 from minigrad.autograd.lending import held, lent
 from minigrad.autograd.mode import changed, located, state
@@ -103,7 +103,7 @@ def _one_array(op: Primitive, general: Callable[..., Any]) -> Callable[..., Any]
         try:
             out = forward(array, *static) if static else forward(array)
         except Exception as error:  # noqa: BLE001  # raised again
-            raise explained(op, (array, *static), error) from None
+            out = without_underflow(op, (array, *static), error)
         now = state.get()
         if source is None or not now.recording:
             result = wrap(out)
@@ -147,7 +147,7 @@ def _two_arrays(op: Primitive) -> Callable[..., Any]:
                     return _rounded(op, call, (a, b), (x, y))
             out = forward(x, y)
         except Exception as error:  # noqa: BLE001  # raised again
-            raise explained(op, (x, y), error) from None
+            out = without_underflow(op, (x, y), error)
         now = state.get()
         if p is q is None or not now.recording:
             result = wrap(out)
@@ -209,7 +209,7 @@ def _any_signature(op: Primitive) -> Callable[..., Any]:
                 values[0] = tuple(tensors)
             out = op.call_with(op.forward, values)
         except Exception as error:  # noqa: BLE001  # raised again
-            raise explained(op, tuple(values), error) from None
+            out = without_underflow(op, tuple(values), error)
         out, *residuals = out if op.residuals else (out,)
         now = state.get()
         if not sources or not now.recording:

@@ -11,7 +11,10 @@ from minigrad.autograd.mode import located
 if TYPE_CHECKING:
     from minigrad.autograd.primitives import Primitive
 
-__all__ = ["ArgumentError", "explained", "refuse_shapes", "type_error", "value_error"]
+__all__ = [
+    "ArgumentError", "explained", "refuse_shapes", "type_error", "value_error",
+    "without_underflow",
+]  # fmt: skip
 
 
 class ArgumentError(ValueError):
@@ -42,6 +45,20 @@ def explained(op: Primitive, values: tuple[Any, ...], error: Exception) -> Excep
     if isinstance(error, TypeError):  # NumPy has its own, such as that of a ufunc without a loop
         kind = TypeError
     return kind(located(message))
+
+
+def without_underflow(op: Primitive, values: tuple[Any, ...], error: Exception) -> Any:
+    """Run a forward function again if all that failed is ``np.seterr(under="raise")``.
+
+    A number too small for its dtype is 0, on purpose: `softmax` and `sigmoid` have many of them.
+
+    Raises:
+        Exception: It was another error; see `explained`.
+    """
+    if isinstance(error, FloatingPointError) and "underflow" in str(error):
+        with np.errstate(under="ignore"):
+            return op.call_with(op.forward, list(values))
+    raise explained(op, values, error) from None
 
 
 def _what_came(values: tuple[Any, ...]) -> str:

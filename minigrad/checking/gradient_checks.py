@@ -17,6 +17,8 @@ from minigrad.checking.comparison import along_random_lines, by_size, every_entr
 from minigrad.checking.errors import GradientError, NotDifferentiableError
 from minigrad.checking.finite_differences import Probe, moved_tensors
 from minigrad.checking.wrong_rule import op_at_fault
+from minigrad.support.checks import check_function
+from minigrad.tensors.argument_errors import checked
 from minigrad.transforms.evaluation import pulled
 
 NOTHING = "a finite difference tells nothing of the function here"
@@ -27,6 +29,7 @@ _SWITCHES = {
 }  # fmt: skip
 
 
+@checked
 def gradcheck(
     func: Callable[..., Any], inputs: Any, *, eps: float | None = None, atol: float | None = None,
     rtol: float | None = None, raise_exception: bool = True, fast_mode: bool = False,
@@ -74,12 +77,14 @@ def gradcheck(
         >>> minigrad.autograd.gradcheck(nn.Linear(3, 2).double(), x)
         True
     """
+    check_function("gradcheck", func)
     _refuse_unknown("gradcheck", switches)
     limits = _limits(step=eps, rtol=rtol, atol=atol)
     directions = 1 if fast_mode and directions is None else directions
     return _check(_first_order, raise_exception, func, inputs, limits, directions, seed)
 
 
+@checked
 def gradgradcheck(
     func: Callable[..., Any], inputs: Any, grad_outputs: Any = None, *, eps: float | None = None,
     atol: float | None = None, rtol: float | None = None, raise_exception: bool = True,
@@ -96,6 +101,7 @@ def gradgradcheck(
         >>> minigrad.autograd.gradgradcheck(minigrad.tanh, x)
         True
     """
+    check_function("gradgradcheck", func)
     _refuse_unknown("gradgradcheck", switches)
     limits = _limits(step=eps, rtol=rtol, atol=atol)
     directions = 1 if fast_mode and directions is None else directions

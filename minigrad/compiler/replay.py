@@ -52,7 +52,8 @@ def compiled(program: Program) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
 
     def replay(tensors: Sequence[Any]) -> tuple[Any, ...]:
         try:
-            arrays: tuple[Any, ...] = run(tensors)
+            with np.errstate(under="ignore"):  # as in a call: see `without_underflow`
+                arrays: tuple[Any, ...] = run(tensors)
             return arrays
         except Exception as error:  # noqa: BLE001  # raised again
             raise _explained(error, origins) from None

@@ -1,5 +1,6 @@
 """Optimizer: parameter groups with their options, and a state for each parameter."""
 
+import functools
 import math
 import weakref
 from _thread import get_ident
@@ -16,7 +17,8 @@ from minigrad.autograd.grad_mode import enable_grad
 from minigrad.optim.blocks import Blocks, Part
 from minigrad.optim.blocks import State as State
 from minigrad.optim.options import Options
-from minigrad.support.checks import check_number
+from minigrad.support.checks import check_flag, check_number
+from minigrad.tensors.argument_errors import Arguments
 from minigrad.tensors.inplace import all_written
 from minigrad.tensors.rows import SparseRows
 from minigrad.tensors.tensor import Tensor
@@ -173,6 +175,9 @@ class Optimizer:
                 f"{self._name}: differentiable=True is not here, a step is not recorded; compute "
                 f"the new parameters with ops, and use func.functional_call"
             )
+        for name in _flags(type(self)) & options.keys():
+            if options[name] is not None:
+                check_flag(self._name, name, options[name])
         for name in (*self._at_least_0, *self._below_1):
             below = 1.0 if name in self._below_1 else math.inf
             check_number(self._name, name, options[name], 0.0, below=below)
@@ -472,3 +477,9 @@ def average_square(mean: np.ndarray, new: np.ndarray, kept: float, work: np.ndar
     np.multiply(new, new, out=work)
     work *= 1.0 - kept
     mean += work
+
+
+@functools.cache
+def _flags(kind: type[Optimizer]) -> set[str]:
+    """The options of an optimizer that are true or false."""
+    return Arguments(kind.__init__).flags

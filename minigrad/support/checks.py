@@ -88,6 +88,8 @@ def check_choice(owner: str, name: str, value: Any, choices: Iterable[Any]) -> A
 
 def check_function(owner: str, value: Any) -> None:
     """Raise a TypeError unless it is a function, of which a transform makes another one."""
+    if isinstance(value, type):
+        raise TypeError(f"{owner}: a function or a module expected, got the class {value.__name__}")
     if not callable(value):
         raise TypeError(
             f"{owner}: a function expected, got {type(value).__name__}; tensors that were computed "

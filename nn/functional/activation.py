@@ -20,7 +20,7 @@ from minigrad.nn.functional.framing import framed
 from minigrad.ops import activation as own
 from minigrad.ops import gelu, sigmoid, tanh
 from minigrad.ops.casting import floating
-from minigrad.support.checks import check_number
+from minigrad.support.checks import check_flag, check_number
 from minigrad.tensors.functions.arguments import spelled
 from minigrad.tensors.inplace import overwritten
 from minigrad.tensors.tensor import Tensor
@@ -45,7 +45,7 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
         >>> nn.functional.relu(x, inplace=True) is x, x.tolist()
         (True, [0.0, 2.0])
     """
-    return overwritten(input, ops.relu) if inplace else ops.relu(input)
+    return _applied(inplace, ops.relu, input) if inplace else ops.relu(input)
 
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -56,7 +56,7 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
         >>> round(nn.functional.silu(tensor(1.0)).item(), 4)
         0.7311
     """
-    return overwritten(input, ops.silu) if inplace else ops.silu(input)
+    return _applied(inplace, ops.silu, input) if inplace else ops.silu(input)
 
 
 @framed
@@ -80,7 +80,10 @@ def _sloped(x: Tensor, slope: Any) -> Tensor:
 
 def _applied(inplace: bool, function: Callable[..., Tensor], x: Tensor, *numbers: Any) -> Tensor:
     """What a function computes; in place, it is written over the input."""
-    return overwritten(x, function, *numbers) if inplace else function(x, *numbers)
+    if not inplace:
+        return function(x, *numbers)
+    check_flag("activation", "inplace", inplace)
+    return overwritten(x, function, *numbers)
 
 
 @framed

@@ -13,6 +13,7 @@ from minigrad.nn.functional.framing import framed
 from minigrad.ops._numerics import array_of, values_of
 from minigrad.ops.indexing import integers
 from minigrad.support.checks import check_choice, check_number
+from minigrad.tensors.argument_errors import checked
 from minigrad.tensors.creation import asarray
 from minigrad.tensors.inplace import written
 from minigrad.tensors.tensor import Tensor
@@ -20,6 +21,7 @@ from minigrad.tensors.tensor import Tensor
 __all__ = ["embedding", "embedding_bag", "one_hot"]
 
 
+@checked
 def embedding(
     input: Any, weight: Tensor, padding_idx: int | None = None, max_norm: float | None = None,
     norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False,

@@ -1,4 +1,4 @@
-"""Frames in drawings for functions that are composed of several ops."""
+"""Frames in drawings, and errors about arguments, for functions of several ops."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, ParamSpec, TypeVar
 from minigrad.autograd.mode import state
 from minigrad.autograd.node import Node, clock
 from minigrad.autograd.scope import FunctionCall
+from minigrad.tensors.argument_errors import checked
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -17,18 +18,20 @@ R = TypeVar("R")
 def framed(function: Callable[P, R], calls_modules: bool = False) -> Callable[P, R]:
     """Let drawings put the ops of each call of a function of several ops into a frame.
 
+    Its errors about arguments are those of `checked`.
+
     Observers learn the frame of an op from the state of the thread, and so do modules that the
     function calls. To set it costs as much as a small op. Otherwise only the node that the function
     returns is marked: a drawing finds what led to it since the call began.
     """
-    name = function.__name__
+    name, called = function.__name__, checked(function)
 
     @functools.wraps(function)
     def entered(*args: P.args, **kwargs: P.kwargs) -> R:
         outer = state.get()
         try:
             state.set(outer._replace(frame=FunctionCall(name, next(clock), outer.frame)))
-            return function(*args, **kwargs)
+            return called(*args, **kwargs)
         finally:
             state.set(outer)
 
@@ -37,7 +40,7 @@ def framed(function: Callable[P, R], calls_modules: bool = False) -> Callable[P,
         if state.get().observers:
             return entered(*args, **kwargs)
         start = next(clock)
-        result: Any = function(*args, **kwargs)
+        result: Any = called(*args, **kwargs)
         first = result[0] if isinstance(result, tuple) else result  # the others led to it
         node = getattr(first, "_node", None)
         if node.__class__ is Node and node.stamp > start:  # else nothing was recorded

@@ -14,6 +14,7 @@ from minigrad.linalg import vector_norm
 from minigrad.nn.functional.framing import framed
 from minigrad.ops.casting import as_tensor, floating
 from minigrad.support.checks import check_number, check_probability, check_size
+from minigrad.tensors.argument_errors import checked
 from minigrad.tensors.functions.arguments import spelled
 from minigrad.tensors.inplace import assign
 from minigrad.tensors.tensor import Tensor
@@ -24,6 +25,7 @@ __all__ = [
 ]  # fmt: skip
 
 
+@checked
 def layer_norm(
     input: Tensor, normalized_shape: int | Sequence[int], weight: Tensor | None = None,
     bias: Tensor | None = None, eps: float = 1e-5,
@@ -49,6 +51,7 @@ def layer_norm(
     return ops.layer_norm(input, weight, bias, ndim=len(sizes), eps=eps)
 
 
+@checked
 def rms_norm(
     input: Tensor, normalized_shape: int | Sequence[int], weight: Tensor | None = None,
     eps: float | None = None,
@@ -161,6 +164,7 @@ def _check_channels(owner: str, input: Tensor, **parts: Tensor | None) -> None:
         refuse_shapes(wrong, owner, f"an input (N, C, ...) and {name} (C,)", input, part)
 
 
+@checked
 def group_norm(
     input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None,
     eps: float = 1e-5,

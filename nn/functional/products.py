@@ -14,6 +14,7 @@ from minigrad.ops._numerics import values_of
 from minigrad.ops.casting import floating
 from minigrad.support.checks import check_number
 from minigrad.tensors import functions
+from minigrad.tensors.argument_errors import Arguments
 from minigrad.tensors.functions.arguments import spelled
 from minigrad.tensors.tensor import Tensor
 
@@ -44,9 +45,12 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         >>> nn.functional.linear(ones(2, 3), ones(3)).tolist()
         [3.0, 3.0]
     """
-    if bias is None and weight.ndim == 1:
-        return ops.matmul(input, weight)
-    return ops.linear(input, weight, bias)
+    try:
+        if bias is None and weight.ndim == 1:
+            return ops.matmul(input, weight)
+        return ops.linear(input, weight, bias)
+    except AttributeError as error:
+        Arguments(linear).explain((input, weight, bias), {}, error)
 
 
 @framed

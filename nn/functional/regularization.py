@@ -14,7 +14,7 @@ from minigrad.autograd.mode import located
 from minigrad.nn.functional.activation import SELU_ALPHA, SELU_SCALE
 from minigrad.nn.functional.framing import framed
 from minigrad.ops.random_masks import dropout_factor
-from minigrad.support.checks import check_probability
+from minigrad.support.checks import check_flag, check_probability
 from minigrad.tensors.inplace import overwritten
 from minigrad.tensors.tensor import Tensor
 
@@ -36,10 +36,12 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
         [0.0, 4.0]
     """
     p = check_probability("dropout", "p", p)
-    if not training or p == 0.0:
+    if not (training is True or check_flag("dropout", "training", training)) or p == 0.0:
         return input
     key = random.key()
-    return overwritten(input, ops.dropout, p, key) if inplace else ops.dropout(input, p, key)
+    if inplace and check_flag("dropout", "inplace", inplace):
+        return overwritten(input, ops.dropout, p, key)
+    return ops.dropout(input, p, key)
 
 
 @framed

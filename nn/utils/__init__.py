@@ -24,6 +24,7 @@ from minigrad.nn.utils.older_norms import (
 )
 from minigrad.ops._numerics import LEAST, values_of, widened, within_rule
 from minigrad.support.checks import check_flag, check_number
+from minigrad.tensors.argument_errors import checked
 from minigrad.tensors.creation import tensor
 from minigrad.tensors.inplace import assign
 from minigrad.tensors.rows import held
@@ -37,6 +38,7 @@ __all__ = [
 ]  # fmt: skip
 
 
+@checked
 def get_total_norm(
     tensors: Tensor | Iterable[Tensor], norm_type: float = 2.0, error_if_nonfinite: bool = False,
     foreach: bool | None = None,
@@ -80,6 +82,7 @@ def _norm(array: np.ndarray, norm_type: float) -> float:
 
 
 @reading
+@checked
 def grad_norm(parameters: Tensor | Iterable[Tensor], norm_type: float = 2.0) -> float:
     """Return the norm of the gradients of some parameters, as if they were one vector.
 
@@ -110,6 +113,7 @@ def _norm_of_gradients(parameters: list[Tensor], norm_type: float) -> float:
     return _norm(np.array([whole, *every], np.float64), norm_type)
 
 
+@checked
 def clip_grad_norm_(
     parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0,
     error_if_nonfinite: bool = False, foreach: bool | None = None,
@@ -142,6 +146,7 @@ def clip_grad_norm_(
 
 
 @effect
+@checked
 def clip_grad_norm(
     parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0,
     eps: float = 1e-7, *, error_if_nonfinite: bool = False,
@@ -202,6 +207,7 @@ def clip_grads_with_norm_(
 
 
 @effect
+@checked
 def clip_grad_value_(
     parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None
 ) -> None:
@@ -228,6 +234,7 @@ def clip_grad_value_(
 clip_grad_value = clip_grad_value_  # Lucid 2's name
 
 
+@checked
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
     """Return all parameters as one vector, with a gradient to them.
 
@@ -239,6 +246,7 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
     return ops.concatenate([ops.reshape(parameter, (-1,)) for parameter in parameters])
 
 
+@checked
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     """Write a vector into parameters, in place: the inverse of `parameters_to_vector`.
 

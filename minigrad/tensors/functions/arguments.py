@@ -11,6 +11,8 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.node import Variable
+from minigrad.support.checks import check_flag
+from minigrad.tensors.argument_errors import REPEATED, Arguments
 
 __all__ = ["axes", "computed", "of_numbers", "part", "signed", "sizes_of", "spelled", "with_axes"]
 
@@ -23,17 +25,22 @@ def spelled(function: Callable[P, R]) -> Callable[P, R]:
     code = inspect.unwrap(function).__code__  # `inspect.signature` is slow to import with
     dim = "dims" if "dims" in code.co_varnames[: code.co_argcount] else "dim"
     names = {"axis": dim, "keepdims": "keepdim"}
+    hints = inspect.unwrap(function).__annotations__
+    flags = {name for name, hint in hints.items() if hint in ("bool", bool)}
 
     @functools.wraps(function)
     def call(*args: P.args, **keywords: P.kwargs) -> R:
-        if not keywords:
-            return function(*args)  # type: ignore[call-arg]
-        if keywords.keys() & names.keys():
-            given = {names.get(name, name): value for name, value in keywords.items()}
+        try:
+            if not keywords:
+                return function(*args)  # type: ignore[call-arg]
+            given: dict[str, Any] = {names.get(key, key): value for key, value in keywords.items()}
             if len(given) < len(keywords):
                 raise TypeError(f"{function.__name__}: axis is {dim}: give one of them")
+            for name in given.keys() & flags:
+                check_flag(function.__name__, name, given[name])
             return function(*args, **given)  # type: ignore[arg-type]
-        return function(*args, **keywords)
+        except REPEATED as error:
+            Arguments(function).explain(args, keywords, error)
 
     return call
 

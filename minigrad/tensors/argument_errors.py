@@ -1,0 +1,112 @@
+"""Errors about the arguments of a function, read off the hints of its parameters.
+
+A call that succeeds pays for none of this but the flags: the text "False", which is true, would
+never raise an error. When a call has failed, the first argument that is not of the kind that its
+parameter names is to blame; otherwise the error is the function's own, with its name.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import reprlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NoReturn, ParamSpec, TypeVar
+
+import numpy as np
+
+from minigrad.autograd.mode import located
+from minigrad.autograd.node import Variable
+from minigrad.support.checks import check_flag
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+ARRAYS = Variable, np.ndarray, np.generic
+NUMBERS = int, float, np.number, Variable
+KINDS: dict[str, tuple[tuple[type, ...], str]] = {
+    "Tensor": (ARRAYS, "a tensor"), "np.ndarray": (ARRAYS, "an array"),
+    "bool": ((bool, np.bool_, int), "True or False"), "float": (NUMBERS, "a number"),
+    "int": ((int, np.integer, Variable), "an int"),
+    "str": ((str,), "a string"), "tuple": ((Sequence,), "a tuple"), "list": ((Sequence,), "a list"),
+    "Sequence": ((Sequence,), "a sequence"), "Iterable": ((Iterable,), "several"),
+    "Any": ((*ARRAYS, Sequence, int, float), "a tensor"),
+}  # fmt: skip
+"""By the first word of a hint: what fits, and how an error calls it."""
+REPEATED = AttributeError, IndexError, TypeError, ValueError
+"""The errors that get the name of the function."""
+
+
+class Arguments:
+    """The parameters of a function.
+
+    Args:
+        function: The function, whose hints are texts.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        function = inspect.unwrap(function)  # its signature is slow to make
+        self.name, code = function.__name__, function.__code__
+        self.names = code.co_varnames[: code.co_argcount]
+        keywords = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+        self.hints = {
+            name: _words(function.__annotations__.get(name)) for name in (*self.names, *keywords)
+        }
+        defaults = function.__defaults__ or ()
+        named = zip(self.names[::-1], defaults[::-1], strict=False)
+        given = {**dict(named), **(function.__kwdefaults__ or {})}
+        self.optional = {name for name, default in given.items() if default is None}
+        self.flags = {name for name, words in self.hints.items() if "bool" in words}
+        places = [i for i, name in enumerate(self.names) if name in self.flags]
+        self.first_flag = min(places, default=len(self.names))
+
+    def check_flags(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        """Raise a TypeError if a flag is something other than True, False, 1, 0 or None."""
+        for name, value in (*zip(self.names, args, strict=False), *kwargs.items()):
+            if name in self.flags and value is not None and value.__class__ is not bool:
+                check_flag(self.name, name, value)
+
+    def explain(self, args: Sequence[Any], kwargs: Mapping[str, Any], error: Exception) -> NoReturn:
+        """Raise the error of a call that failed with another one."""
+        for name, value in (*zip(self.names, args, strict=False), *kwargs.items()):
+            if name in self.hints and (wanted := self._wanted(name, value)):
+                message = f"{self.name}: {name} must be {wanted}, got {reprlib.repr(value)}"
+                raise TypeError(located(message)) from error
+        kind = next((each for each in REPEATED if isinstance(error, each)), None)
+        if kind is None or self.name in str(error):
+            raise error
+        raise kind(f"{self.name}: {error}") from error
+
+    def _wanted(self, name: str, value: Any) -> str:
+        """What a parameter takes, if the value is nothing of it; "" also if a hint is not known."""
+        words = [hint.partition("[")[0] for hint in self.hints[name] if hint != "None"]
+        if not all(word in KINDS for word in words):
+            return ""
+        if value is None:
+            fits = name in self.optional or "None" in self.hints[name]
+        elif isinstance(value, str):
+            fits = "str" in words
+        else:
+            fits = any(isinstance(value, KINDS[word][0]) for word in words)
+        return "" if fits else " or ".join(KINDS[word][1] for word in words)
+
+
+def _words(hint: Any) -> list[str]:
+    """The parts of a hint, which is a text or a type."""
+    return str(getattr(hint, "__name__", hint)).split(" | ")
+
+
+def checked(function: Callable[P, R]) -> Callable[P, R]:
+    """Let the errors of a function name it, and the argument that is of a wrong kind."""
+    arguments = Arguments(function)
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        if kwargs or len(args) > arguments.first_flag:
+            arguments.check_flags(args, kwargs)
+        try:
+            return function(*args, **kwargs)
+        except REPEATED as error:
+            arguments.explain(args, kwargs, error)
+
+    return call
