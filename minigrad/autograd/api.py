@@ -17,6 +17,7 @@ from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Edge, Leaf, Variable
 from minigrad.autograd.typing import Tensor
+from minigrad.support.checks import check_flag
 
 __all__ = ["backward", "grad"]
 
@@ -58,6 +59,7 @@ def backward(
         if grad_tensors is not None:
             raise RuntimeError("backward: grad_variables is grad_tensors: give one of them")
         grad_tensors = grad_variables
+    _check_flags("backward", retain_graph, create_graph)
     create = create_graph or state.get().sampled
     roots = _roots("backward", tensors, grad_tensors, create)
     owners: Any = None if inputs is None else {t._node: t for t in _inputs("backward", inputs)}
@@ -132,6 +134,7 @@ def grad(
         return dict(zip(inputs, found, strict=True))
     if materialize_grads and allow_unused is False:
         raise ValueError("grad: materialize_grads=True needs allow_unused=True, or leave it out")
+    _check_flags("grad", retain_graph, create_graph)
     create = create_graph or state.get().sampled
     variables = _inputs("grad", inputs)
     wanted = {variable._node for variable in variables}
@@ -166,6 +169,13 @@ def _several(given: Any) -> list[Any]:
     """One tensor, array or number, or a sequence of them, as a list."""
     one = isinstance(given, (Variable, np.ndarray)) or not isinstance(given, Iterable)
     return [given] if one else list(given)
+
+
+def _check_flags(name: str, retain_graph: Any, create_graph: Any) -> None:
+    if retain_graph is not None and retain_graph.__class__ is not bool:
+        check_flag(name, "retain_graph", retain_graph)
+    if create_graph.__class__ is not bool:
+        check_flag(name, "create_graph", create_graph)
 
 
 def _roots(name: str, outputs: Any, cotangents: Any, create_graph: bool) -> list[tuple[Edge, Any]]:

@@ -15,6 +15,7 @@ from minigrad.autograd.events import Call, Observer, Pull
 from minigrad.autograd.mode import located
 from minigrad.autograd.node import Node, Variable, data_of
 from minigrad.autograd.primitives import Primitive
+from minigrad.support.checks import check_flag
 from minigrad.support.decorators import Decorator
 from minigrad.support.tree import leaves
 from minigrad.tracing.lines import lines_of_nodes, user_line
@@ -47,7 +48,7 @@ class detect_anomaly(Observer, Decorator):
 
     def __init__(self, check_nan: bool = True) -> None:
         super().__init__()
-        self._check_nan = check_nan
+        self._check_nan = check_flag("detect_anomaly", "check_nan", check_nan)
         self._errstates: list[np.errstate] = []
 
     def _recreate_cm(self) -> Self:

@@ -34,7 +34,10 @@ def reshape(x: Any, shape: Shape) -> Any:
     Raises:
         ValueError: The number of elements differs.
     """
-    return x.reshape(shape)
+    out = x.reshape(shape)
+    if out.shape != shape and np.min(shape) < -1:  # NumPy takes each negative number as -1
+        raise ValueError(f"sizes of at least 0 expected, and one -1, got {shape}")
+    return out
 
 
 @primitive(numpy=np.ravel, arrays=1)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 import reprlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn, ParamSpec, TypeVar
@@ -29,7 +30,7 @@ KINDS: dict[str, tuple[tuple[type, ...], str]] = {
     "bool": ((bool, np.bool_, int), "True or False"), "float": (NUMBERS, "a number"),
     "int": ((int, np.integer, Variable), "an int"),
     "str": ((str,), "a string"), "tuple": ((Sequence,), "a tuple"), "list": ((Sequence,), "a list"),
-    "Sequence": ((Sequence,), "a sequence"), "Iterable": ((Iterable,), "several"),
+    "Sequence": ((Sequence,), "a sequence"), "Iterable": ((Iterable,), "an iterable"),
     "Any": ((*ARRAYS, Sequence, int, float), "a tensor"),
 }  # fmt: skip
 """By the first word of a hint: what fits, and how an error calls it."""
@@ -67,15 +68,18 @@ class Arguments:
                 check_flag(self.name, name, value)
 
     def explain(self, args: Sequence[Any], kwargs: Mapping[str, Any], error: Exception) -> NoReturn:
-        """Raise the error of a call that failed with another one."""
+        """Raise the error of a call that failed with another one; one that says all stays."""
+        text = str(error)
+        if text.startswith(f"{self.name}:") or re.match(r"\w+: \w+ must be ", text):
+            raise error
         for name, value in (*zip(self.names, args, strict=False), *kwargs.items()):
             if name in self.hints and (wanted := self._wanted(name, value)):
                 message = f"{self.name}: {name} must be {wanted}, got {reprlib.repr(value)}"
                 raise TypeError(located(message)) from error
         kind = next((each for each in REPEATED if isinstance(error, each)), None)
-        if kind is None or self.name in str(error):
+        if kind is None or self.name in text:
             raise error
-        raise kind(f"{self.name}: {error}") from error
+        raise kind(f"{self.name}: {text}") from error
 
     def _wanted(self, name: str, value: Any) -> str:
         """What a parameter takes, if the value is nothing of it; "" also if a hint is not known."""

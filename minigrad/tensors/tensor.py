@@ -357,6 +357,8 @@ class Tensor(Methods, Fills, Variable):
             True
         """
         grad = self._grad
+        if set_to_none.__class__ is not bool:
+            check_flag("zero_grad", "set_to_none", set_to_none)
         if set_to_none or grad is None:
             self._grad = None
         elif grad.requires_grad or not grad._data.flags.writeable:

@@ -14,6 +14,8 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
 
+import numpy as np
+
 from minigrad.autograd.mode import version
 from minigrad.autograd.node import Leaf
 from minigrad.nn.module.parameter import Buffer, Parameter
@@ -178,6 +180,10 @@ class Registry:
         if name in self.__dict__ and self._registered.get(name) not in BUFFERS:
             raise ValueError(f"{type(self).__name__}: it has an attribute {name!r} already")
         if tensor is not None and (dtype is not None or not isinstance(tensor, Tensor)):
+            if not isinstance(tensor, (Tensor, np.ndarray, np.generic, list, tuple, float, int)):
+                raise TypeError(
+                    f"register_buffer: {name} must be a tensor, an array or None, got {tensor!r}"
+                )
             tensor = as_tensor(tensor, dtype=dtype)
         version.move()
         self._registered[name] = "buffer" if persistent else "non-persistent buffer"

@@ -89,6 +89,15 @@ def check(answer: Answer) -> None:
     except RecursionError:
         raise Failure("A chain of 3,000 values ends in a RecursionError.", "deep") from None
     answer.compare("After a chain of 3,000 values: x.grad", x.grad, 1.0)
+    a = answer.Value(2.0)
+    c = a * 3.0
+    (c * 2.0).backward()
+    (c * 3.0).backward()
+    answer.compare(
+        "For a = Value(2.0) and c = a * 3.0, after (c * 2.0).backward() and (c * 3.0).backward(): "
+        "a.grad",
+        a.grad, 15.0, {"mixed": 21.0},
+    )  # fmt: skip
 
 
 def several_passes(answer: Answer) -> None:
@@ -204,6 +213,14 @@ def draw(answer: Answer) -> Graph:
     )
 
 
+IN_GRAD = (
+    ("        gradients = dict.fromkeys(found, 0.0)  # of this pass\n", ""),
+    ("gradients[self] = 1.0", "SEED"),
+    ("        for value, gradient in gradients.items():\n            value.grad += gradient\n", ""),
+    ("gradients[parent] += slope * gradients[value]", "parent.grad += slope * value.grad"),
+)
+"""The solution with the gradients of a pass in `.grad`."""
+
 EXERCISE = Exercise(
     title="a scalar engine in 60 lines",
     chapter="rules",
@@ -212,8 +229,9 @@ EXERCISE = Exercise(
         "parent. How fast does a * b change when a changes? For `backward`, take your order of "
         "exercise 4.",
         "The slope of a * b with respect to a is the number of b, and the other way round. That of "
-        "a ** n is n * a ** (n - 1). In `backward`: find the order first; set self.grad = 1.0; "
-        "then for each value and each of its parents: parent.grad += slope * value.grad.",
+        "a ** n is n * a ** (n - 1). In `backward`: find the order first; keep the "
+        "gradients of this pass in a dict, where that of self is 1.0; each value adds slope * its "
+        "gradient to that of each parent. At the end, add what is in the dict to .grad.",
         "Value(self.data * other.data, (self, other), (other.data, self.data), '*'), and for tanh: "
         "y = math.tanh(self.data), with the slope 1 - y * y. In `backward`, the second loop of "
         "exercise 4 runs over zip(value.parents, value.slopes), and adds before it subtracts a "
@@ -244,8 +262,10 @@ EXERCISE = Exercise(
         "the order reversed?",
         "emptied": "A gradient that was there is lost. Another result may have brought it: "
         "backward adds, and sets no gradient to 0 first.",
+        "mixed": "What the first pass left in the .grad of c was passed on once more by the "
+        "second. Keep the gradients of a pass in a dict, and add them to .grad at its end.",
         "seed-added": "The second pass began with 2. The gradient of the result with respect to "
-        "itself is 1, each time: write = there, and not +=.",
+        "itself is 1, each time, whatever is in .grad.",
         "added": "The slope and the gradient are added. Along one path they are multiplied.",
         "minus-last": "Python takes the power first, and then subtracts 1 from all of it. Write "
         "a ** (n - 1), with parentheses.",
@@ -290,7 +310,7 @@ EXERCISE = Exercise(
         ),
         Wrong("like-sum", ("(other.data, self.data)", "(1.0, 1.0)")),
         Wrong("op-name", ('(other.data, self.data), "*")', '(other.data, self.data), "+")')),
-        Wrong("not-added", ("parent.grad += slope", "parent.grad *= slope")),
+        Wrong("not-added", ("gradients[parent] += slope", "gradients[parent] *= slope")),
         Wrong(
             "unreached",
             code="""
@@ -300,21 +320,15 @@ EXERCISE = Exercise(
             """,
             gap=4,
         ),
-        Wrong(
-            "emptied",
-            (
-                "        self.grad = 1.0\n",
-                "        for value in found:\n            value.grad = 0.0\n"
-                "        self.grad = 1.0\n",
-            ),
-        ),
-        Wrong("seed-added", ("        self.grad = 1.0\n", "        self.grad += 1.0\n")),
-        Wrong("added", ("+= slope * value.grad", "+= slope + value.grad")),
+        Wrong("emptied", ("value.grad += gradient\n", "value.grad = gradient\n")),
+        Wrong("mixed", *IN_GRAD, ("SEED", "self.grad = 1.0")),
+        Wrong("seed-added", *IN_GRAD, ("SEED", "self.grad += 1.0")),
+        Wrong("added", ("+= slope * gradients[value]", "+= slope + gradients[value]")),
         Wrong("minus-last", ("n * self.data ** (n - 1)", "n * self.data**n - 1")),
         Wrong("exponential", ("n * self.data ** (n - 1)", "self.data**n * math.log(self.data)")),
         Wrong("plus", ("(1 - y * y,)", "(1 + y * y,)")),
         Wrong("sigmoid", ("(1 - y * y,)", "(y * (1 - y),)")),
-        Wrong("start", ("        self.grad = 1.0\n", "")),
+        Wrong("start", ("        gradients[self] = 1.0\n", "")),
         Wrong("own", ("(other.data, self.data)", "(self.data, other.data)")),
         Wrong("power", ("(n * self.data ** (n - 1),)", "(self.data ** (n - 1),)")),
         Wrong("exponent", ("(n * self.data ** (n - 1),)", "(n * self.data ** n,)")),
@@ -322,8 +336,8 @@ EXERCISE = Exercise(
         Wrong("square", ("(1 - y * y,)", "(1 - y,)")),
         Wrong("of-input", ("(1 - y * y,)", "(1 - self.data ** 2,)")),
         Wrong("out", ("(1 - y * y,)", "(y,)")),
-        Wrong("local", ("+= slope * value.grad", "+= slope")),
-        Wrong("overwritten", ("parent.grad += slope", "parent.grad = slope")),
+        Wrong("local", ("+= slope * gradients[value]", "+= slope")),
+        Wrong("overwritten", ("gradients[parent] += slope", "gradients[parent] = slope")),
         Wrong(
             "once",
             (
@@ -392,7 +406,7 @@ EXERCISE = Exercise(
             """,
             gap=4,
         ),
-        Wrong("AttributeError", ("slope * value.grad", "slope * value.gradient")),
+        Wrong("AttributeError", ("value.grad += gradient\n", "value.gradient += gradient\n")),
     ),
     check=check,
     draw=draw,

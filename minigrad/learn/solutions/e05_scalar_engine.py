@@ -6,8 +6,9 @@ was computed from (its parents), and its slope with respect to each parent. `+` 
 1. Write `*`, `**` and `tanh` in the same way. The slope of tanh(x) is 1 - tanh(x)².
 2. Write `backward`. The gradient of the result with respect to itself is 1. Then each value, in
    the order of exercise 4, adds slope * its own gradient to the gradient of each parent.
-   Here `value.parents` means `parents[value]`. A chain of 3,000 values must work. What is in
-   `.grad` before stays: another result may have brought it, and backward adds to it.
+   Here `value.parents` means `parents[value]`. A chain of 3,000 values must work. Keep the
+   gradients of a pass in a dict, and add them to `.grad` at its end: what another result has left
+   in `.grad` stays there, and is not passed on again.
 """
 
 import math
@@ -56,15 +57,18 @@ class Value:
                     uses[parent] = 0
                     found.append(parent)
                 uses[parent] += 1
-        self.grad = 1.0
+        gradients = dict.fromkeys(found, 0.0)  # of this pass
+        gradients[self] = 1.0
         ready = [self]
         while ready:
             value = ready.pop()
             for parent, slope in zip(value.parents, value.slopes):
-                parent.grad += slope * value.grad
+                gradients[parent] += slope * gradients[value]
                 uses[parent] -= 1
                 if uses[parent] == 0:
                     ready.append(parent)
+        for value, gradient in gradients.items():
+            value.grad += gradient
         # end of gap
 
     def __neg__(self):

@@ -188,7 +188,7 @@ def _computed(
     target: Any, inputs: tuple[Any, ...], named: dict[str, Any], traced: Trace
 ) -> tuple[Graph, str]:
     """The graph of tensors that are there already, and a backward pass through it."""
-    if inputs:
+    if inputs and tensors_in(target):
         raise TypeError("explore: tensors are not run on inputs; to name leaves write w=w")
     graph(target, **named)  # refuses anything but a tensor or leaf
     for name, value in named.items():

@@ -63,7 +63,7 @@ def graph(target: Any, *inputs: Any, **named: Any) -> Graph:
         names = {tensor._node: name for tensor, name in given if isinstance(tensor, Tensor)}
         with enable_grad(), state_kept(target):
             result = call()
-    elif inputs:
+    elif inputs and tensors_in(target):
         raise TypeError(
             "graph: tensors have their graph already and are not run on inputs; "
             "to name leaves write graph(loss, x=x)"
