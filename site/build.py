@@ -34,7 +34,7 @@ CORE = (
 )
 CDN = "https://cdn.jsdelivr.net/npm/pyodide@{version}/"
 WHEELS = "https://cdn.jsdelivr.net/pyodide/v{version}/full/"
-COPIED = ("index.html", "style.css", "runner.py", "page_runner.css")
+COPIED = ("index.html", "frame.html", "style.css", "runner.py", "page_runner.css")
 BUNDLED = ("main.js", "worker.js", "page_runner.js")
 
 
@@ -81,6 +81,8 @@ def write_playground(folder: Path, pyodide: Path | None) -> None:
     folder.mkdir(parents=True)
     for name in COPIED:
         shutil.copy(PLAYGROUND / name, folder)
+    index, host = folder / "index.html", "" if pyodide else "https://cdn.jsdelivr.net"
+    index.write_text(index.read_text(encoding="utf-8").replace(" PYODIDE;", f" {host};"), "utf-8")
     bundle = map(str, (NPM / ".bin/esbuild", *(PLAYGROUND / name for name in BUNDLED)))
     options = ["--bundle", "--minify", "--format=esm", "--target=es2022", "--log-level=warning"]
     subprocess.run([*bundle, *options, f"--outdir={folder}"], check=True)

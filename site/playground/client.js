@@ -1,13 +1,16 @@
 // The page's side of the worker: starts it, stops it, and keeps a second one warm.
 //
-// A worker runs one program at a time. Stopping it means to end it: nothing that a program does can
-// prevent that. The one that was kept warm takes its place.
+// A worker runs one program, and is then ended: nothing of a program is there for the next. Stopping
+// a program means to end its worker too: nothing that it does can prevent that. The one that was
+// kept warm takes its place.
 
 export class Client {
-  // `base`: the address of the playground's folder; `tell`: takes the worker's messages.
-  constructor(base, tell) {
+  // `base`: the address of the playground's folder; `tell`: takes the worker's messages; `keeps`:
+  // whether a worker goes on with the next job, which may need the names of the last.
+  constructor(base, tell, keeps = false) {
     this.base = base;
     this.tell = tell;
+    this.keeps = keeps;
     this.worker = this.spare = null;
     this.jobs = 0;
   }
@@ -24,6 +27,7 @@ export class Client {
       const end = (settle, value) => {
         clearTimeout(timer);
         this.running = null;
+        if (settle === resolve && !this.keeps) this.renew();
         settle(value);
       };
       this.running = { fail: (why) => end(reject, new Error(why)) };
@@ -45,13 +49,25 @@ export class Client {
 
   // End the program that runs, whatever it does.
   stop(why = "stopped") {
-    this.worker?.terminate();
-    [this.worker, this.spare] = [this.spare, null];
+    this.renew();
     this.running?.fail(why);
   }
 
+  // Load Python before it is needed.
+  warm() {
+    this.worker ??= this.start();
+  }
+
+  renew() {
+    this.worker?.terminate();
+    [this.worker, this.spare] = [this.spare ?? this.start(), null];
+  }
+
+  // A worker whose first line is here, and not in a file, is bound by the rules of this page.
   start() {
-    const worker = new Worker(new URL("worker.js", this.base), { type: "module" });
+    const line = `import ${JSON.stringify(new URL("worker.js", this.base))};`;
+    const url = URL.createObjectURL(new Blob([line], { type: "text/javascript" }));
+    const worker = new Worker(url, { type: "module" });
     worker.onmessage = ({ data }) => this.tell(data);
     worker.postMessage({ kind: "start" });
     return worker;

@@ -32,32 +32,50 @@ const frame = EditorView.theme({
 export class Editor {
   // `run` is called by Ctrl+Enter, `changed` when the text changes.
   constructor(parent, run, changed) {
-    this.view = new EditorView({
-      parent,
-      state: EditorState.create({
-        extensions: [
-          keymap.of([{ key: "Mod-Enter", run: () => (run(), true) }, indentWithTab]),
-          basicSetup,
-          python(),
-          syntaxHighlighting(colours),
-          frame,
-          lintGutter(),
-          EditorView.lineWrapping,
-          EditorView.contentAttributes.of({
-            "aria-label": "Program. Escape, then Tab, leaves the editor; Control and Enter runs it.",
-          }),
-          EditorView.updateListener.of((update) => update.docChanged && changed()),
-        ],
+    this.extensions = [
+      keymap.of([{ key: "Mod-Enter", run: () => (run(), true) }, indentWithTab]),
+      basicSetup,
+      python(),
+      syntaxHighlighting(colours),
+      frame,
+      lintGutter(),
+      EditorView.lineWrapping,
+      EditorView.contentAttributes.of({
+        "aria-label": "Program. Escape, then Tab, leaves the editor; Control and Enter runs it.",
       }),
-    });
+      EditorView.updateListener.of((update) => update.docChanged && changed()),
+    ];
+    this.states = new Map(); // of the texts that are not shown
+    this.view = new EditorView({ parent, state: this.fresh("") });
     this.view.scrollDOM.tabIndex = 0; // a keyboard can scroll it
+  }
+
+  fresh(doc) {
+    return EditorState.create({ doc, extensions: this.extensions });
   }
 
   get text() {
     return this.view.state.doc.toString();
   }
 
-  set text(text) {
+  // Show the text that is called `key`. Each has changes of its own to be undone, which stay while
+  // another one is shown, unless `text` is another one now.
+  open(key, text) {
+    if (this.key) this.states.set(this.key, this.view.state);
+    const known = this.states.get(key);
+    this.view.setState(known?.doc.toString() === text ? known : this.fresh(text));
+    this.key = key;
+    this.clear();
+  }
+
+  // From now on the text that is shown is called `key`.
+  rename(key) {
+    this.states.delete(this.key);
+    this.key = key;
+  }
+
+  // Change the whole text; that can be undone.
+  replace(text) {
     const { length } = this.view.state.doc;
     this.view.dispatch({ changes: { from: 0, to: length, insert: text } });
     this.clear();

@@ -1,8 +1,16 @@
 // A program in an address: compressed, in letters that need no escape.
 
+const MOST = 1_000_000; // bytes of a program
+
 async function through(bytes, stream) {
-  const written = new Blob([bytes]).stream().pipeThrough(stream);
-  return new Uint8Array(await new Response(written).arrayBuffer());
+  const parts = [];
+  let size = 0;
+  for await (const part of new Blob([bytes]).stream().pipeThrough(stream)) {
+    size += part.length;
+    if (size > MOST) throw new Error("the program is too large"); // a link of 1 kB can hold 1 MB
+    parts.push(part);
+  }
+  return new Uint8Array(await new Blob(parts).arrayBuffer());
 }
 
 export async function packed(text) {

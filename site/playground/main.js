@@ -4,7 +4,9 @@ import { Client } from "./client.js";
 import { Editor } from "./editor.js";
 import { Progress } from "./exercises.js";
 import { packed, unpacked } from "./link.js";
+import * as programs from "./programs.js";
 import * as results from "./results.js";
+import { save } from "./shown.js";
 
 const SECONDS = 120; // for a program
 const CHECKING = 30; // for a check of an answer
@@ -12,14 +14,17 @@ const part = (id) => document.getElementById(id);
 const stacked = matchMedia("(max-width: 760px)"); // as in style.css: results are below the program
 const say = (text) => { part("status").textContent = text; };
 
+const FULL = "This browser keeps nothing, or its storage is full: save the progress as a file, or share the program.";
+
 const client = new Client(new URL("./", import.meta.url), told);
-const editor = new Editor(part("editor"), () => run(), changed);
-const progress = new Progress();
+const editor = new Editor(part("editor"), () => (open ? check() : run()), changed);
+const progress = new Progress(() => { list(); show(); listPrograms(); });
 const file = async (name) => (await fetch(new URL(name, import.meta.url))).json();
 const [examples, exercises, config] = await Promise.all(
   ["examples.json", "exercises.json", "config.json"].map(file),
 );
 let open = null; // the exercise that is open
+let program = null; // or the program: its title, the id of one of the reader's own, and the name of an example
 
 function told(message) {
   if (message.kind === "output") results.print(message.text, message.stream);
@@ -63,8 +68,16 @@ async function run() {
 function changed() {
   if (open) {
     progress.of(open.number).code = editor.text;
-    progress.save();
+    if (!progress.save(open.number)) say(FULL);
+    return;
   }
+  if (!program.id) { // an example or the program of a link becomes the reader's own
+    program = { ...program, id: programs.begun() };
+    editor.rename(`program ${program.id}`);
+    history.replaceState(null, "", `?program=${program.id}`);
+  }
+  if (!programs.save(program, editor.text)) say(FULL);
+  listPrograms();
 }
 
 // The exercises -------------------------------------------------------------------------------
@@ -72,14 +85,15 @@ function changed() {
 async function check() {
   results.clear();
   editor.clear();
+  const { number } = open; // another one may be open when the check has ended
   const code = editor.text;
-  const done = await during({ kind: "check", number: open.number, code }, CHECKING);
+  const done = await during({ kind: "check", number, code }, CHECKING);
   if (done === null) return;
   const { right, text, drawing } = done.result;
   results.print(`${text}\n`, right ? "right" : "out");
   if (drawing) results.show({ tab: "graph", svg: drawing, name: "The graph of your code" });
   results.select("output");
-  progress.checked(open.number, code, right);
+  if (!progress.checked(number, code, right)) say(FULL);
   list();
   show();
 }
@@ -87,7 +101,7 @@ async function check() {
 function hint() {
   const known = progress.of(open.number);
   known.hints = Math.min(known.hints + 1, open.hints.length);
-  progress.save();
+  if (!progress.save(open.number)) say(FULL);
   show();
   part("task").scrollTop = part("task").scrollHeight; // to the hint
 }
@@ -143,49 +157,76 @@ function show() {
   part("hints").replaceChildren(...hints);
 }
 
-function openExercise(number) {
-  open = exercises.find((each) => each.number === number) ?? null;
+// Show an exercise, or with null none.
+function openExercise(exercise) {
+  open = exercise;
   list();
   show();
   if (open === null) return;
-  part("examples").value = "";
-  editor.text = progress.of(open.number).code ?? open.skeleton;
+  program = null;
+  listPrograms();
+  editor.open(`exercise ${open.number}`, progress.of(open.number).code ?? open.skeleton);
   editor.scrollTo("raise NotImplementedError");
   part("task").scrollTop = 0;
-  history.replaceState(null, "", `?exercise=${open.number}`);
   results.clear();
+  client.warm(); // while the task is read
+}
+
+const numbered = (number) => exercises.find((each) => each.number === Number(number)) ?? null;
+const following = () => exercises[exercises.indexOf(open) + 1]; // the list is in the order of the path
+
+function again() {
+  if (editor.text === open.skeleton || confirm("Begin again? Your code goes; undo brings it back.")) {
+    editor.replace(open.skeleton);
+  }
 }
 
 function saveFile() {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([progress.file], { type: "application/json" }));
-  link.download = "minigrad_exercises.json";
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  save(new Blob([progress.file], { type: "application/json" }), "minigrad_exercises.json");
 }
 
 async function loadFile({ target }) {
   try {
-    progress.file = await target.files[0].text();
-    list();
-    if (open) openExercise(open.number);
-    say("The progress is loaded.");
+    const read = Progress.read(await target.files[0].text());
+    const begun = progress.begun.length;
+    const question = `Replace the progress here (exercises begun: ${begun}) by that of the file?`;
+    if (!begun || confirm(question)) {
+      const kept = progress.replace(read);
+      list();
+      if (open) openExercise(open);
+      say(kept ? "The progress is loaded." : FULL);
+    }
   } catch (error) {
     say(`The file was not loaded: ${error.message}`);
   }
   target.value = "";
 }
 
-// Examples and links --------------------------------------------------------------------------
+// Examples, programs and links ----------------------------------------------------------------
 
-function openExample(name) {
-  openExercise(0);
-  const example = examples.find((each) => each.name === name) ?? examples[0];
-  part("examples").value = example.name;
-  editor.text = example.code;
-  history.replaceState(null, "", `?example=${example.name}`);
+function listPrograms() {
+  const option = (each) => each.id
+    ? new Option(programs.labelOf(each), `program ${each.id}`) : new Option(each.title, each.name);
+  const own = document.createElement("optgroup");
+  own.label = "Your programs";
+  own.append(...programs.all().map(option));
+  const none = new Option("none", "");
+  none.hidden = true; // shown while an exercise is open, and not to be chosen
+  part("examples").replaceChildren(none, ...examples.map(option), ...(own.childElementCount ? [own] : []));
+  part("examples").value = program?.id ? `program ${program.id}` : program?.name ?? "";
+  part("original").hidden = !program?.id || !program.name;
+}
+
+// Show a program: { title, code, and perhaps the id of the reader's own or the name of an example }.
+function openProgram(shown) {
+  openExercise(null);
+  program = shown;
+  listPrograms();
+  editor.open(shown.id ? `program ${shown.id}` : shown.name ?? "link", shown.code);
   results.clear();
 }
+
+const example = (name) => examples.find((each) => each.name === name) ?? examples[0];
 
 async function share() {
   const address = new URL(location.pathname, location.href);
@@ -199,39 +240,51 @@ async function share() {
   }
 }
 
+// Go to an address of this page, from which Back leads here.
+function go(address) {
+  history.pushState(null, "", address);
+  return openAddress();
+}
+
+function choose({ target: { value } }) {
+  return go(value.startsWith("program ") ? `?program=${value.slice(8)}` : `?example=${value}`);
+}
+
 async function openAddress() {
   const asked = new URLSearchParams(location.search);
   const code = new URLSearchParams(location.hash.slice(1)).get("code");
-  try {
-    if (code) {
-      openExercise(0);
-      editor.text = await unpacked(code);
-    } else if (asked.has("exercise")) openExercise(Number(asked.get("exercise")));
-    else openExample(asked.get("example"));
-  } catch {
-    openExample("");
-    say("The program in the address is damaged.");
-  }
+  const own = programs.find(asked.get("program"));
+  const exercise = numbered(asked.get("exercise"));
+  if (code) {
+    try {
+      openProgram({ title: "a program from a link", code: await unpacked(code) });
+      return;
+    } catch (error) {
+      say(`The program in the address is damaged: ${error.message}`);
+    }
+  } else if (exercise) return openExercise(exercise);
+  else if (own) return openProgram(own);
+  else if (asked.has("exercise")) say(`There is no exercise ${asked.get("exercise")}.`);
+  else if (asked.has("program")) say("This program is not in this browser.");
+  openProgram(example(asked.get("example")));
 }
 
-const none = new Option("none", "");
-none.hidden = true; // shown while an exercise is open, and not to be chosen
-part("examples").replaceChildren(none, ...examples.map(({ name, title }) => new Option(title, name)));
-part("examples").addEventListener("change", ({ target }) => openExample(target.value));
-part("exercises").addEventListener("change", ({ target }) => openExercise(Number(target.value)));
+listPrograms();
+part("examples").addEventListener("change", choose);
+part("exercises").addEventListener("change", ({ target }) => go(target.value ? `?exercise=${target.value}` : "?example"));
 part("run").addEventListener("click", run);
 part("stop").addEventListener("click", () => client.stop("Stopped."));
+part("original").addEventListener("click", () => go(`?example=${program.name}`));
 part("share").addEventListener("click", share);
 part("check").addEventListener("click", check);
 part("hint").addEventListener("click", hint);
-part("next").addEventListener("click", () => openExercise(open.number + 1));
+part("next").addEventListener("click", () => go(`?exercise=${following().number}`));
 part("solution").addEventListener("click", solution);
-part("again").addEventListener("click", () => { editor.text = open.skeleton; });
+part("again").addEventListener("click", again);
 part("save").addEventListener("click", saveFile);
 part("load").addEventListener("change", loadFile);
-addEventListener("hashchange", openAddress);
-part("requests").textContent = config.pyodide.startsWith("http")
-  ? `This page loads its own files and, from ${new URL(config.pyodide).host}, Pyodide and NumPy, checked by their hashes.`
-  : "This page loads its own files only.";
+addEventListener("popstate", openAddress);
+const host = config.pyodide.startsWith("http") ? ` and ${new URL(config.pyodide).host}, for Pyodide and NumPy, checked by their hashes` : "";
+part("requests").textContent = `Programs run here, each in a Python of its own. They reach only this site${host}, and save nothing without a press.`;
 await openAddress();
 document.body.inert = false; // a press of a button before this would be lost

@@ -17,7 +17,7 @@ const client = new Client(playground, (message) => {
   else if (message.kind === "shown" && shown) {
     put(shown.appendChild(document.createElement("div")), message, "The picture of this block");
   }
-});
+}, true);
 
 // The code of a block, without prompts and what they printed.
 function codeOf(block) {

@@ -1,6 +1,9 @@
 // The worker: Python with minigrad, in a thread of its own. See client.js.
 
-const here = new URL("./", self.location.href);
+import { Outbox } from "./outbox.js";
+
+const here = new URL("./", import.meta.url);
+const post = self.postMessage.bind(self);
 let ready = null;
 let refused = ""; // the file that is missing or another
 
@@ -53,14 +56,20 @@ async function start() {
   return { python, runner: python.pyimport("playground_runner") };
 }
 
+// Take from programs what they could flood the page, or fill the browser's storage, with.
+for (const name of ["postMessage", "Worker", "BroadcastChannel", "indexedDB", "caches"]) {
+  for (let place = self; place; place = Object.getPrototypeOf(place)) delete place[name];
+}
+
 self.onmessage = async ({ data: job }) => {
   try {
     ready ??= start();
     const { python, runner } = await ready;
-    self.postMessage({ kind: "ready", id: job.id });
+    post({ kind: "ready", id: job.id });
     if (job.kind === "start") return;
     const began = performance.now();
-    const tell = (message) => self.postMessage(JSON.parse(message));
+    const outbox = new Outbox(post);
+    const tell = (message) => outbox.add(JSON.parse(message));
     let result = null;
     if (job.kind === "run") {
       const { going_on = false, interactive = false } = job;
@@ -70,13 +79,14 @@ self.onmessage = async ({ data: job }) => {
     } else {
       result = JSON.parse(runner.solution(job.number));
     }
+    outbox.send(Infinity, Infinity);
     const seconds = (performance.now() - began) / 1000;
     const memory = python._module.HEAPU8.length;
-    self.postMessage({ kind: "done", id: job.id, result, seconds, memory });
+    post({ kind: "done", id: job.id, result, seconds, memory });
   } catch (error) {
     // The runner tells errors of Python. What arrives here has ended Python itself.
     const text = String(error.message ?? error);
     const deep = text.includes("call stack") ? " (the calls are nested too deeply)" : "";
-    self.postMessage({ kind: "failed", text: refused || `Python has ended: ${text}${deep}` });
+    post({ kind: "failed", text: refused || `Python has ended: ${text}${deep}` });
   }
 };

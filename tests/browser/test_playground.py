@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import fcntl
 import json
 import re
 import subprocess
 import sys
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ import pytest
 
 from browser.waiting import DESK, PHONE, axe, complain_of, expect, until
 from minigrad.learn import grading
-from minigrad.learn.statement import exercise
+from minigrad.learn.statement import exercise, exercises
 
 ROOT = Path(__file__).resolve().parents[2]
 PYODIDE = ROOT / ".venv/pyodide"
@@ -96,7 +98,7 @@ def tabs(browser: Any, address: str) -> Iterator[Tabs]:
 def page(request: pytest.FixtureRequest, tabs: Tabs) -> Iterator[Any]:
     """The playground, opened as a newcomer does, and then one for all tests: Python loads once.
 
-    Each test begins with the first example, and without an exercise that was begun.
+    Each test begins with the first example, and with nothing that was kept.
     """
     failed = request.session.testsfailed
     if tabs.playground is None:
@@ -104,11 +106,8 @@ def page(request: pytest.FixtureRequest, tabs: Tabs) -> Iterator[Any]:
         tabs.playground.get_by_role("link", name="Playground").click()
         tabs.playground.wait_for_selector(READY)
     page = tabs.playground
-    nothing = json.dumps({"kind": "minigrad exercises", "version": 1, "exercises": {}})
-    file = {"name": "none.json", "mimeType": "application/json", "buffer": nothing.encode()}
     page.select_option("#examples", "slope")
-    page.set_input_files("#load", file)
-    until(page, "localStorage.getItem('minigrad exercises')", "{}")
+    page.evaluate("localStorage.clear(); dispatchEvent(new StorageEvent('storage', {key: null}))")
     yield page
     if request.session.testsfailed > failed:  # a program may still run
         page.close()
@@ -190,6 +189,8 @@ def test_an_exercise_is_solved(page: Any, tabs: Tabs) -> None:
     expect(page.locator("#graph img")).to_have_count(1)
     page.click("#next")
     expect(page).to_have_url(re.compile(r"\?exercise=8$"))
+    page.go_back()
+    expect(page.locator("#title")).to_have_text("7 matmul ✓")
     again = tabs.open(f"{PAGE}?exercise=7")
     expect(again.locator("#title")).to_contain_text("7 matmul ✓")
     expect(again.locator(".cm-content")).to_contain_text("g @ b.T")
@@ -212,6 +213,201 @@ def test_progress_is_saved_and_loaded(page: Any, tabs: Tabs, tmp_path: Path) -> 
     expect(other.locator("#title")).to_have_text("7 matmul")
     other.set_input_files("#load", file)
     expect(other.locator("#title")).to_have_text("7 matmul ✓")
+    content = json.loads(file.read_text(encoding="utf-8"))
+    content["exercises"]["7"]["code"] = 7
+    file.write_text(json.dumps(content), encoding="utf-8")
+    other.set_input_files("#load", file)
+    said = "The file was not loaded: exercise 7 cannot be read"
+    expect(other.locator("#status")).to_have_text(said)
+
+
+SLOW = "import time\ntime.sleep(1.5)\nraise NotImplementedError\n"
+
+
+def test_nothing_that_a_student_has_written_is_lost(page: Any, tabs: Tabs) -> None:
+    """Undo, another exercise while a check runs, two tabs, Back, a program of one's own, reload."""
+    text, title = page.locator(".cm-content"), page.locator("#title")
+    asked: list[str] = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.message), dialog.accept()))
+    page.select_option("#exercises", "7")
+    write(page, "seven = 7")
+    page.select_option("#exercises", "8")
+    page.click(".cm-content")
+    page.keyboard.press("Control+z")
+    expect(text).not_to_contain_text("seven")
+    page.go_back()
+    expect(text).to_have_text("seven = 7")
+    page.click(".cm-content")
+    page.keyboard.press("Control+z")
+    expect(text).to_contain_text("raise NotImplementedError")
+
+    page.evaluate("delete document.body.dataset.finished")
+    write(page, SLOW)
+    page.click("#check")
+    page.select_option("#exercises", "5")
+    page.wait_for_function("document.body.dataset.finished")
+    expect(title).to_have_text("5 a scalar engine in 60 lines")
+    expect(text).to_contain_text("class Value")
+    stored = "JSON.parse(localStorage.getItem('minigrad exercise {}'))?.checks.length"
+    until(page, stored.format(7), 1)
+    until(page, stored.format(5), None)
+
+    other = tabs.open(f"{PAGE}?exercise=7")
+    assert "right." in run(other, "#check", exercise(7).solution)
+    page.select_option("#exercises", "7")
+    expect(title).to_have_text("7 matmul ✓")
+    page.click("#hint")
+    until(page, stored.format(7), 2)
+    page.click("#again")
+    expect(text).to_contain_text("raise NotImplementedError")
+    assert len(asked) == 1
+
+    page.select_option("#examples", "slope")
+    write(page, "mine = 1")
+    page.select_option("#examples", "attention")
+    expect(text).not_to_contain_text("mine")
+    page.go_back()
+    expect(text).to_have_text("mine = 1")
+    page.reload()
+    page.wait_for_selector(READY)
+    expect(text).to_have_text("mine = 1")
+    page.click("#original")
+    expect(text).to_contain_text("autograd")
+
+    page.goto(f"{tabs.address}/{PAGE}?exercise=99")
+    expect(page.locator("#status")).to_have_text("There is no exercise 99.")
+    page.wait_for_selector(READY)
+
+
+def test_next_follows_the_path(page: Any) -> None:
+    """And a storage that is full is told of."""
+    known = {"code": "", "hints": 0, "done": True, "checks": []}
+    page.evaluate(
+        "known => { for (let n = 1; n <= 32; n++)"
+        " localStorage.setItem(`minigrad exercise ${n}`, JSON.stringify(known)) }",
+        known,
+    )
+    page.reload()
+    page.wait_for_selector(READY)
+    page.select_option("#exercises", "1")
+    for number in [*exercises()][1:]:
+        page.click("#next")
+        expect(page).to_have_url(re.compile(rf"\?exercise={number}$"))
+    expect(page.locator("#next")).to_be_hidden()
+    page.evaluate("Storage.prototype.setItem = () => { throw new Error('full') }")
+    write(page, "kept = 1")
+    expect(page.locator("#status")).to_contain_text("keeps nothing, or its storage is full")
+    page.reload()
+    page.wait_for_selector(READY)
+
+
+FLOODS = [
+    "while True:\n    print(1)", "while True:\n    print('x' * 10**6)",
+    "import sys\nwhile True:\n    print(1)\n    print(2, file=sys.stderr)",
+    "from minigrad import viz, ones\nx = viz.graph(ones(2, requires_grad=True) * 2)\n"
+    "print('x' * 600)\nwhile True:\n    display(x)",
+]  # fmt: skip
+STRANGE = """js.postMessage
+js.indexedDB
+js.caches
+js.Worker.new("data:text/javascript,0")
+js.BroadcastChannel.new("x")
+js.localStorage
+js.document
+js.parent
+js.importScripts("https://example.org/x.js")
+js.WebSocket.new("wss://example.org").then
+js.setInterval(js.eval("() => 0"), 1)
+import minigrad.learn.running as r; r.run_text = lambda *a: 1 / 0
+import minigrad; minigrad.tensor = None
+import builtins; builtins.open = None
+import socket; socket.create_connection(("example.org", 80))
+import urllib.request; urllib.request.urlopen("https://example.org")
+import subprocess; subprocess.run(["ls"])
+import threading; threading.Thread(target=print).start()
+request = js.XMLHttpRequest.new(); request.open("GET", "https://example.org", False); request.send()
+js.EventSource.new("https://example.org")
+js.fetch("https://example.org/answer")
+js.self.fetch("https://example.org")
+js.eval("fetch('https://example.org')")
+js.navigator.sendBeacon("https://example.org", "x")
+x = [0] * 10**9
+open("/home/x", "w").write("x" * 10**6)
+import sys; sys.modules.clear()
+exit(3)
+raise KeyboardInterrupt"""
+ENDS = ["import os; os.abort()", "def f(): f()\nf()", "import ctypes; ctypes.string_at(0)",
+        "import sys; sys.stdout = None", "import js; js.close()"]  # fmt: skip
+FRAME = """class Bad:
+    def _repr_html_(self):
+        return '''<p>shown</p><script>
+const tell = (what) => document.querySelector("p").textContent += " " + what;
+for (const one of [() => parent.document.title = "taken", () => localStorage.x, () => eval("1"),
+  () => open("https://example.org").name]) try { one(); tell("did") } catch { tell("not") }
+fetch("https://example.org").then(() => tell("did"), () => tell("not"));
+const link = document.createElement("a");
+link.href = "data:text/plain,x";
+link.download = "x.txt";
+link.click();
+</script>'''
+Bad()
+"""
+
+
+def test_programs_of_strangers(page: Any, tabs: Tabs) -> None:
+    """Floods can be stopped, nothing leaves, and nothing of a program is there for the next."""
+    for flood in FLOODS:
+        write(page, flood)
+        page.click("#run")
+        page.wait_for_function("document.getElementById('output').textContent.length > 500")
+        assert "Stopped." in run(page, "#stop")
+        assert len(page.evaluate("document.getElementById('output').textContent")) < 500_000
+    sent: list[str] = []
+    tabs.context.on("request", lambda request: sent.append(request.url))
+    program = f"import js\nfor line in {STRANGE.splitlines()!r}:\n    try:\n"
+    program += "        exec(line)\n        print('ran', line)\n"
+    program += (
+        "    except BaseException as error:\n        print('failed', line, repr(error)[:99])\n"
+    )
+    lines = run(page, code=program).splitlines()
+    assert len(lines) == len(STRANGE.splitlines()), lines
+    assert sum(line.startswith("failed") for line in lines) > 14, lines
+    for code in ENDS:
+        write(page, code)
+        page.click("#run")
+        page.wait_for_timeout(3000)
+        if page.is_enabled("#stop"):  # `close` ends a worker without a word
+            page.click("#stop")
+        page.wait_for_selector("#run:enabled")
+    assert run(page, code=SIX) == "42\n"
+    page.wait_for_timeout(500)
+    assert not [url for url in sent if "example.org" in url], sent
+
+    run(page, code=FRAME)
+    frame = page.frame_locator("#figures iframe")
+    expect(frame.locator("p")).to_have_text("shown not not not not not")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save x.txt").click()
+    assert download.value.suggested_filename == "x.txt"
+    expect(page).to_have_title("minigrad: the playground")
+
+    page.select_option("#exercises", "7")
+    spoiled = (
+        "import minigrad.learn.answer as a\na.Answer.compare = lambda *args, **options: None\n"
+    )
+    run(page, "#check", spoiled + exercise(7).solution)
+    assert "A gap is still open" in run(page, "#check", exercise(7).skeleton)
+    tabs.complaints.clear()
+
+
+def test_a_link_is_not_unpacked_without_bound(page: Any, tabs: Tabs) -> None:
+    squeezer = zlib.compressobj(9, wbits=-15)
+    large = squeezer.compress(b" " * 10**8) + squeezer.flush()
+    code = base64.urlsafe_b64encode(large).decode().rstrip("=")
+    page.evaluate("(code) => { location.hash = `code=${code}` }", code)
+    expect(page.locator("#status")).to_have_text(re.compile("damaged: the program is too large"))
+    page.goto(f"{tabs.address}/{PAGE}")
+    page.wait_for_selector(READY)
 
 
 TRAINING = """import time
@@ -235,19 +431,6 @@ def test_the_curves_of_a_training_move_in_one_figure(page: Any) -> None:
     expect(page.locator("#figures img")).to_have_count(1)
     page.wait_for_function("window.moved >= 3")
     until(page, "document.querySelector('#figures img').naturalWidth", 340)
-
-
-def test_what_a_program_shows_cannot_reach_the_page(page: Any) -> None:
-    code = """class Bad:
-    def _repr_html_(self):
-        return "<script>parent.document.title = 'taken'; top.taken = 1</script><p>shown</p>"
-Bad()
-"""
-    run(page, code=code)
-    frame = page.frame_locator("#figures iframe")
-    expect(frame.locator("p")).to_have_text("shown")  # after its script
-    expect(page).to_have_title("minigrad: the playground")
-    until(page, "window.taken === undefined", True)
 
 
 def test_a_chapter_of_the_guide_runs(page: Any, tabs: Tabs) -> None:
