@@ -201,6 +201,12 @@ def run(text: str) -> Result:
 SLOPE = "def numerical_slope(f, x, h):\n    return "
 
 
+def test_a_browser_has_no_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "emscripten")
+    with pytest.raises(OSError, match="^check: .* the playground checks there"):
+        check_file(exercise(1), tmp_path / "01.py")
+
+
 @pytest.mark.parametrize(
     ("text", "diagnosis", "told"),
     [
