@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from custom_functions import Cube
 from op_samples import CASES, OURS, Case
 
 import minigrad
 import minigrad.nn.functional as F
 from minigrad import nn, ops, viz, vmap
-from minigrad.autograd import Function, checkpoint
+from minigrad.autograd import checkpoint
 from minigrad.autograd import grad as gradient_of
 from minigrad.func import functional_call, grad, hessian, hvp, jacrev, jvp, stack_module_state, vjp
 from minigrad.transforms.batching import CannotMap
@@ -439,18 +440,6 @@ def test_random_numbers() -> None:
         minigrad.random.seed(0)
         assert len({tuple(row) for row in vmap(draw, randomness="same")(x).tolist()}) == 1
         assert len({tuple(row) for row in vmap(draw, randomness="different")(x).tolist()}) > 1
-
-
-class Cube(Function):
-    @staticmethod
-    def forward(ctx: Any, x: Any) -> Any:
-        ctx.save_for_backward(x)
-        return x**3
-
-    @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
-        (x,) = ctx.saved_tensors
-        return 3 * g * x**2
 
 
 def test_functions_of_ones_own_and_checkpoints() -> None:

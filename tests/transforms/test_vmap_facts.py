@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from custom_functions import Reversal, StraightThrough
 
 import minigrad
 from minigrad import Tensor, nn, no_grad, tensor
@@ -22,26 +23,6 @@ from minigrad.func import vmap
 from minigrad.transforms.batching import CannotMap
 
 SAMPLES = 3
-
-
-class StraightThrough(Function):
-    @staticmethod
-    def forward(ctx: Any, x: Tensor) -> Tensor:
-        return minigrad.round(x)
-
-    @staticmethod
-    def backward(ctx: Any, g: Tensor) -> Tensor:
-        return g
-
-
-class Reversal(Function):
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, factor: float) -> Tensor:
-        return x * 1.0
-
-    @staticmethod
-    def backward(ctx: Any, g: Tensor) -> Any:
-        return -g, None
 
 
 class Halves(Function):
