@@ -10,29 +10,12 @@ import pytest
 
 import minigrad
 from minigrad import tensor
-from minigrad.autograd import gradcheck, gradgradcheck
 from minigrad.distributions import Categorical, Distribution, Normal
 
 LOC, SCALE = np.array([0.5, -1.0, 2.0]), np.array([[0.5], [2.0]])
 LOGITS = np.array([[0.2, -1.0, 3.0], [0.0, 0.5, -0.5]])
 PROBS = np.exp(LOGITS)
 VALUES, CLASSES = np.array([[0.1, 1.0, -3.0], [0.5, 2.0, 2.0]]), np.array([[2, 0], [1, 1], [0, 2]])
-
-METHODS: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
-    "log_prob": (lambda m, s, x: Normal(m, s).log_prob(x), (LOC, SCALE, VALUES)),
-    "entropy": (lambda m, s: Normal(m, s).entropy(), (LOC, SCALE)),
-    "log_prob of logits": (lambda z: Categorical(logits=z).log_prob(CLASSES), (LOGITS,)),
-    "log_prob of probs": (lambda p: Categorical(p).log_prob(CLASSES), (PROBS,)),
-    "entropy of logits": (lambda z: Categorical(logits=z).entropy(), (LOGITS,)),
-    "entropy of probs": (lambda p: Categorical(p).entropy(), (PROBS,)),
-}
-
-
-@pytest.mark.parametrize(("method", "inputs"), METHODS.values(), ids=METHODS)
-def test_derivatives(method: Callable[..., Any], inputs: tuple[np.ndarray, ...]) -> None:
-    tensors = [tensor(array, requires_grad=True) for array in inputs]
-    assert gradcheck(method, tensors)
-    assert gradgradcheck(method, tensors)
 
 
 class TestNormal:
