@@ -268,7 +268,9 @@ WRONG = {
     "manual_seed": [call("a"), call(None), call()],
     "set_state": [call({}), call(3)],
     "set_stream": [call(-1), call(0.5)],
-    "set_default_dtype": [call("float33"), call(int), call(bool), call(complex)],
+    "set_default_dtype": [
+        call("float33"), call(int), call(bool), call(np.longdouble), call(complex),
+    ],
     "astype": [call(ONES, "float33"), call(ONES, 3)],
     "to": [call(ONES, "float33"), call(ONES, complex)],
     "Tensor": [call(1.0, dtype="float33"), call(RAGGED)],
