@@ -81,15 +81,6 @@ def test_slices_of_tensors_and_mixed_sequences() -> None:
     np.testing.assert_array_equal(x[x > 30].numpy(), VALUES[VALUES > 30])
 
 
-def test_iteration_and_unpacking_are_differentiable() -> None:
-    x = tensor(np.arange(3.0), requires_grad=True)
-    a, b, c = x
-    (a * b + c).backward()
-    assert x.grad.tolist() == [1.0, 0.0, 1.0]
-    rows = [row.sum() * i for i, row in enumerate(tensor(np.ones((3, 2)), requires_grad=True))]
-    assert [row.item() for row in rows] == [0.0, 2.0, 4.0]
-
-
 def test_rows_by_one_int_array_of_any_dtype() -> None:
     """Whole rows take a path of their own: against the slow and plain one."""
     rng = np.random.default_rng(0)
