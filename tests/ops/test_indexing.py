@@ -112,10 +112,7 @@ ERRORS: dict[str, tuple[Any, str]] = {
     "float tensor": (Tensor([1.0]), r"integers or bools, got float32"),
     "text": ("a", r"integers or bools"),
     "mask of another shape": (np.ones((2, 4), bool), "getitem: .*boolean.*axis 0"),
-    "arrays that do not broadcast": (
-        ([0, 1], [0, 1, 2]),
-        r"getitem: .*\(2,\) \(3,\)",
-    ),
+    "arrays that do not broadcast": (([0, 1], [0, 1, 2]), r"getitem: .*\(2,\) \(3,\)"),
 }
 
 
