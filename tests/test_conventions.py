@@ -30,11 +30,7 @@ LAYERS = [
 # here.
 FRONT_DOORS = {
     ROOT / "minigrad" / name
-    for name in (
-        "autograd/functional.py",
-        "autograd/graph.py",
-        "optim/swa_utils.py",
-    )
+    for name in ("autograd/functional.py", "autograd/graph.py", "optim/swa_utils.py")
 }
 
 

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import gallery
 import pytest
 from pages import blocks_of, examples_of, run
 from printed import FLAGS, Checker
@@ -305,3 +306,32 @@ def test_exports_exist_once() -> None:
 
 def test_changelog_names_this_version() -> None:
     assert f"## [{minigrad.__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+# Pictures ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.needs("matplotlib")
+def test_a_figure_follows_the_mode_of_its_reader(tmp_path: Path) -> None:
+    figures = importlib.import_module("figures")
+    for name in figures.FIGURES:
+        figures.save(name, tmp_path / "figure.svg")
+        head, _, drawn = (tmp_path / "figure.svg").read_text(encoding="utf-8").partition("</style>")
+        assert "@media (prefers-color-scheme:dark)" in head
+        assert "var(--text)" in drawn
+        assert not re.findall("#[0-9a-f]{6};", drawn), f"{name}: a colour of one mode"
+
+
+def test_every_picture_is_on_a_page() -> None:
+    docs = ROOT / "docs"
+    text = "\n".join(page.read_text(encoding="utf-8") for page in docs.rglob("*.md"))
+    static = docs / "_static"
+    there = {path.relative_to(static).as_posix() for path in static.rglob("*.*")}
+    pictures = {name for name in there if not name.endswith(".css")}
+    assert pictures == {*re.findall(r"_static/([\w./]+)\)", text)}
+
+
+def test_the_gallery_lists_every_program() -> None:
+    assert {*gallery.ORDER} == {*gallery.names()}
+    assert gallery.listed() == gallery.LISTED.read_text("utf-8"), "tools/gallery.py --docs"

@@ -16,13 +16,7 @@ import pytest
 
 import minigrad
 from minigrad import Tensor, func, nn, tensor, viz
-from minigrad.autograd import (
-    GradientError,
-    checkpoint,
-    detect_anomaly,
-    gradcheck,
-    why_no_grad,
-)
+from minigrad.autograd import GradientError, checkpoint, detect_anomaly, gradcheck, why_no_grad
 from minigrad.debugging import Profile, Statistics, graph_memory
 from minigrad.func import functional_call
 

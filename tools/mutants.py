@@ -37,7 +37,7 @@ from rule_mutants.trials import Verdict, try_mutants
 ROOT = Path(__file__).resolve().parent.parent
 EQUIVALENT = ROOT / "tools" / "mutants_equivalent.toml"
 DERIVATIVES = "test_derivatives.py"  # tried first: it tests each op alone
-TESTS = ["ops", "autograd", "checking", "debugging", "transforms", "nn", "test_pitfalls.py"]
+TESTS = ["ops", "autograd", "checking", "debugging", "transforms", "nn"]
 
 
 def arguments() -> argparse.Namespace:

@@ -1,9 +1,10 @@
-"""Graphs, not ops: fan-out, residuals, shared parts, long chains, and who owns a gradient."""
+"""Graphs, not ops: fan-out, residuals, long chains, who owns a gradient, higher orders."""
 
 from __future__ import annotations
 
 import itertools
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -254,3 +255,40 @@ def test_reads_and_whole_uses_in_any_order() -> None:
         x = variable(1.0, 2.0, 3.0)
         sum((uses[name](x) for name in order[1:]), uses[order[0]](x)).backward()
         np.testing.assert_array_equal(x.grad.numpy(), [2 + 6 + 1, 2 + 4 + 1, 2 + 3 + 6 + 1])
+
+
+# Higher orders --------------------------------------------------------------------------------
+
+
+def derivative(f: Callable[[Tensor], Tensor], x: Tensor, order: int) -> float:
+    y = f(x)
+    for _ in range(order):
+        (y,) = grad(y + 0.0 * x, x, create_graph=True)  # a constant has a derivative too
+    return y.item()
+
+
+THIRD: dict[str, tuple[Any, float, list[float]]] = {
+    "x**4": (lambda x: x**4, 2.0, [16, 32, 48, 48, 24, 0]),
+    "x*x*x": (lambda x: x * x * x, 2.0, [8, 12, 12, 6, 0]),
+    "tanh": (lambda x: x.tanh(), 0.0, [0, 1, 0, -2, 0, 16]),
+    "x**x": (lambda x: x**x, 1.0, [1, 1, 2, 3, 8]),
+    "logsumexp": (lambda x: ops.logsumexp(ops.stack([x, 0 * x])), 0.0,
+                  [np.log(2), 1 / 2, 1 / 4, 0, -1 / 8]),
+    "softmax": (lambda x: ops.softmax(ops.stack([x, 0 * x]))[0], 0.0, [1 / 2, 1 / 4, 0, -1 / 8]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("f", "at", "wanted"), THIRD.values(), ids=THIRD)
+def test_derivatives_of_every_order(f: Any, at: float, wanted: list[float]) -> None:
+    found = [derivative(f, scalar(at), order) for order in range(len(wanted))]
+    np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
+
+
+def test_a_recorded_pass_retains_the_graph_and_the_history_of_a_given_cotangent() -> None:
+    x, c = scalar(2.0), scalar(5.0)
+    y = x * x
+    (first,) = grad(y, x, c * c, create_graph=True)
+    assert first.item() == 100.0
+    y.backward()
+    assert x.grad.item() == 4.0
+    assert [g.item() for g in grad(first, (x, c))] == [50.0, 40.0]

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from custom_functions import StraightThrough
 
 import minigrad
 from minigrad import Tensor, linalg, nn, tensor, viz
-from minigrad.autograd import Function, grad, gradcheck, primitive
+from minigrad.autograd import grad, gradcheck, primitive
 from minigrad.checking import GradientError, NotDifferentiableError
 from minigrad.nn import functional as F
 
@@ -256,18 +257,6 @@ def test_so_is_one_in_a_large_array_in_float32() -> None:
     x = np.random.default_rng(1).uniform(0.1, 1.0, 3000) * np.logspace(0, -4, 3000)
     op = planted(lambda x: x * x * 1.5, ERRORS["twice as large"])
     assert parts_of_a_run(op, x, "float32")["planted_op, x"].check > 0.1
-
-
-class StraightThrough(Function):
-    """Its backward is not the derivative, and means it."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor) -> Tensor:
-        return x.round()
-
-    @staticmethod
-    def backward(ctx: Any, g: Tensor) -> Tensor:
-        return g
 
 
 def test_a_straight_through_gradient_differs_from_a_difference() -> None:

@@ -98,14 +98,6 @@ def test_optimizers(name: str) -> None:
     assert "cross_entropy" in str(step.program)
 
 
-def test_muon() -> None:
-    """It is for matrices alone."""
-    model = lambda: nn.Sequential(
-        nn.Linear(8, 6, bias=False), nn.ReLU(), nn.Linear(6, 3, bias=False)
-    )
-    check(trained(model, classified, "Muon", lr=0.01), DATA)
-
-
 @pytest.mark.parametrize("name", [name for name in SCHEDULERS if name != "ReduceLROnPlateau"])
 def test_schedules(name: str) -> None:
     make = trained(mlp, classified, "SGD", schedule=SCHEDULERS[name], lr=0.1, momentum=0.9)
@@ -123,11 +115,6 @@ def test_a_schedule_that_sees_the_loss() -> None:
         return {"loss": loss}
 
     check(owning(owners, step), [*DATA, *DATA])
-
-
-@pytest.mark.parametrize("clip", [0.01, 100.0])
-def test_clipping(clip: float) -> None:
-    check(trained(mlp, classified, clip=clip), DATA)
 
 
 def test_clipping_of_values_and_the_returned_norm() -> None:
@@ -149,36 +136,6 @@ def cnn() -> nn.Module:
         nn.Dropout2d(0.2), nn.Conv2d(4, 4, 3, groups=2), nn.GroupNorm(2, 4), nn.GELU(),
         nn.AvgPool2d(2), nn.Flatten(), nn.Linear(4, 4),
     )  # fmt: skip
-
-
-def test_convolution_with_running_statistics() -> None:
-    check(trained(cnn, classified), IMAGES)
-    mean_of_all = lambda: nn.Sequential(nn.Linear(8, 3), nn.BatchNorm1d(3, momentum=None))
-    check(trained(mean_of_all, classified), DATA)
-
-
-@pytest.mark.parametrize("layer", ["RNN", "GRU", "LSTM"])
-@pytest.mark.parametrize("options", [{}, {"num_layers": 2, "bidirectional": True, "dropout": 0.3}])
-def test_recurrent_layers(layer: str, options: Any) -> None:
-    model = lambda: getattr(nn, layer)(4, 3, batch_first=True, **options)
-    check(trained(model, squared), SEQUENCES)
-
-
-def test_a_cell_in_a_loop() -> None:
-    class Loop(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.cell = nn.LSTMCell(4, 3)
-
-        def forward(self, x: Any) -> Any:
-            h, c = minigrad.zeros(x.shape[0], 3), minigrad.zeros(x.shape[0], 3)
-            outs = []
-            for i in range(x.shape[1]):
-                h, c = self.cell(x[:, i], (h, c))
-                outs.append(h)
-            return minigrad.stack(outs, 1) * minigrad.concatenate([h, c], 1)[:, None, 3:]
-
-    check(trained(Loop, squared), SEQUENCES)
 
 
 class LanguageModel(nn.Module):
@@ -203,31 +160,65 @@ def next_word(m: Any, words: Any) -> Any:
     return F.cross_entropy(scores.reshape(-1, 11), words[:, 1:].reshape(-1))
 
 
-@pytest.mark.parametrize("tied", [False, True])
-def test_language_models(tied: bool) -> None:
-    check(trained(lambda: LanguageModel(tied), next_word, clip=1.0), WORDS)
+class Loop(nn.Module):
+    """A cell that is called once for each step."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cell = nn.LSTMCell(4, 3)
+
+    def forward(self, x: Any) -> Any:
+        h, c = minigrad.zeros(x.shape[0], 3), minigrad.zeros(x.shape[0], 3)
+        outs = []
+        for i in range(x.shape[1]):
+            h, c = self.cell(x[:, i], (h, c))
+            outs.append(h)
+        return minigrad.stack(outs, 1) * minigrad.concatenate([h, c], 1)[:, None, 3:]
 
 
-def test_encoder_and_decoder_with_masks() -> None:
-    def loss(m: Any, x: Any, y: Any, keep: Any) -> Any:
-        mask = nn.Transformer.generate_square_subsequent_mask(y.shape[1])
-        return (m(x, y, tgt_mask=mask, src_key_padding_mask=keep > 0) ** 2).sum()
-
-    calls = batches(5, (2, 4, 8), (2, 3, 8), ((2, 4), 2))
-    for _, _, keep in calls:
-        keep[:, 0] = 0
-    check(trained(lambda: nn.Transformer(8, 2, 1, 1, 16, 0.1), loss), calls)
+def translated(m: Any, x: Any, y: Any, real: Any) -> Any:
+    mask = nn.Transformer.generate_square_subsequent_mask(y.shape[1])
+    padding = real * minigrad.arange(4) > 0  # never of the first
+    return (m(x, y, tgt_mask=mask, src_key_padding_mask=padding) ** 2).sum()
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float16"])
-def test_dtypes(dtype: str) -> None:
-    model = lambda: mlp().to(getattr(minigrad, dtype))
-    check(trained(model, classified, "SGD"), [(x.astype(dtype), y) for x, y in DATA])
+def augmented(m: Any, x: Any, y: Any) -> Any:
+    noise = minigrad.random.normal(0.0, 0.1, x.shape)
+    keep = minigrad.random.bernoulli(minigrad.full((4, 1), 0.7))
+    order = minigrad.random.permutation(len(x))
+    x = (x * keep + noise.astype(x.dtype)) * minigrad.random.uniform(0.9, 1.1)
+    return F.cross_entropy(m(x[order]), y[order]) + minigrad.rand(1).sum() * 0
 
 
-def test_shapes_that_alternate() -> None:
-    calls = [batches(1, (2 + i % 3, 8), ((2 + i % 3,), 3), seed=i)[0] for i in range(12)]
-    check(trained(mlp, classified), calls)
+TRAINED: dict[str, tuple[Callable[[], Made], list[Any]]] = {
+    "Muon, which is for matrices": (
+        trained(lambda: nn.Sequential(nn.Linear(8, 6, bias=False), nn.ReLU(),
+                                      nn.Linear(6, 3, bias=False)), classified, "Muon"), DATA),
+    **{f"clipped at {clip}": (trained(mlp, classified, clip=clip), DATA) for clip in (0.01, 100.0)},
+    "convolution": (trained(cnn, classified), IMAGES),
+    "the mean of all batches": (
+        trained(lambda: nn.Sequential(nn.Linear(8, 3), nn.BatchNorm1d(3, momentum=None)),
+                classified), DATA),
+    **{f"{kind} {options}": (trained(lambda kind=kind, options=options: getattr(nn, kind)(
+        4, 3, batch_first=True, **options), squared), SEQUENCES)
+       for kind in ("RNN", "GRU", "LSTM")
+       for options in ({}, {"num_layers": 2, "bidirectional": True, "dropout": 0.3})},
+    "a cell in a loop": (trained(Loop, squared), SEQUENCES),
+    "a language model": (trained(lambda: LanguageModel(False), next_word, clip=1.0), WORDS),
+    "one with tied weights": (trained(lambda: LanguageModel(True), next_word, clip=1.0), WORDS),
+    "an encoder and a decoder": (trained(lambda: nn.Transformer(8, 2, 1, 1, 16, 0.1), translated),
+                                 batches(5, (2, 4, 8), (2, 3, 8), ((2, 4), 2))),
+    **{dtype: (trained(lambda dtype=dtype: mlp().to(dtype), classified, "SGD"),
+               [(x.astype(dtype), y) for x, y in DATA]) for dtype in ("float64", "float16")},
+    "shapes that alternate": (trained(mlp, classified), [
+        batches(1, (2 + i % 3, 8), ((2 + i % 3,), 3), seed=i)[0] for i in range(12)]),
+    "random augmentation": (trained(mlp, augmented), DATA),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("make", "calls"), TRAINED.values(), ids=TRAINED)
+def test_what_is_trained(make: Callable[[], Made], calls: list[Any]) -> None:
+    check(make, calls)
 
 
 @pytest.mark.slow
@@ -331,17 +322,6 @@ def test_frozen_parameters_and_groups() -> None:
         updated(o, classified(m, x, y))
 
     check(owning(owners, step), DATA)
-
-
-def test_random_augmentation() -> None:
-    def loss(m: Any, x: Any, y: Any) -> Any:
-        noise = minigrad.random.normal(0.0, 0.1, x.shape)
-        keep = minigrad.random.bernoulli(minigrad.full((4, 1), 0.7))
-        order = minigrad.random.permutation(len(x))
-        x = (x * keep + noise.astype(x.dtype)) * minigrad.random.uniform(0.9, 1.1)
-        return F.cross_entropy(m(x[order]), y[order]) + minigrad.rand(1).sum() * 0
-
-    check(trained(mlp, loss), DATA)
 
 
 def test_ops_with_several_outputs_and_parts() -> None:

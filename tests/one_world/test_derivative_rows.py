@@ -212,18 +212,6 @@ def test_the_strategy_is_checked() -> None:
         minigrad.autograd.functional.jacobian(minigrad.sin, minigrad.ones(2), strategy="forward")  # type: ignore[arg-type]
 
 
-def test_value_and_grad_and_hvp_mean_what_jax_means() -> None:
-    x = minigrad.tensor([1.0, 2.0])
-    value, gradient = func.value_and_grad(lambda x: (x * x).sum())(x)
-    assert (value.item(), gradient.tolist()) == (5.0, [2.0, 4.0])
-    (value, extra), gradient = func.value_and_grad(lambda x: ((x * x).sum(), "told"), has_aux=True)(
-        x
-    )
-    assert (value.item(), extra, gradient.tolist()) == (5.0, "told", [2.0, 4.0])
-    value, (product,) = func.hvp(lambda x: (x**3).sum(), (x,), (x,))
-    assert (value.item(), product.tolist()) == (9.0, [6.0, 24.0])
-
-
 def test_an_ensemble() -> None:
     models = [nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2)).eval() for _ in range(4)]
     models[0][0].bias.requires_grad = False

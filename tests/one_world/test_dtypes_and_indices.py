@@ -289,10 +289,7 @@ def of_one() -> Iterator[Call]:
         for dtype in FEW:
             yield f"{name} along 0|{dtype}", method(name, (dtype, 2), dim=0)
             yield f"{name} along -1|{dtype}", method(name, (dtype, 2), dim=-1)
-            yield (
-                f"{name} in float64|{dtype}",
-                method(name, (dtype, 2), dim=0, dtype="float64"),
-            )
+            yield (f"{name} in float64|{dtype}", method(name, (dtype, 2), dim=0, dtype="float64"))
 
 
 def of_two() -> Iterator[Call]:

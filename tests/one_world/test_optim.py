@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import io
 import pickle
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -44,24 +45,17 @@ def parameters(kind: Any) -> list[tuple[str, Any, Any]]:
     return [(p.name, p.kind, p.default) for p in inspect.signature(kind).parameters.values()]
 
 
-def same_constructor(ours: Any, theirs: Any) -> None:
-    for one, other in zip(parameters(ours), parameters(theirs), strict=True):
-        assert one == other, ours.__name__
+ARGUMENTS = [
+    *(("optim", name) for name in KINDS if name not in ("Optimizer", "SGD")),
+    *(("optim.lr_scheduler", name) for name in SCHEDULES),
+    *(("optim.swa_utils", name) for name in swa_utils.__all__),
+]
 
 
-@pytest.mark.parametrize("name", [name for name in KINDS if name not in ("Optimizer", "SGD")])
-def test_an_optimizer_has_pytorchs_arguments(name: str) -> None:
-    same_constructor(getattr(minigrad.optim, name), getattr(torch.optim, name))
-
-
-@pytest.mark.parametrize("name", SCHEDULES)
-def test_a_schedule_has_pytorchs_arguments(name: str) -> None:
-    same_constructor(getattr(lr_scheduler, name), getattr(torch.optim.lr_scheduler, name))
-
-
-@pytest.mark.parametrize("name", swa_utils.__all__)
-def test_averages_have_pytorchs_arguments(name: str) -> None:
-    same_constructor(getattr(swa_utils, name), getattr(torch.optim.swa_utils, name))
+@pytest.mark.parametrize(("module", "name"), ARGUMENTS)
+def test_constructors_have_pytorchs_arguments(module: str, name: str) -> None:
+    kind = attrgetter(f"{module}.{name}")
+    assert parameters(kind(minigrad)) == parameters(kind(torch))
 
 
 def test_what_follows_the_momentum_of_sgd_needs_a_name() -> None:

@@ -30,50 +30,22 @@ def the_options_as_they_were() -> Iterator[None]:
     minigrad.set_printoptions(profile="default")
 
 
-TABLE: list[tuple[Any, str]] = [
-    (1, "tensor(1)"),
-    (2.5, "tensor(2.5000)"),
-    (True, "tensor(True)"),
-    ([0.4111, 0.0541], "tensor([0.4111, 0.0541])"),
-    ([True, False], "tensor([ True, False])"),
-    ([-1.0, 2.0], "tensor([-1.,  2.])"),
-    ([-3, 10], "tensor([-3, 10])"),
-    ([], "tensor([])"),
-    (np.zeros((0, 3), np.float32), "tensor([], size=(0, 3))"),
-    (np.zeros(0, np.int64), "tensor([], dtype=minigrad.int64)"),
-    (np.zeros((2, 0), np.int64), "tensor([], size=(2, 0), dtype=minigrad.int64)"),
-    (np.ones(1), "tensor([1.], dtype=minigrad.float64)"),
-    ([[1.5, 2.0], [3.0, 4.0]], "tensor([[1.5000, 2.0000],\n        [3.0000, 4.0000]])"),
-    ([[[[0.0]], [[0.0]]]], "tensor([[[[0.]],\n\n         [[0.]]]])"),
-    ([0.0, NAN], "tensor([0., nan])"),
-    ([1.5, NAN, -INF], "tensor([1.5000,    nan,   -inf])"),
-    ([0.0, -0.0], "tensor([0., -0.])"),
-    ([1e-5, 1.0], "tensor([1.0000e-05, 1.0000e+00])"),
-    ([1.0, 1000.0], "tensor([   1., 1000.])"),
-    ([1.0, 2000.0], "tensor([1.0000e+00, 2.0000e+03])"),
-    ([1e8], "tensor([100000000.])"),
-    ([2e8], "tensor([2.0000e+08])"),
-    (np.arange(1001), "tensor([   0,    1,    2,  ...,  998,  999, 1000])"),
-    (
-        np.zeros((9, 200), np.int64),
-        "tensor([[0, 0, 0,  ..., 0, 0, 0],\n        [0, 0, 0,  ..., 0, 0, 0],\n"
-        "        [0, 0, 0,  ..., 0, 0, 0],\n        ...,\n        [0, 0, 0,  ..., 0, 0, 0],\n"
-        "        [0, 0, 0,  ..., 0, 0, 0],\n        [0, 0, 0,  ..., 0, 0, 0]])",
-    ),
-    (
-        np.arange(18, dtype=np.int8),
-        "tensor([ 0,  1,  2,  3,  4,  5,  6,  7,  8,  9, 10, 11, 12, 13, 14, 15, 16, 17],\n"
-        "       dtype=minigrad.int8)",
-    ),
-]
+PRINTED: list[Any] = [
+    1, 2.5, True, [0.4111, 0.0541], [True, False], [-1.0, 2.0], [-3, 10], [],
+    np.zeros((0, 3), np.float32), np.zeros(0, np.int64), np.zeros((2, 0), np.int64), np.ones(1),
+    [[1.5, 2.0], [3.0, 4.0]], [[[[0.0]], [[0.0]]]], [0.0, NAN], [1.5, NAN, -INF], [0.0, -0.0],
+    [1e-5, 1.0], [1.0, 1000.0], [1.0, 2000.0], [1e8], [2e8], np.arange(1001),
+    np.zeros((9, 200), np.int64), np.arange(18, dtype=np.int8), np.ones((1000, 1000)),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("data", "expected"), TABLE, ids=str)
-def test_a_table_of_tensors(data: Any, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert repr(minigrad.tensor(data)) == expected
+@pytest.mark.parametrize("data", PRINTED, ids=str)
+def test_a_tensor_prints_as_pytorchs_does(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     torch = pytest.importorskip("torch")
+    wanted = repr(torch.tensor(data))
+    assert repr(minigrad.tensor(data)) == wanted.replace("torch.", "minigrad.")
     monkeypatch.setattr(dtype_class, "shown_as", "torch")
-    assert repr(minigrad.tensor(data)) == repr(torch.tensor(data))
+    assert repr(minigrad.tensor(data)) == wanted
 
 
 def test_the_history_is_named() -> None:

@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from custom_functions import Cube
 from onnx_cases import Model
 from test_onnx_layers import difference, run
 
 import minigrad
 from minigrad import Tensor, nn, ops, tensor, torch
-from minigrad.autograd import Function, checkpoint
+from minigrad.autograd import checkpoint
 from minigrad.nn import functional as F
 from minigrad.onnx import export
 from minigrad.tensors.inplace import assign
@@ -188,12 +189,6 @@ def test_keywords_that_do_not_fit(options: Any, message: str, tmp_path: Path) ->
 
 
 # What is composed, and what is written
-
-
-class Cube(Function):
-    @staticmethod
-    def forward(ctx: Any, x: Tensor) -> Tensor:
-        return x * x * x
 
 
 def into_zeros(m: Any, x: Tensor) -> Tensor:

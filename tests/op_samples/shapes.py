@@ -67,10 +67,7 @@ def _stack(op: str, left: tuple[int, ...], right: tuple[int, ...]) -> Case:
 
 def _at_least(op: str, shape: tuple[int, ...]) -> list[Case]:
     several = lambda m, x, y: m.concatenate(getattr(m, op)(x, y), axis=None)
-    return [
-        case(op, normal(*shape)),
-        Case(op, f"{shape}, ()", several, (normal(*shape), normal())),
-    ]
+    return [case(op, normal(*shape)), Case(op, f"{shape}, ()", several, (normal(*shape), normal()))]
 
 
 def _meshgrid(shapes: tuple[tuple[int, ...], ...], indexing: str) -> Case:

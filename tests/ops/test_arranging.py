@@ -11,12 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from together import together
 
 from minigrad import Tensor, ops, tensor
 from minigrad.autograd import grad
-
-DTYPES = [np.float16, np.float32, np.float64, np.int8, np.int64, np.uint8, np.bool_]
 
 
 def numbered(shape: tuple[int, ...], first: int = 0) -> np.ndarray:
@@ -49,36 +46,6 @@ def check(ours: Callable[..., Any], theirs: Callable[..., Any], shape: tuple[int
 def test_pad_of_any_shape(data: Any, shape: tuple[int, ...], mode: str) -> None:
     width = data.draw(hnp.arrays(int, (len(shape), 2), elements=st.integers(0, 6))).tolist()
     check(lambda x: ops.pad(x, width, mode), lambda x: np.pad(x, width, mode), shape)  # type: ignore[call-overload]
-
-
-CALLS: dict[str, Callable[[Any, Any], Any]] = {
-    "flip": lambda m, x: m.flip(x, 0), "fliplr": lambda m, x: m.fliplr(x),
-    "flipud": lambda m, x: m.flipud(x), "rot90": lambda m, x: m.rot90(x),
-    "roll": lambda m, x: m.roll(x, 1, 0), "repeat": lambda m, x: m.repeat(x, [1, 2], 0),
-    "tile": lambda m, x: m.tile(x, 2), "pad": lambda m, x: m.pad(x, 1, constant_values=1),
-    "pad reflect": lambda m, x: m.pad(x, 1, "reflect"), "tril": lambda m, x: m.tril(x),
-    "triu": lambda m, x: m.triu(x), "diag": lambda m, x: m.diag(x),
-    "diag of a vector": lambda m, x: m.diag(x[0]), "ravel": lambda m, x: m.ravel(x),
-    "moveaxis": lambda m, x: m.moveaxis(x, 0, 1), "hstack": lambda m, x: m.hstack([x, x]),
-    "take": lambda m, x: m.take(x, [0, 0], 1),
-    "take_along_axis": lambda m, x: m.take_along_axis(x, np.array([[0], [1]]), 1),
-    "sort": lambda m, x: m.sort(x, 0), "argsort": lambda m, x: m.argsort(x, 0),
-    "unique": lambda m, x: m.unique(x),
-}  # fmt: skip
-
-
-@together(name=CALLS, dtype=DTYPES)
-def test_every_dtype_stays_what_it_is(name: str, dtype: Any) -> None:
-    call = CALLS[name]
-    values = np.array([[3, 0, 2], [1, 5, 0]]).astype(dtype)
-    if dtype == np.bool_:
-        values = values > 1
-    out, wanted = call(ops, tensor(values)), call(np, values)
-    assert out.dtype == wanted.dtype
-    np.testing.assert_array_equal(out.numpy(), wanted)
-    if np.dtype(dtype).kind == "f" and name != "argsort":
-        x = tensor(values, requires_grad=True)
-        assert grad(call(ops, x).sum(), x)[0].dtype == dtype
 
 
 def test_triangles_cut_off_what_is_not_finite() -> None:

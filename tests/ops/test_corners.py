@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import minigrad
 from minigrad import Tensor, ops, tensor
 from minigrad.autograd import grad
 from minigrad.func import jvp
@@ -206,10 +205,14 @@ TRAPS: dict[str, Callable[[Tensor], Tensor]] = {
     "x/std": lambda x: x / ops.stack([x, x * x]).std(axis=0),
     "log of prod": lambda x: ops.prod(ops.stack([x, x, x]), axis=0).log(),
     "log of cumprod": lambda x: ops.cumprod(ops.stack([x, x]), axis=0)[1].log(),
+    "x**x": lambda x: x**x, "norms": lambda x: ops.norm(x.reshape(-1, 1), axis=1),
+    "norms, ord 3": lambda x: ops.norm(x.reshape(-1, 1), 3, axis=1),
+    "std": lambda x: ops.std(ops.stack([x, 0.0 * x]), axis=0),
+    "logsumexp": lambda x: ops.logsumexp(ops.stack([x, x]), axis=0),
 }  # fmt: skip
 AT = {
     "log1p": -1.0, "log1p beyond": -2.0, "arcsin": -1.0, "arcsin beyond": -2.0, "arccos": -1.0,
-    "arctanh": -1.0, "arctanh beyond": -2.0,
+    "arctanh": -1.0, "arctanh beyond": -2.0, "logsumexp": -INF,
 }  # fmt: skip  # the others at 0
 
 
@@ -339,27 +342,6 @@ def test_relu_is_the_same_for_any_size(size: int, dtype: type) -> None:
 # Nothing at all -------------------------------------------------------------------------------
 
 
-def test_operations_on_nothing() -> None:
-    empty = tensor(np.zeros((0, 3)), requires_grad=True)
-    results = [
-        empty.sum(), empty.sum(axis=0), empty * 2, empty[:0], empty @ np.ones((3, 2)),
-        ops.softmax(empty), ops.concatenate([empty, empty]), ops.stack([empty, empty]),
-        empty.reshape(3, 0), empty.T, ops.logsumexp(empty, axis=1), empty.exp(),
-        ops.layer_norm(empty), ops.linear(empty, np.ones((2, 3))), ops.max(empty, axis=1),
-        ops.einsum("ij->j", empty), empty[np.zeros(0, int)], ops.norm(empty),
-        ops.norm(empty, axis=1), ops.mean(empty, axis=0), ops.mean(empty, axis=1),
-        ops.var(empty, axis=1), ops.std(empty, axis=1),
-    ]  # fmt: skip
-    for result in results:
-        (found,) = grad(result.sum(), empty)
-        assert found.shape == (0, 3)
-    assert ops.logsumexp(empty).item() == -INF
-    assert ops.norm(empty).item() == 0.0
-    for op in (ops.max, ops.min, ops.argmax):
-        with pytest.raises(ValueError, match=op.__name__):
-            op(empty)
-
-
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_cross_entropy_of_nothing_is_nan_with_gradient_zero() -> None:
     logits = tensor(np.ones((2, 3)), requires_grad=True)
@@ -368,13 +350,3 @@ def test_cross_entropy_of_nothing_is_nan_with_gradient_zero() -> None:
     loss.backward()
     assert logits.grad.tolist() == [[0.0] * 3] * 2
     assert ops.cross_entropy(logits, [5, 5], ignore_index=5, reduction="sum").item() == 0.0
-
-
-def test_sum_over_no_axes_and_reductions_of_numbers() -> None:
-    x = variable([1.0, 2.0], [3.0, 4.0])
-    assert ops.sum(x, axis=()).tolist() == x.tolist()
-    for op in (ops.sum, ops.mean, ops.max, ops.min, ops.logsumexp, ops.norm):
-        y = tensor(np.array(3.0), requires_grad=True)
-        assert op(y).item() == 3.0
-        assert grad(op(y), y)[0].item() == 1.0
-        assert minigrad.autograd.grad(op(y, keepdims=True), y)[0].shape == ()

@@ -52,35 +52,20 @@ def attention_calls() -> list[tuple[dict[str, np.ndarray], dict[str, Any]]]:
     return [*itertools.product(arrays, options)]
 
 
-def layer_norm_calls() -> list[tuple[dict[str, np.ndarray], dict[str, Any]]]:
+LAST = [(shape, shape[-n:], {"ndim": n}) for shape in [(2, 5), (2, 3, 4), (3, 4)] for n in (1, 2)]
+GROUPS = [(shape, shape[1:2], {"groups": 2}) for shape in [(2, 4), (2, 4, 3), (1, 6, 2, 2)]]
+
+
+def normalization_calls(
+    table: Any, eps: float, biased: bool = True
+) -> list[tuple[dict[str, np.ndarray], dict[str, Any]]]:
+    """With and without each parameter, for two `eps`."""
     calls = []
-    for shape, ndim, eps in itertools.product([(2, 5), (2, 3, 4), (3, 4)], (1, 2), (1e-5, 0.3)):
-        normalized = shape[-ndim:]
-        weight, bias = {"weight": normal(*normalized)}, {"bias": normal(*normalized) + 1}
-        calls += [
-            ({"x": normal(*shape), **extra}, {"ndim": ndim, "eps": eps})
-            for extra in ({}, weight, bias, {**weight, **bias})
-        ]
+    for (shape, own, options), each in itertools.product(table, (eps, 0.3)):
+        weight, bias = {"weight": normal(*own)}, {"bias": normal(*own) + 1}
+        extras = [{}, weight, bias, {**weight, **bias}] if biased else [{}, weight]
+        calls += [({"x": normal(*shape), **more}, {**options, "eps": each}) for more in extras]
     return calls
-
-
-def group_norm_calls() -> list[tuple[dict[str, np.ndarray], dict[str, Any]]]:
-    calls = []
-    for shape, eps in itertools.product([(2, 4), (2, 4, 3), (1, 6, 2, 2)], (1e-5, 0.3)):
-        weight, bias = {"weight": normal(shape[1])}, {"bias": normal(shape[1]) + 1}
-        calls += [
-            ({"x": normal(*shape), **extra}, {"groups": 2, "eps": eps})
-            for extra in ({}, weight, bias, {**weight, **bias})
-        ]
-    return calls
-
-
-def rms_norm_calls() -> list[tuple[dict[str, np.ndarray], dict[str, Any]]]:
-    return [
-        ({"x": normal(*shape), **extra}, {"ndim": ndim, "eps": eps})
-        for shape, ndim, eps in itertools.product([(2, 5), (2, 3, 4), (3, 4)], (1, 2), (1e-6, 0.3))
-        for extra in ({}, {"weight": normal(*shape[-ndim:])})
-    ]
 
 
 def cross_entropy_calls() -> list[tuple[dict[str, np.ndarray], dict[str, Any]]]:
@@ -143,9 +128,9 @@ def function_of(name: str) -> Any:
 
 CALLS = {
     "attention": attention_calls(),
-    "layer_norm": layer_norm_calls(),
-    "group_norm": group_norm_calls(),
-    "rms_norm": rms_norm_calls(),
+    "layer_norm": normalization_calls(LAST, 1e-5),
+    "group_norm": normalization_calls(GROUPS, 1e-5),
+    "rms_norm": normalization_calls(LAST, 1e-6, biased=False),
     "cross_entropy": cross_entropy_calls(),
     "det": det_calls(),
     "lstm": recurrence_calls(4, "h0", "c0"),
@@ -305,22 +290,6 @@ def test_nowhere_with_dropout_and_causal_masks() -> None:
     assert out.tolist() == [[0.0] * 4] * 3
     out.sum().backward()
     assert q.grad.tolist() == [[0.0] * 4] * 3
-
-
-def test_a_masked_key_has_no_influence() -> None:
-    arrays = qkv(2)
-    keep = np.ones((3, 5), bool)
-    keep[:, 3] = False
-    base = ops.attention(**arrays, keep=keep).numpy()
-    for name in ("key", "value"):
-        changed = {k: v.copy() for k, v in arrays.items()}
-        changed[name][:, 3] = 1e6
-        np.testing.assert_array_equal(ops.attention(**changed, keep=keep).numpy(), base)
-    tensors = {k: tensor(v, requires_grad=True) for k, v in arrays.items()}
-    ops.attention(**tensors, keep=keep).sum().backward()
-    for name in ("key", "value"):
-        assert not tensors[name].grad.numpy()[:, 3].any()
-        assert tensors[name].grad.numpy()[:, 2].all()
 
 
 def test_every_broadcastable_mask_is_its_materialised_self() -> None:

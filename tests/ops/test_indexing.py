@@ -71,14 +71,6 @@ def test_an_integer_selects_before_an_array(spelled: Callable[[Any], Any]) -> No
     )
 
 
-def test_basic_reads_are_views_and_others_copies() -> None:
-    x = tensor(VALUES)
-    for index in (0, slice(1, None), (..., 1), None, (slice(None, None, -1), 2)):
-        assert np.shares_memory(x[index].numpy(), x.numpy())
-    for index in ([0, 1], VALUES > 3, (slice(None), [0, 0])):
-        assert not np.shares_memory(x[index].numpy(), x.numpy())
-
-
 def test_slices_of_tensors_and_mixed_sequences() -> None:
     x = tensor(VALUES)
     one, two = tensor(1), tensor(2)
@@ -87,23 +79,6 @@ def test_slices_of_tensors_and_mixed_sequences() -> None:
     np.testing.assert_array_equal(x[one, two].numpy(), VALUES[1, 2])
     np.testing.assert_array_equal(x[[one, two]].numpy(), VALUES[[1, 2]])
     np.testing.assert_array_equal(x[x > 30].numpy(), VALUES[VALUES > 30])
-
-
-def test_iteration_and_unpacking_are_differentiable() -> None:
-    x = tensor(np.arange(3.0), requires_grad=True)
-    a, b, c = x
-    (a * b + c).backward()
-    assert x.grad.tolist() == [1.0, 0.0, 1.0]
-    rows = [row.sum() * i for i, row in enumerate(tensor(np.ones((3, 2)), requires_grad=True))]
-    assert [row.item() for row in rows] == [0.0, 2.0, 4.0]
-
-
-def test_3000_reads_of_a_large_tensor() -> None:
-    """A dense cotangent for each read would be 24 GB of zeros."""
-    x = tensor(np.zeros(1_000_000), requires_grad=True)
-    out = ops.stack([x[i] for i in range(3000)]).sum()
-    out.backward()
-    assert x.grad.sum().item() == 3000.0
 
 
 def test_rows_by_one_int_array_of_any_dtype() -> None:
@@ -137,10 +112,7 @@ ERRORS: dict[str, tuple[Any, str]] = {
     "float tensor": (Tensor([1.0]), r"integers or bools, got float32"),
     "text": ("a", r"integers or bools"),
     "mask of another shape": (np.ones((2, 4), bool), "getitem: .*boolean.*axis 0"),
-    "arrays that do not broadcast": (
-        ([0, 1], [0, 1, 2]),
-        r"getitem: .*\(2,\) \(3,\)",
-    ),
+    "arrays that do not broadcast": (([0, 1], [0, 1, 2]), r"getitem: .*\(2,\) \(3,\)"),
 }
 
 

@@ -47,15 +47,6 @@ def test_norm_is_numpys(shape: tuple[int, ...], ord: Any) -> None:
         np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-12, err_msg=f"{ord} over {axis}")
 
 
-def test_the_norm_of_the_elements_has_another_meaning() -> None:
-    """minigrad.norm and Tensor.norm take two axes for the elements, linalg.norm for a matrix."""
-    x = Tensor([[1.0, -2.0], [3.0, 4.0]])
-    assert x.norm(1).item() == minigrad.norm(x, 1).item() == 10.0
-    assert linalg.vector_norm(x, ord=1).item() == 10.0
-    assert linalg.norm(x, 1).item() == np.linalg.norm(x, 1).item() == 6.0
-    assert linalg.norm(x).item() == x.norm().item()
-
-
 @pytest.mark.parametrize("ord", ["fro", "nuc", 1, 2, INF])
 def test_the_gradient_of_a_norm_at_zero_is_zero(ord: Any) -> None:
     x = leaf(np.zeros((2, 3)))

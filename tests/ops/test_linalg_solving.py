@@ -17,10 +17,6 @@ def draw(*shape: int, seed: int = 0) -> np.ndarray:
     return np.asarray(np.random.default_rng([3, seed, *shape]).standard_normal(shape))
 
 
-def regular(*shape: int, seed: int = 0) -> np.ndarray:
-    return draw(*shape, seed=seed) + 6 * np.eye(*shape[-2:])
-
-
 def leaf(values: Any) -> Tensor:
     return tensor(np.array(values, float), requires_grad=True)
 
@@ -83,14 +79,6 @@ def test_lstsq_is_numpys() -> None:
 
 
 # Powers and chains ---------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("n", range(-4, 9))
-def test_powers(n: int) -> None:
-    x = regular(2, 3, 3) / 6
-    found = linalg.matrix_power(tensor(x), n)
-    np.testing.assert_allclose(found.numpy(), np.linalg.matrix_power(x, n), rtol=1e-12, atol=1e-12)
-    assert not np.shares_memory(found.numpy(), x)
 
 
 def test_the_power_zero_is_constant_but_has_a_gradient() -> None:

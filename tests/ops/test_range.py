@@ -118,13 +118,15 @@ def test_attention_with_large_scores() -> None:
 # Cancellation ---------------------------------------------------------------------------------
 
 
-def test_variance_far_from_zero() -> None:
+def test_variance_and_deviation_far_from_zero() -> None:
     """1e8 + {0, 16, 32, 48} has variance 320, though float32 steps by 8 there."""
     x = (1e8 + np.array([0.0, 16.0, 32.0, 48.0])).astype(np.float32)
-    assert ops.var(minigrad.tensor(x)).item() == 320.0
-    t = minigrad.tensor(x, requires_grad=True)
-    ops.var(t).backward()
-    np.testing.assert_allclose(t.grad.numpy(), [-12.0, -4.0, 4.0, 12.0])
+    slopes, root = np.array([-12.0, -4.0, 4.0, 12.0]), np.float32(np.sqrt(320.0))
+    for op, value, wanted in ((ops.var, 320.0, slopes), (ops.std, root, slopes / (2 * root))):
+        t = minigrad.tensor(x, requires_grad=True)
+        assert op(t).item() == value
+        op(t).backward()
+        np.testing.assert_allclose(t.grad.numpy(), wanted, rtol=1e-6)
     y = np.float32(1e8) + 8 * np.random.default_rng(0).integers(0, 40, (3, 700)).astype(np.float32)
     wanted = y.astype(np.float64).var(axis=1)
     np.testing.assert_allclose(ops.var(minigrad.tensor(y), axis=1).numpy(), wanted, rtol=1e-5)

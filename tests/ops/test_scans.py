@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -118,15 +117,6 @@ def test_a_long_running_product_has_the_gradient_of_a_plain_recurrence() -> None
     np.testing.assert_allclose(found, wanted, rtol=1e-8, atol=1e-10)
 
 
-def test_a_number_along_an_axis_is_numpys() -> None:
-    """A number has one axis to NumPy's scans, as it has to the Array API's in NumPy."""
-    for name, axis in itertools.product(("cumsum", "cumprod"), (None, 0, -1)):
-        x = tensor(np.array(3.0), requires_grad=True)
-        found = getattr(ops, name)(x, axis)
-        assert found.shape == getattr(np, name)(np.array(3.0), axis).shape == (1,)
-        assert grad(found, x, np.array([2.0]))[0].item() == 2.0
-
-
 # Extremes so far, and logarithms of sums --------------------------------------------------------
 
 
@@ -142,11 +132,6 @@ def test_of_equal_extremes_the_last_counts(op: str) -> None:
     np.testing.assert_array_equal(values.numpy(), [wanted[0], [np.nan] * 5])
     np.testing.assert_array_equal(indices.numpy(), [wanted[1], [0, 0, 2, 2, 4]])
     assert indices.dtype == np.int64
-
-
-def test_extremes_so_far_of_integers_and_bools() -> None:
-    assert ops.cummax(np.array([1, 3, 2]), 0).values.tolist() == [1, 3, 3]
-    assert ops.cummin(np.array([True, False, True]), 0).values.tolist() == [True, False, False]
 
 
 def test_logcumsumexp_has_no_overflow() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -133,41 +132,6 @@ def test_the_gradient_of_unique_goes_to_the_first_of_equal_elements() -> None:
 
 def test_unique_takes_all_nan_for_one() -> None:
     assert ops.unique(tensor([NAN, 1.0, NAN])).shape == (2,)
-
-
-PLACES: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
-    "nonzero": (lambda m, x: m.nonzero(x), [[0, 5], [7, 0]]),
-    "nonzero of bools": (lambda m, x: m.nonzero(x), [[True, False], [False, True]]),
-    "nonzero of nothing": (lambda m, x: m.nonzero(x), np.zeros((0, 3))),
-    "nonzero of zeros": (lambda m, x: m.nonzero(x), np.zeros((2, 3))),
-    "nonzero of NaN": (lambda m, x: m.nonzero(x), [NAN, 0.0, math.inf]),
-    "where": (lambda m, x: m.where(x), [[0, 5], [7, 0]]),
-    "argwhere": (lambda m, x: m.argwhere(x), [[0, 5], [7, 0]]),
-    "argwhere ()": (lambda m, x: m.argwhere(x), 3.0),
-    "flatnonzero": (lambda m, x: m.flatnonzero(x), [[0, 5], [7, 0]]),
-    "isin": (lambda m, x: m.isin(x, [[1, 2], [4, 5]]), [[1, 2, 3], [4, 4, 6]]),
-    "isin inverted": (lambda m, x: m.isin(x, [1, 2], invert=True), [1, 2, 3]),
-    "searchsorted": (lambda m, x: m.searchsorted(x, [[2, 9], [0, 3]]), [1, 2, 2, 5]),
-    "searchsorted right": (lambda m, x: m.searchsorted(x, 2, "right"), [1, 2, 2, 5]),
-    "argsort": (lambda m, x: m.argsort(x), [[2, 1, 3], [0, 7, -1]]),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("call", "values"), PLACES.values(), ids=PLACES)
-def test_places_are_numpys_and_record_nothing(call: Callable[[Any, Any], Any], values: Any) -> None:
-    array = np.asarray(values)
-    x = tensor(array)
-    if array.dtype.kind == "f":
-        x.requires_grad = True
-    found, wanted = call(ops, x), call(np, array)
-    if not isinstance(wanted, tuple):
-        found, wanted = (found,), (wanted,)
-    for one, other in zip(found, wanted, strict=True):
-        assert type(one) is Tensor
-        assert not one.requires_grad
-        assert one.dtype == np.asarray(other).dtype
-        assert one.shape == np.shape(other)
-        same(one, other)
 
 
 def test_a_python_number_is_found_among_float32() -> None:

@@ -59,15 +59,6 @@ def test_the_deviation_of_too_few_is_nan(op: Any) -> None:
     assert grad(masked, x)[0].tolist() == [0.0]
 
 
-def test_the_deviation_far_from_zero() -> None:
-    x = (1e8 + np.array([0.0, 16.0, 32.0, 48.0])).astype(np.float32)
-    assert ops.std(tensor(x)).item() == np.float32(np.sqrt(320.0))
-    t = tensor(x, requires_grad=True)
-    ops.std(t).backward()
-    wanted = np.array([-24.0, -8.0, 8.0, 24.0]) / (4 * np.sqrt(320.0))
-    np.testing.assert_allclose(t.grad.numpy(), wanted, rtol=1e-6)
-
-
 def test_the_deviation_of_many_in_low_precision() -> None:
     x = tensor(np.tile(np.array([1.0, 3.0], np.float16), 35_000), requires_grad=True)
     y = ops.std(x)

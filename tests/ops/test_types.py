@@ -130,19 +130,6 @@ def test_integers_cannot_require_grad(dtype: Any) -> None:
     assert not x.requires_grad
 
 
-def test_integer_outputs_record_nothing() -> None:
-    x = Tensor([1.0, -2.0], requires_grad=True)
-    for out in (
-        x > 0, x >= 0, x == x, x != 1, x.argmax(), x.astype(int), x.astype(bool), ops.isnan(x),
-        ops.isfinite(x), ~(x > 0), (x > 0) & (x < 5), (x > 0) | (x < 5), (x > 0) ^ True, x.any(),
-        x.all(), x.count_nonzero(), x.argmin(), x.isinf(), x.logical_and(True), x.logical_or(x),
-        x.logical_xor(x), x.logical_not(),
-    ):  # fmt: skip
-        assert out.dtype.kind in "bi"
-        assert not out.requires_grad
-        assert out._node is None
-
-
 # astype: the op that the table of cases cannot hold --------------------------------------------
 
 
@@ -162,19 +149,6 @@ def test_astype_hands_gradients_back_in_the_source_s_dtype(source: Any, target: 
     assert minigrad.autograd.grad(first.sum(), x)[0].tolist() == [3.0, -9.0]
 
 
-def test_astype_to_integers_and_back() -> None:
-    x = Tensor([1.7, -1.7], requires_grad=True)
-    assert x.astype(np.int64).tolist() == [1, -1]
-    assert ops.astype(x, bool).tolist() == [True, True]
-    assert ops.astype(np.array([1, 2]), np.float32).dtype == np.float32
-    assert tensor([1, 2]).astype(float).dtype == np.float64  # as in NumPy and PyTorch
-    assert x.to(minigrad.float64).dtype == np.float64
-    assert x.to("cpu") is x
-    for wrong in ("complex128", "U3", object, "M8[s]"):
-        with pytest.raises(TypeError):
-            x.astype(wrong)
-
-
 def test_the_default_dtype() -> None:
     try:
         minigrad.set_default_dtype(minigrad.float64)
@@ -186,25 +160,12 @@ def test_the_default_dtype() -> None:
     finally:
         minigrad.set_default_dtype(minigrad.float32)
     assert Tensor(1.0).dtype == np.float32
-    for wrong in (int, bool, np.complex64, np.longdouble):
-        if np.dtype(wrong) != np.float64:
-            with pytest.raises(TypeError, match="set_default_dtype"):
-                minigrad.set_default_dtype(wrong)
 
 
-def test_constructing_keeps_or_chooses_a_dtype() -> None:
-    table: list[tuple[Any, Any]] = [
-        (1.0, np.float32), ([1.0, 2], np.float32), (1, np.int64), ([True], np.bool_),
-        (np.ones(2), np.float64), (np.float64(1.0), np.float64), ([], np.float32),
-        (np.ones(2, np.float16), np.float16), ([[]], np.float32), (np.ones(2, ">f8"), np.float64),
-        (np.ones(2, ">f4"), np.float32), (tensor(np.ones(2)), np.float64), (range(3), np.int64),
-        ([np.float64(1.0)], np.float64), ((1.0, 2.0), np.float32),
-    ]  # fmt: skip
-    for value, dtype in table:
-        assert tensor(value).dtype == dtype, value
-        assert tensor(value).numpy().dtype.isnative
-    assert tensor([1, 2], dtype=np.float64).dtype == np.float64
-    assert Tensor([1.5], dtype=int).tolist() == [1]
+def test_constructing_takes_any_byte_order_and_no_other_kind() -> None:
+    for dtype in (">f4", ">f8"):
+        assert tensor(np.ones(2, dtype)).dtype == np.dtype(dtype).newbyteorder("=")
+        assert tensor(np.ones(2, dtype)).numpy().dtype.isnative
     for wrong in ("text", [None], [1 + 2j], object(), {"a": 1}, np.array(["x"]), np.ones(2, "c8")):
         with pytest.raises(TypeError, match="tensor holds"):
             tensor(wrong)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +13,6 @@ from hypothesis.extra import numpy as hnp
 
 import minigrad
 from minigrad import Tensor, ops, tensor
-from minigrad.autograd import grad
 from minigrad.autograd.views import Place
 
 VALUES = np.arange(24.0).reshape(2, 3, 4)
@@ -137,45 +135,7 @@ def test_pieces_are_numpys_and_give_the_whole(
     np.testing.assert_array_equal(ops.concatenate(pieces, axis).numpy(), values)
 
 
-def test_pieces_of_pytorch_and_of_numpy_differ() -> None:
-    x = ops.ravel(np.arange(5))
-    assert [len(part) for part in minigrad.chunk(x, 4)] == [2, 2, 1]
-    assert [len(part) for part in ops.array_split(x, 4)] == [2, 1, 1, 1]
-    assert [len(part) for part in minigrad.chunk(ops.ravel(np.zeros(0)), 3)] == [0, 0, 0]
-
-
-def test_unbinding_takes_query_key_and_value_apart() -> None:
-    x = tensor(np.arange(12.0).reshape(2, 3, 2), requires_grad=True)
-    query, key, value = ops.unbind(x, axis=1)
-    assert query.tolist() == [[0.0, 1.0], [6.0, 7.0]]
-    (query + 10 * key + 100 * value).sum().backward()
-    assert x.grad.tolist() == [[[1.0, 1.0], [10.0, 10.0], [100.0, 100.0]]] * 2
-    assert ops.unbind(np.zeros((2, 0)), axis=1) == ()
-
-
-def test_a_tensor_joined_with_itself() -> None:
-    """Concat of one tensor twice: both places count."""
-    x = Tensor([1.0, 2.0], requires_grad=True)
-    for join in (ops.hstack, ops.vstack, ops.dstack):
-        out = join([x, x, x])
-        g = np.arange(6.0).reshape(out.shape)
-        wanted = g.reshape(3, 2).sum(0) if join is not ops.dstack else g.reshape(2, 3).sum(1)
-        assert grad(out, x, g)[0].tolist() == wanted.tolist()
-
-
 # Broadcasting -------------------------------------------------------------------------------------
-
-
-def test_atleast_gives_one_for_one_and_a_tuple_for_several() -> None:
-    for name, shape in itertools.product(("atleast_1d", "atleast_2d", "atleast_3d"), [(), (3,)]):
-        ours, theirs = getattr(ops, name), getattr(np, name)
-        one, several = ours(np.ones(shape)), ours(np.ones(shape), 2.0)
-        assert one.shape == theirs(np.ones(shape)).shape
-        assert [part.shape for part in several] == [
-            part.shape for part in theirs(np.ones(shape), 2.0)
-        ]
-    x = tensor(np.ones((2, 2, 2)))
-    assert ops.atleast_3d(x) is x
 
 
 def test_methods_take_lengths_one_by_one_or_in_a_tuple() -> None:

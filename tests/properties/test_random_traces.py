@@ -88,8 +88,7 @@ def test_programs_of_ops(kind: str, numbers: range) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "numbers"),
-    [*blocks("recorded", 40, ()), *blocks("drawn", 20, (), SLOW, LONG, LONG)],
+    ("kind", "numbers"), [*blocks("recorded", 40, ()), *blocks("drawn", 20, (), SLOW, LONG, LONG)]
 )
 @pytest.mark.parametrize("recorded", [True, False])
 def test_programs_that_write_to_views(kind: str, numbers: range, recorded: bool) -> None:

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from custom_functions import Cube
 from executed_again import Copied, held
 
 import minigrad
 from minigrad import Tensor, nn, optim, tensor
-from minigrad.autograd import Function, checkpoint, grad
+from minigrad.autograd import checkpoint, grad
 from minigrad.tracing import Step, Trace, Value
 
 
@@ -112,18 +113,6 @@ def test_a_detached_tensor_is_a_step() -> None:
     cut, product, last = trace.steps[1], trace.steps[2], trace.steps[-1]
     assert product.reads == [cut.outputs[0], trace.steps[0].outputs[0]]
     assert last.arguments["a"] is trace.steps[4].outputs[0]  # the write reached y
-
-
-class Cube(Function):
-    @staticmethod
-    def forward(ctx: Any, x: Tensor) -> Tensor:
-        ctx.save_for_backward(x)
-        return x * x * x
-
-    @staticmethod
-    def backward(ctx: Any, g: Tensor) -> Tensor:
-        (x,) = ctx.saved_tensors
-        return 3 * g * x * x
 
 
 def test_what_is_composed_has_its_parts_inside() -> None:

@@ -15,7 +15,6 @@ from op_samples import CASES, OURS, Case
 import minigrad
 import minigrad.nn.functional as F
 from minigrad import nn, ops, viz, vmap
-from minigrad.autograd import Function, checkpoint
 from minigrad.autograd import grad as gradient_of
 from minigrad.func import functional_call, grad, hessian, hvp, jacrev, jvp, stack_module_state, vjp
 from minigrad.transforms.batching import CannotMap
@@ -439,36 +438,6 @@ def test_random_numbers() -> None:
         minigrad.random.seed(0)
         assert len({tuple(row) for row in vmap(draw, randomness="same")(x).tolist()}) == 1
         assert len({tuple(row) for row in vmap(draw, randomness="different")(x).tolist()}) > 1
-
-
-class Cube(Function):
-    @staticmethod
-    def forward(ctx: Any, x: Any) -> Any:
-        ctx.save_for_backward(x)
-        return x**3
-
-    @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
-        (x,) = ctx.saved_tensors
-        return 3 * g * x**2
-
-
-def test_functions_of_ones_own_and_checkpoints() -> None:
-    for function in (
-        lambda x: Cube.apply(x).sum(),
-        lambda x: checkpoint(lambda x: minigrad.tanh(x) * x, x).sum(),
-    ):
-        for call in (function, grad(function)):
-            assert agree(call, [draws(3, 4)], (0,))
-
-
-def test_through_the_door_tensors_are_pytorchs() -> None:
-    from minigrad import torch
-
-    x = torch.ones(3, 2)
-    found = vmap(lambda x: x.max(0).values)(x)
-    assert isinstance(found, torch.Tensor)
-    assert found.tolist() == [1.0] * 3
 
 
 def test_no_warning_of_an_intermediate_value() -> None:

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 import test_viz_folding as loops
+from custom_functions import Cube
 
 import minigrad
 from minigrad import Tensor, nn, optim, viz
-from minigrad.autograd import Function, checkpoint, grad
+from minigrad.autograd import checkpoint, grad
 from minigrad.debugging import Profile, Statistics
 from minigrad.nn import functional as F
 from minigrad.viz import AttentionMaps, Graph
@@ -86,18 +87,6 @@ class Many(nn.Module):
 def several_outputs() -> Graph:
     pair = numbers(4, grad=True), numbers(4, start=4, grad=True)
     return viz.graph(Many(), pair, numbers(1, grad=True), scale=np.array(0.5))
-
-
-class Cube(Function):
-    @staticmethod
-    def forward(ctx: Any, x: Tensor) -> Tensor:
-        ctx.save_for_backward(x)
-        return x * x * x
-
-    @staticmethod
-    def backward(ctx: Any, g: Tensor) -> Tensor:
-        (x,) = ctx.saved_tensors
-        return 3 * g * x * x
 
 
 def custom_function() -> Graph:

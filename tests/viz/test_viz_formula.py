@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from op_samples.self_check import checked_ops
+from check_ops import checked_ops
 
 import minigrad
 from minigrad import viz

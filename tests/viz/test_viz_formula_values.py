@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from check_ops import checked_ops
 from op_samples import CASES, Case
-from op_samples.self_check import checked_ops
 from reading import differentiated
 
 import minigrad
