@@ -8,7 +8,6 @@ import json
 import re
 import subprocess
 import sys
-import time
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -121,10 +120,7 @@ def page(request: pytest.FixtureRequest, tabs: Tabs) -> Iterator[Any]:
 
 def holds(page: Any, condition: str) -> None:
     """Wait until a condition holds; Playwright's own wait needs what the page's policy forbids."""
-    end = time.monotonic() + 90
-    while not page.evaluate(f"Boolean({condition})"):
-        assert time.monotonic() < end, condition
-        page.wait_for_timeout(50)
+    until(page, f"Boolean({condition})", True, seconds=90)
 
 
 def write(page: Any, code: str) -> None:
@@ -420,8 +416,7 @@ def test_a_link_is_not_unpacked_without_bound(page: Any, tabs: Tabs) -> None:
     page.wait_for_selector(READY)
 
 
-TRAINING = """import time
-from minigrad import nn, ones
+TRAINING = """from minigrad import nn, ones
 from minigrad.debugging import Statistics
 model = nn.Linear(2, 1)
 with Statistics(model, live=True) as statistics:

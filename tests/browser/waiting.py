@@ -40,9 +40,9 @@ def expect_status(page: Any, text: Any) -> None:
     expect(page.locator("#status")).to_have_text(text)
 
 
-def until(page: Any, script: str, wanted: Any, arg: Any = None) -> None:
+def until(page: Any, script: str, wanted: Any, arg: Any = None, seconds: float = SECONDS) -> None:
     """Evaluate a script in a page again and again, until it gives what is wanted."""
-    end = time.monotonic() + SECONDS
+    end = time.monotonic() + seconds
     while (found := page.evaluate(script, arg)) != wanted and time.monotonic() < end:
         page.wait_for_timeout(50)
     assert found == wanted
