@@ -339,7 +339,9 @@ def test_random_augmentation() -> None:
         keep = minigrad.random.bernoulli(minigrad.full((4, 1), 0.7))
         order = minigrad.random.permutation(len(x))
         x = (x * keep + noise.astype(x.dtype)) * minigrad.random.uniform(0.9, 1.1)
-        return F.cross_entropy(m(x[order]), y[order]) + minigrad.rand(1).sum() * 0
+        hidden = F.dropout1d(m[0](x[order])[..., None])[..., 0] + minigrad.empty(6).cauchy_()
+        logits = m[1:](hidden) + F.gumbel_softmax(m(x), hard=True)
+        return F.cross_entropy(logits, y[order]) + minigrad.rand(1).sum() * 0
 
     check(trained(mlp, loss), DATA)
 
