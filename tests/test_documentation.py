@@ -130,7 +130,7 @@ def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             test.globs = names  # not a copy: what it binds, the next block sees
             run_doctests([test])
             continue
-        value = run(block, names, str(page))
+        value = run(block, names, page.name)  # the lines of a trace name it
         if block.picture:
             picture = (page.parent / block.picture).read_text(encoding="utf-8")
             assert value.to_svg() == picture, f"{block.picture} is old: python tools/drawings.py"
