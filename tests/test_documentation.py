@@ -149,6 +149,20 @@ def test_the_first_program_prints_what_it_says(
     assert capsys.readouterr().out.splitlines()[0] == said
 
 
+def test_the_sizes_that_the_readme_tells() -> None:
+    """Within a hundredth: the files of the engine, all lines, and those of its core."""
+    sizes = {path.stem: len(path.read_bytes().splitlines())
+             for path in (ROOT / "minigrad" / "autograd").glob("*.py")}  # fmt: skip
+    core = [sizes[name] for name in ("node", "plan", "primitives", "call", "engine")]
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    told = (
+        r"\[(\d+) files\].*\s+([\d,]+) lines, ([\d,]+) of them the core(?s:.*)engine \| ([\d,]+) \|"
+    )
+    (found,) = re.findall(told, text)
+    said = [int(number.replace(",", "")) for number in found]
+    assert said == pytest.approx([len(sizes), sum(sizes.values()), sum(core), said[1]], rel=0.01)
+
+
 def recipes() -> Iterator[Any]:
     """The parameters of a test of recipes: the script below each heading, and what it needs."""
     text = RECIPES.read_text(encoding="utf-8")
