@@ -153,10 +153,10 @@ def attention_weights(
 @attention.defdecomposition
 def _attention_decomposition(
     query: Any, key: Any, value: Any, bias: Any = None, keep: Any = None, *, causal: bool = False,
-    scale: float | None = None, dropout: float = 0.0, dropout_key: int | None = None,
+    scale: float | None = None, dropout: float = 0.0, dropout_key: Any = None,
 ) -> Any:  # fmt: skip
     wide, key, value, bias = map(widened, (query, key, value, bias))
-    weights = attention_weights(wide, key, bias, keep, causal=causal, scale=scale)
+    weights: Any = attention_weights(wide, key, bias, keep, causal=causal, scale=scale)
     if dropout:
         lead = np.broadcast_shapes(weights.shape[:-2], value.shape[:-2])
         if lead != weights.shape[:-2]:  # each head of the values has a mask of its own

@@ -335,12 +335,12 @@ class Fills(Variable):
 
     def normal_(self, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Self:
         """Write normal random numbers."""
-        values = random.normal(mean, std, self.shape, self._data.dtype, generator=generator)
+        values = random.normal(mean, std, self._data.shape, self._data.dtype, generator=generator)
         return self._filled(values._data)
 
     def uniform_(self, from_: float = 0.0, to: float = 1.0, *, generator: Any = None) -> Self:
         """Write uniform random numbers."""
-        values = random.uniform(from_, to, self.shape, self._data.dtype, generator=generator)
+        values = random.uniform(from_, to, self._data.shape, self._data.dtype, generator=generator)
         return self._filled(values._data)
 
     def log_normal_(self, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Self:

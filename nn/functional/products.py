@@ -230,7 +230,7 @@ def gumbel_softmax(
     del eps  # PyTorch has it and does not use it
     noise = random.drawn("gumbel", logits.shape, logits.dtype)
     soft = ops.softmax((logits + noise) / tau, dim)
-    if not hard or not soft.size:
+    if not hard or soft.numel() < 2:  # a single class has weight 1
         return soft
     best = ops.argmax(soft, dim, True)
     after = soft.ndim - 1 - dim % soft.ndim
