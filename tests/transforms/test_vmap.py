@@ -15,8 +15,9 @@ from op_samples import CASES, OURS, Case
 import minigrad
 import minigrad.nn.functional as F
 from minigrad import nn, ops, viz, vmap
-from minigrad.autograd import Function, checkpoint
+from minigrad.autograd import Function, Observer, checkpoint
 from minigrad.autograd import grad as gradient_of
+from minigrad.autograd.primitives import registry
 from minigrad.func import functional_call, grad, hessian, hvp, jacrev, jvp, stack_module_state, vjp
 from minigrad.ops._numerics import within_rule
 from minigrad.transforms.batching import CannotMap
@@ -489,10 +490,25 @@ def of_keys(x: Any, key: int) -> Any:
 of_keys.defvjp(x=lambda g, key: within_rule(of_keys, g, key))
 
 
-@pytest.mark.parametrize("chunk_size", [None, 48])
-@pytest.mark.parametrize("name", RANDOM)
-def test_random_numbers(name: str, chunk_size: int | None) -> None:
+class Opened(Observer):
+    """Fused ops that draw run as the ops of their decompositions."""
+
+    opened = tuple(op for op in registry.values() if op.random_keys and op.decomposition)
+
+
+def test_every_op_with_a_key_is_in_the_table() -> None:
+    assert {op.name for op in registry.values() if op.random_keys} <= RANDOM.keys()
+    assert [op.name for op in Opened.opened] == ["attention"]
+
+
+WAYS = [(name, way) for name in RANDOM for way in ("at once", "in parts")]
+WAYS += [(name, "opened") for name in RANDOM if "attention" in name or name == "a layer"]
+
+
+@pytest.mark.parametrize(("name", "way"), WAYS)
+def test_random_numbers(name: str, way: str) -> None:
     """The same are those of a loop that seeds anew; different ones differ, backward as forward."""
+    chunk_size = 48 if way == "in parts" else None
 
     def both(x: Any) -> Any:
         value, pull = vjp(RANDOM[name], x)
@@ -501,10 +517,12 @@ def test_random_numbers(name: str, chunk_size: int | None) -> None:
     minigrad.manual_seed(0)
     alone = both(EQUAL[0])
     minigrad.manual_seed(0)
-    for same, one in zip(vmap(both, randomness="same", chunk_size=chunk_size)(EQUAL), alone,
-                         strict=True):  # fmt: skip
-        np.testing.assert_allclose(same.numpy(), [one.numpy()] * 64, rtol=1e-4, atol=1e-5)
-    for found in vmap(both, randomness="different", chunk_size=chunk_size)(EQUAL):
+    with Opened() if way == "opened" else contextlib.nullcontext():
+        same = vmap(both, randomness="same", chunk_size=chunk_size)(EQUAL)
+        different = vmap(both, randomness="different", chunk_size=chunk_size)(EQUAL)
+    for every, one in zip(same, alone, strict=True):
+        np.testing.assert_allclose(every.numpy(), [one.numpy()] * 64, rtol=1e-4, atol=1e-5)
+    for found in different:
         assert len({sample.tobytes() for sample in found.numpy()}) > 60
 
 
