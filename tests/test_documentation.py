@@ -193,7 +193,7 @@ def test_recipe_runs_as_a_script(
 
 def test_each_chapter_of_the_guide_has_its_picture() -> None:
     *pages, reading = chapters()
-    assert len(pages) == 20
+    assert len(pages) == 21
     assert reading.stem == "reading"
     assert {*pages, reading} == {*GUIDE.glob("*.md")} - {GUIDE / "index.md"}
     contents = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
