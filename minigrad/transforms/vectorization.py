@@ -78,8 +78,8 @@ def vmap(
 
     Raises:
         CannotMap: Python reads what differs from sample to sample, a result has another shape for
-            each, a random number is drawn and `randomness` does not say which, or a tensor from outside is written, frozen, thawed or
-            given a hook. It is a NotImplementedError.
+            each, a random number is drawn and `randomness` is "error", or a tensor from outside is
+            written, frozen, thawed or given a hook. It is a NotImplementedError.
         TypeError: An argument is not mapped and not a tensor, or a result is not a tensor.
         ValueError: The dims are not of one length, no argument is mapped, or `chunk_size` is below
             1.
