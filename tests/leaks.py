@@ -87,7 +87,7 @@ class Surroundings:
             state=mode.state.get(),
             dtype=get_default_dtype(),
             hooked=_hooked(),
-            repeating=random._repeating.get(),
+            repeating=random.repeating.get(),
             drawn=random.get_state(),
             numpy_random=numpy_random(),
             errstate=np.geterr(),
@@ -126,7 +126,7 @@ class Surroundings:
             set_num_threads(self.workers)
         _parallel._holders.clear()
         _parallel._set_blas(self.blas[0])
-        random._repeating.set(self.repeating)
+        random.repeating.set(self.repeating)
         random.set_state(self.drawn)
         set_numpy_random(self.numpy_random)
         np.seterr(**self.errstate)

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # Each part may import those before it, and itself. What is new finds its place here first.
 LAYERS = [
-    "support", "autograd", "tracing", "debugging", "ops", "transforms", "random", "tensors",
+    "support", "autograd", "tracing", "debugging", "ops", "random", "transforms", "tensors",
     "_tensor", "linalg", "special", "distributions", "optim", "data", "nn", "func", "io",
     "distributed", "pretrained", "onnx", "compiler", "checking", "viz", "interop", "einops",
     "torch", "lucid", "learn", "__init__", "__main__",

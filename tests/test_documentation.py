@@ -131,7 +131,7 @@ def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             test.globs = names  # not a copy: what it binds, the next block sees
             run_doctests([test])
             continue
-        value = run(block, names, str(page))
+        value = run(block, names, page.name)  # the lines of a trace name it
         if block.picture:
             picture = (page.parent / block.picture).read_text(encoding="utf-8")
             assert value.to_svg() == picture, f"{block.picture} is old: python tools/drawings.py"
@@ -148,6 +148,20 @@ def test_the_first_program_prints_what_it_says(
     run(program, {"__name__": "__main__"}, "README.md")
     (said,) = re.findall(r"^print\(.*\) +# (.*)$", program.code, re.MULTILINE)
     assert capsys.readouterr().out.splitlines()[0] == said
+
+
+def test_the_sizes_that_the_readme_tells() -> None:
+    """Within a hundredth: the files of the engine, all lines, and those of its core."""
+    sizes = {path.stem: len(path.read_bytes().splitlines())
+             for path in (ROOT / "minigrad" / "autograd").glob("*.py")}  # fmt: skip
+    core = [sizes[name] for name in ("node", "plan", "primitives", "call", "engine")]
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    told = (
+        r"\[(\d+) files\].*\s+([\d,]+) lines, ([\d,]+) of them the core(?s:.*)engine \| ([\d,]+) \|"
+    )
+    (found,) = re.findall(told, text)
+    said = [int(number.replace(",", "")) for number in found]
+    assert said == pytest.approx([len(sizes), sum(sizes.values()), sum(core), said[1]], rel=0.01)
 
 
 def recipes() -> Iterator[Any]:
@@ -180,7 +194,7 @@ def test_recipe_runs_as_a_script(
 
 def test_each_chapter_of_the_guide_has_its_picture() -> None:
     *pages, reading = chapters()
-    assert len(pages) == 20
+    assert len(pages) == 21
     assert reading.stem == "reading"
     assert {*pages, reading} == {*GUIDE.glob("*.md")} - {GUIDE / "index.md"}
     contents = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")

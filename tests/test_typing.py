@@ -12,7 +12,6 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pages import blocks_of, examples_of
@@ -23,14 +22,14 @@ DOOR = ROOT / "tests" / "pytorch_door"
 DOOR_MISTAKES = DOOR / "typed_mistakes.py"
 
 
-def checker(*command: str) -> Any:
-    return pytest.param(command, id=command[0], marks=pytest.mark.needs(command[0]))
+MYPYS = pytest.param(["mypy"], id="mypy", marks=pytest.mark.needs("mypy"))
+PYRIGHTS = pytest.param(
+    ["basedpyright", "--level", "error", "--pythonpath", sys.executable], id="basedpyright",
+    marks=[pytest.mark.needs("basedpyright"), pytest.mark.long],  # .ci/run installs it
+)  # fmt: skip
 
 
-PYRIGHTS = checker("basedpyright", "--level", "error", "--pythonpath", sys.executable)
-
-
-@pytest.fixture(scope="module", params=[checker("mypy"), PYRIGHTS])
+@pytest.fixture(scope="module", params=[MYPYS, PYRIGHTS])
 def errors(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """What a type checker says of programs with minigrad and with PyTorch's door, in one run."""
     page = tmp_path_factory.mktemp("page") / "page.py"
@@ -147,7 +146,7 @@ def program_of(page: Path) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("checker", [
     pytest.param("mypy", marks=[pytest.mark.needs("mypy"), pytest.mark.long]),
-    pytest.param("basedpyright", marks=pytest.mark.needs("basedpyright")),
+    pytest.param("basedpyright", marks=[pytest.mark.needs("basedpyright"), pytest.mark.long]),
 ])  # fmt: skip
 def test_what_pages_show_has_types(checker: str, tmp_path: Path) -> None:
     folder = tmp_path / "pages"

@@ -15,7 +15,7 @@ import pytest
 
 import minigrad
 import minigrad.nn.functional as F
-from minigrad import nn, optim
+from minigrad import nn, optim, viz
 from minigrad.autograd import checkpoint
 from minigrad.distributed import parallelize
 
@@ -44,6 +44,14 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     "checkpoint": (lambda: checkpoint(3), "checkpoint: a function or a module expected, got int"),
     "capture": (lambda: minigrad.capture(3), "capture: a function expected, got int"),
     "parallelize": (lambda: parallelize(3), "parallelize: a module expected, got int"),
+    "a second argument": (lambda: minigrad.func.functional_call(GRU, {}, X, STATE),
+                          "functional_call(module, parameters, (x, mask))"),
+    "lower": (lambda: minigrad.linalg.solve_triangular(X, X, lower=True),
+              "'upper'; it takes A, B, upper"),
+    "height and width first": (lambda: nn.Conv2d(3, 4, 2)(minigrad.ones(2, 8, 8, 3)),
+                               "3 for each of 1 group; channels come first, x.movedim(-1, -3)"),
+    "transposed": (lambda: nn.ConvTranspose1d(3, 4, 2)(minigrad.ones(2, 8, 3)),
+                   "this weight takes 3; channels come first, x.movedim(-1, -2)"),
     "a pair of states": (lambda: GRU(X[:, None], (STATE, STATE)), "h_0 must be a Tensor, got"),
 }  # fmt: skip
 
@@ -77,6 +85,20 @@ def test_an_export_into_no_folder_names_the_file(tmp_path: Path) -> None:
 
     with pytest.raises(OSError, match="onnx.export: .*a.onnx was not written"):
         onnx.export(nn.Linear(3, 2), (X,), tmp_path / "missing" / "a.onnx")
+
+
+@pytest.mark.parametrize("name", ["a.html", "a.svg", "a.npz"])
+def test_a_file_in_no_folder_is_named(name: str, tmp_path: Path) -> None:
+    path, graph = tmp_path / "missing" / name, viz.graph(GRU(X[:, None])[0])
+    write = {
+        "a.html": lambda: viz.explore(graph, path=path),
+        "a.svg": lambda: graph.save(path),
+        "a.npz": lambda: minigrad.save({"x": X}, path),
+    }[name]
+    with pytest.raises(FileNotFoundError, match="there is no folder .*missing: create") as caught:
+        write()
+    assert name in str(caught.value)
+    assert "unfinished" not in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["mul", "exp", "matmul", "xlogy", "linalg.det"])

@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 import minigrad
-from minigrad import nn
+from minigrad import nn, optim
 from minigrad.func import jacrev
 from minigrad.viz.drawing.heatmap import figure
 from minigrad.viz.drawing.style import COLOURS, FONT, LIGHT
@@ -262,6 +262,42 @@ def kv_cache() -> Figure:
     return grids(*found)
 
 
+def dropout() -> Figure:
+    """The factors of dropout, forward and backward."""
+    x = minigrad.tensor(np.arange(1.0, 10.0).reshape(3, 3), requires_grad=True)
+    g = np.array([[1.0, -1.0, 2.0], [0.5, 1.0, -2.0], [1.0, 3.0, -1.0]])
+    minigrad.manual_seed(7)
+    y = nn.functional.dropout(x, 0.5)
+    (gradient,) = minigrad.autograd.grad(y, x, minigrad.tensor(g))
+    factor = numbers("factor", (y / x).detach().numpy(), "0 or 1 / (1 − p)")
+    return grids(
+        numbers("x", x.detach().numpy()), "·", factor, "=", numbers("y", y.detach().numpy()),
+        " ",
+        numbers("ḡ", g), "·", factor, "=", numbers("x̄", gradient.numpy()),
+    )  # fmt: skip
+
+
+def warm_up() -> Figure:
+    """The size of Adam's steps on gradients of pure noise."""
+    lines = {}
+    for name, first in {"plain": 1.0, "warm-up of 10 steps": 0.1}.items():
+        w, noise = minigrad.zeros(1000, requires_grad=True), np.random.default_rng(0)
+        optimizer = optim.Adam([w], lr=0.01)
+        schedule = optim.lr_scheduler.LinearLR(optimizer, first, total_iters=10)
+        sizes = []
+        for _ in range(60):
+            before = w.detach().numpy().copy()
+            w.grad = minigrad.tensor(noise.normal(size=1000), dtype="float32")
+            optimizer.step()
+            schedule.step()
+            sizes.append(float(np.std(w.detach().numpy() - before)))
+        lines[name] = (range(1, 61), sizes)
+    return curves(
+        lines, xlabel="step", ylabel="size of the step", ylim=(0, None),
+        title="Adam on pure noise, learning rate 0.01",
+    )  # fmt: skip
+
+
 FIGURES = {
     "jacobians": jacobians,
     "softmax_jacobian": softmax_jacobian,
@@ -271,6 +307,8 @@ FIGURES = {
     "batching_rule": batching_rule,
     "causal_mask": causal_mask,
     "kv_cache": kv_cache,
+    "dropout": dropout,
+    "warm_up": warm_up,
 }
 """By the name of the file."""
 

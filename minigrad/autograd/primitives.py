@@ -63,7 +63,7 @@ class Options:
         axes: Names of static arguments that are axes; in the record their places. A list of axes
             becomes a tuple, and a tensor that has axes itself is refused.
         random_keys: Names of static arguments that are keys of random numbers, which drawings
-            leave out.
+            leave out, and `vmap` may draw for each sample. A rule passes them to an op.
         side_effects: Whether the forward or a rule does more than compute, such as to exchange
             messages with other ranks. Tools that measure an op do not run such an op again.
         holds_back: Name of a static argument, a row of the differentiable ones that gets no

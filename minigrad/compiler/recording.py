@@ -137,8 +137,8 @@ class _Writer:
             self._write("grad", functions.grad_of, args, outputs, effect=True)
         else:
             function: Any = step.function
-            if step in trace.streams:
-                args = (self._in(trace.streams[step]), function, *args)
+            if step.stream is not None:
+                args = (self._in(step.stream), function, *args)
                 function = functions.from_stream
             self._write(step.what, function, args, outputs, keywords, effect=True)
 

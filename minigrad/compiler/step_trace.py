@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad import random
 from minigrad.autograd.api import add_to_grad, grad_of
 from minigrad.autograd.engine import COPY, Update, call_hook
 from minigrad.autograd.events import Call, Pull, only_reads, undecorated
@@ -25,21 +24,21 @@ from minigrad.compiler.program import Argument, CaptureError
 from minigrad.ops.sorting import argwhere, flatnonzero, nonzero
 from minigrad.ops.statistics import bincount
 from minigrad.optim.options import compute_with
+from minigrad.support.random_state import DRAWS
 from minigrad.support.tree import leaves, mapped
 from minigrad.tensors.tensor import Tensor
 from minigrad.tracing import Step, Trace, Value
 from minigrad.tracing.lines import user_line
-from minigrad.tracing.record import NUMBERS, replaces_data
+from minigrad.tracing.record import replaces_data
 
 __all__ = ["Pulled", "StepTrace"]
 
 _COUNTING = (bincount.op, nonzero.op, flatnonzero.op, argwhere.op, registry["unique"])
 _FUNCTIONS = (FunctionType, MethodType)
 _EFFECTS: list[Any] = [
-    grad_of, add_to_grad, call_hook, compute_with, random.repeated,
-    Tensor.grad.fset, Tensor.zero_grad,  # type: ignore[attr-defined]
+    grad_of, add_to_grad, call_hook, compute_with, Tensor.grad.fset, Tensor.zero_grad,  # type: ignore[attr-defined]
 ]  # fmt: skip
-READ_GRAD, ADD_TO_GRAD, CALL_HOOK, COMPUTE_WITH, REPEATED, SET_GRAD, CLEAR_GRAD = (
+READ_GRAD, ADD_TO_GRAD, CALL_HOOK, COMPUTE_WITH, SET_GRAD, CLEAR_GRAD = (
     undecorated(each) for each in _EFFECTS
 )
 _ON_LOCAL = (READ_GRAD, SET_GRAD, CLEAR_GRAD)
@@ -69,7 +68,6 @@ class StepTrace(Trace):
         constants: Values of arrays from outside, and of tensors created in the step; copies.
         pulls: What backward steps ran.
         given: What effects were called with: values for local tensors, others themselves.
-        streams: The stream from which an effect draws, when it repeats draws.
         errors: How NumPy reported floating-point errors at a step.
         composed: The steps that are replaced by their parts, rules of nodes too.
         options: The options of optimizers with which Python computed, and their values.
@@ -85,7 +83,6 @@ class StepTrace(Trace):
         self.constants: dict[Value, Any] = {}
         self.pulls: dict[Step, Pulled] = {}
         self.given: dict[Step, tuple[Any, Any]] = {}
-        self.streams: dict[Step, Value] = {}
         self.errors: dict[Step, Any] = {}
         self.gradients: list[Any] = []
         self.options: list[tuple[Any, str, Any]] = []
@@ -251,16 +248,17 @@ class StepTrace(Trace):
             args = args[0], args[1][args[2]]
         if function is READ_GRAD:
             self.gradients.append(args[0])
+        if DRAWS.get(function) == "generator":
+            self._refuse(
+                "the step takes the generator itself, from which a replay would not draw: use "
+                "minigrad.rand, randn ..., or draw outside of the step"
+            )
         step = self._step("effect", name, {}, function=function)
         self._enter(step.scope)
         given = self.given[step] = self.live(args), self.live(kwargs)
         step.arguments = {"args": given[0], **given[1]}
-        if (stream := random.repeating()) is not None:
-            known = self._numbers.get(id(stream), (None, None))[1]
-            if known is None:
-                self._refuse(f"{name} draws from a generator of its own")
-            else:
-                self.streams[step] = known
+        if not self._note_stream(step):
+            self._refuse(f"{name} draws from a generator of its own")
         self.memories.share(*step.reads)
         self._effects.append(step)
         try:
@@ -272,11 +270,10 @@ class StepTrace(Trace):
 
     def _of_effect(self, step: Step, result: Any) -> Value | None:
         """The value that an effect returned; None for nothing, a bool and a small int."""
-        if step.function is REPEATED:
-            value = self._new(step, None)
-            self._numbers[id(result)] = result, value
-            return value
-        if result is None or (isinstance(result, int) and result <= NUMBERS):
+        drawn = DRAWS.get(step.function)
+        if drawn == "copy":
+            return self._copied(step, result)
+        if result is None or (isinstance(result, int) and drawn != "key"):
             return None
         if not isinstance(result, (Variable, np.ndarray, float, int)):
             kind = type(result).__name__
@@ -334,8 +331,6 @@ class StepTrace(Trace):
     def _kept(self, leaf: Any) -> Any:
         if isinstance(leaf, Variable) and not self._is_local(leaf):
             return self._places.get(id(leaf), leaf)
-        if isinstance(leaf, np.random.Generator):
-            return self._numbers.get(id(leaf), (None, leaf))[1]
         return self._held(leaf)
 
     def _is_local(self, tensor: Any) -> bool:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops, random
-from minigrad.autograd.call import leaf_of
 from minigrad.distributions.distribution import Distribution
 from minigrad.ops._numerics import values_of
 from minigrad.tensors.creation import asarray
@@ -87,11 +86,8 @@ class Categorical(_Chances):
 
     def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
         shape = self._shape(sample_shape)
-        weights = np.asarray(values_of(self.probs), np.float64)
-        drawn = random.choices(
-            "Categorical", random.generator(), weights, math.prod(shape), replacement=True
-        )
-        return leaf_of(np.moveaxis(drawn, -1, 0).reshape(shape + self.batch_shape), False)
+        drawn = random.multinomial(self.probs, math.prod(shape), replacement=True)
+        return ops.reshape(ops.moveaxis(drawn, -1, 0), shape + self.batch_shape)
 
     def log_prob(self, value: Any) -> Tensor:
         classes = self.logits.shape[-1]
@@ -170,10 +166,8 @@ class Bernoulli(_Chances):
         return self.probs * (1 - self.probs)
 
     def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
-        chances = values_of(self.probs)
-        return self._drawn(
-            lambda size: random.generator().random(size) < chances, sample_shape, chances.dtype
-        )
+        drawn = self._drawn("random", sample_shape, np.float64)
+        return ops.astype(drawn < self.probs, self.probs.dtype)
 
     def log_prob(self, value: Any) -> Tensor:
         x = self._values("log_prob", value)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 
-from minigrad import ops
+from minigrad import ops, random
 from minigrad.autograd.call import leaf_of
 from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.grad_mode import no_grad
@@ -160,10 +160,10 @@ class Distribution:
         """Compute the divergence from another of the same family: see `kl_divergence`."""
         raise NotImplementedError(f"{type(self).__name__} does not define kl()")
 
-    def _drawn(self, draw: Callable[..., Any], sample_shape: Any, dtype: Any) -> Tensor:
-        """Random numbers of a function of their shape."""
+    def _drawn(self, kind: str, sample_shape: Any, dtype: Any, *parameters: Any) -> Tensor:
+        """Random numbers of one of the distributions of NumPy's generator."""
         shape = self._shape(sample_shape) + self.batch_shape + self.event_shape
-        return leaf_of(np.asarray(draw(size=shape)).astype(dtype), False)
+        return random.drawn(kind, shape, dtype, *parameters)
 
     def _shape(self, sample_shape: Any) -> tuple[int, ...]:
         whole = isinstance(sample_shape, (int, np.integer))

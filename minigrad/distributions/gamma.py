@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from minigrad import ops, random
+from minigrad import ops
 from minigrad.distributions.distribution import Distribution, broadcast
 from minigrad.ops._numerics import values_of
 from minigrad.tensors.tensor import Tensor
@@ -48,8 +48,7 @@ class Exponential(Distribution):
         return 1 / ops.square(self.rate)
 
     def rsample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
-        draw = random.generator().standard_exponential
-        return self._drawn(draw, sample_shape, self.rate.dtype) / self.rate
+        return self._drawn("standard_exponential", sample_shape, self.rate.dtype) / self.rate
 
     def log_prob(self, value: Any) -> Tensor:
         return ops.log(self.rate) - self.rate * self._values("log_prob", value, 0.0)
@@ -106,9 +105,9 @@ class Gamma(Distribution):
         return self.concentration / ops.square(self.rate)
 
     def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
-        alpha, beta = values_of(self.concentration), values_of(self.rate)
-        draw = lambda size: random.generator().standard_gamma(alpha, size) / beta
-        return self._drawn(draw, sample_shape, np.result_type(alpha, beta))
+        alpha, beta = self.concentration.detach(), self.rate.detach()
+        drawn = self._drawn("standard_gamma", sample_shape, np.float64, alpha) / beta
+        return ops.astype(drawn, np.result_type(alpha.dtype, beta.dtype))
 
     def log_prob(self, value: Any) -> Tensor:
         x, alpha, beta = self._values("log_prob", value, 0.0), self.concentration, self.rate
@@ -162,13 +161,9 @@ class Dirichlet(Distribution):
         return mean * (1 - mean) / (total + 1)
 
     def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
-        alpha = values_of(self.concentration)
-
-        def draw(size: tuple[int, ...]) -> np.ndarray:
-            parts = random.generator().standard_gamma(alpha, size)
-            return np.asarray(parts / parts.sum(axis=-1, keepdims=True))
-
-        return self._drawn(draw, sample_shape, alpha.dtype)
+        alpha = self.concentration.detach()
+        parts = self._drawn("standard_gamma", sample_shape, np.float64, alpha)
+        return ops.astype(parts / ops.sum(parts, axis=-1, keepdims=True), alpha.dtype)
 
     def log_prob(self, value: Any) -> Tensor:
         x = self._values("log_prob", value, 0.0, 1.0)

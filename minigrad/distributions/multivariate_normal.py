@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import linalg, ops, random
+from minigrad import linalg, ops
 from minigrad.distributions.distribution import Distribution
 from minigrad.ops._numerics import values_of
 from minigrad.tensors.tensor import Tensor
@@ -95,7 +95,7 @@ class MultivariateNormal(Distribution):
         return ops.sum(ops.square(self.scale_tril), axis=-1)
 
     def rsample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
-        noise = self._drawn(random.generator().standard_normal, sample_shape, self.loc.dtype)
+        noise = self._drawn("standard_normal", sample_shape, self.loc.dtype)
         return self.loc + (self.scale_tril @ noise[..., None])[..., 0]
 
     def log_prob(self, value: Any) -> Tensor:

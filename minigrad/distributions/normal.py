@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from minigrad import ops, random
+from minigrad import ops
 from minigrad.distributions.distribution import Distribution, broadcast
 from minigrad.tensors.tensor import Tensor
 
@@ -18,6 +18,8 @@ class _LocationScale(Distribution):
 
     has_rsample = True
     _parameters = _shown = ("loc", "scale")
+    _standard: str
+    """NumPy's distribution of loc 0 and scale 1."""
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         self._validates(validate_args)
@@ -30,11 +32,7 @@ class _LocationScale(Distribution):
 
     def rsample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
         dtype = np.result_type(self.loc.dtype, self.scale.dtype)
-        return self.loc + self._drawn(self._noise(), sample_shape, dtype) * self.scale
-
-    def _noise(self) -> Callable[..., Any]:
-        """The function that draws from the distribution of loc 0 and scale 1."""
-        raise NotImplementedError
+        return self.loc + self._drawn(self._standard, sample_shape, dtype) * self.scale
 
 
 class Normal(_LocationScale):
@@ -64,6 +62,8 @@ class Normal(_LocationScale):
         tensor([1., 1.])
     """
 
+    _standard = "standard_normal"
+
     @property
     def stddev(self) -> Tensor:
         return self.scale
@@ -71,9 +71,6 @@ class Normal(_LocationScale):
     @property
     def variance(self) -> Tensor:
         return ops.square(self.scale)
-
-    def _noise(self) -> Callable[..., Any]:
-        return random.generator().standard_normal
 
     def log_prob(self, value: Any) -> Tensor:
         distance = (self._values("log_prob", value) - self.loc) / self.scale
@@ -114,12 +111,11 @@ class Laplace(_LocationScale):
         [-1.0, -1.0]
     """
 
+    _standard = "laplace"
+
     @property
     def variance(self) -> Tensor:
         return 2 * ops.square(self.scale)
-
-    def _noise(self) -> Callable[..., Any]:
-        return random.generator().laplace
 
     def log_prob(self, value: Any) -> Tensor:
         distance = ops.abs(self._values("log_prob", value) - self.loc)

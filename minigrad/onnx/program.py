@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from minigrad.autograd.scope import FunctionCall
 from minigrad.onnx.runs import Run
 from minigrad.onnx.sizes import fit
 from minigrad.tracing import steps as recorded
@@ -178,6 +179,8 @@ def refused(step: recorded.Step, why: str) -> NotImplementedError:
     where = f" ({step.line})" if step.line else ""
     where += f" [in {path_of(step)}]" if path_of(step) else ""
     name = step.what if step.op is None else step.op.name
+    if isinstance(step.frame, FunctionCall):
+        name = f"{step.frame.name}: {name}"
     return NotImplementedError(f"onnx.export: {name}: {why}{where}")
 
 

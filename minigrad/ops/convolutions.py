@@ -44,7 +44,7 @@ def _cannot_convolve(x: Any, weight: Any, bias: Any, window: Window, groups: int
     if channels != inner * groups:
         return (
             f"{shown}: the input has {channels} channels (its axis 1), and this weight takes "
-            f"{inner} for each of {groups} group{'s' * (groups > 1)}"
+            f"{inner} for each of {groups} group{'s' * (groups > 1)}{_turned(x, inner * groups)}"
         )
     if bias is not None and bias.shape != (outputs,):
         return f"{shown}: the bias must have shape ({outputs},), got {bias.shape}"
@@ -85,6 +85,12 @@ def convolution(x: Any, weight: Any, bias: Any, window: Window, groups: int) -> 
     return out
 
 
+def _turned(x: Any, channels: int) -> str:
+    """The remedy for an input with the channels last."""
+    last = x.shape[-1] == channels
+    return f"; channels come first, x.movedim(-1, {1 - x.ndim})" if last else ""
+
+
 def _cannot_transpose(y: Any, weight: Any, window: Window, groups: int) -> str | None:
     shown = f"input {y.shape}, weight {weight.shape}"
     if weight.ndim < 3 or y.ndim != weight.ndim:
@@ -92,7 +98,7 @@ def _cannot_transpose(y: Any, weight: Any, window: Window, groups: int) -> str |
     if y.shape[1] != weight.shape[0]:
         return (
             f"{shown}: the input has {y.shape[1]} channels (its axis 1), and this weight takes "
-            f"{weight.shape[0]}"
+            f"{weight.shape[0]}{_turned(y, weight.shape[0])}"
         )
     if groups < 1 or weight.shape[0] % groups:
         return f"{shown}: {weight.shape[0]} channels cannot be split into {groups} groups"

@@ -21,7 +21,8 @@ from minigrad.autograd.typing import Tensor
 from minigrad.ops._attention_kernel import Attention, attention_backward, attention_forward
 from minigrad.ops._numerics import widened
 from minigrad.ops.probabilities import softmax
-from minigrad.ops.random_masks import dropout_factor
+from minigrad.ops.random_masks import dropout as dropped
+from minigrad.ops.random_masks import dropout_factor as dropout_factor  # of the formula
 
 __all__ = ["attention", "attention_weights"]
 
@@ -152,10 +153,13 @@ def attention_weights(
 @attention.defdecomposition
 def _attention_decomposition(
     query: Any, key: Any, value: Any, bias: Any = None, keep: Any = None, *, causal: bool = False,
-    scale: float | None = None, dropout: float = 0.0, dropout_key: int | None = None,
+    scale: float | None = None, dropout: float = 0.0, dropout_key: Any = None,
 ) -> Any:  # fmt: skip
     wide, key, value, bias = map(widened, (query, key, value, bias))
-    weights = attention_weights(wide, key, bias, keep, causal=causal, scale=scale)
+    weights: Any = attention_weights(wide, key, bias, keep, causal=causal, scale=scale)
     if dropout:
-        weights = weights * dropout_factor(dropout_key, weights.shape, dropout, weights.dtype)
+        lead = np.broadcast_shapes(weights.shape[:-2], value.shape[:-2])
+        if lead != weights.shape[:-2]:  # each head of the values has a mask of its own
+            weights = np.broadcast_to(weights, (*lead, *weights.shape[-2:]))
+        weights = dropped(weights, dropout, dropout_key)
     return (weights @ value).astype(query.dtype)

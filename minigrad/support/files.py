@@ -56,7 +56,12 @@ def replacing(path: Path) -> Iterator[Path]:
     target = Path(os.path.realpath(path))
     remove_unfinished(target)
     unfinished = target.with_name(f".{_start(target)}.{secrets.token_hex(6)}.unfinished")
-    unfinished.touch(exist_ok=False)
+    try:
+        unfinished.touch(exist_ok=False)
+    except OSError as error:
+        folder = target.parent
+        why = error.strerror if folder.is_dir() else f"there is no folder {folder}: create it first"
+        raise OSError(error.errno, why, str(path)) from error
     try:
         yield unfinished
         _flush(unfinished)

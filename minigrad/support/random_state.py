@@ -4,12 +4,20 @@ Checkpointing and finite differences call a function several times. State that w
 differ, such as that of the random generator, is registered here with a way to save and restore it.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from typing import Any
+from contextvars import ContextVar
+from typing import Any, Literal
 
-DRAWS: set[Callable[..., Any]] = set()
-"""The functions that draw random numbers, as observers are told of them."""
+Drawn = Literal["numbers", "key", "generator", "copy"]
+DRAWS: dict[Any, Drawn] = {}
+"""The functions that draw, as observers are told of them, and what each returns.
+
+A tensor of random numbers; a key, which an op takes that declares it in ``random_keys``; a
+generator, from which Python draws unseen; a copy of a generator, which repeats its numbers.
+"""
+repeating: ContextVar[Any] = ContextVar("minigrad.random", default=None)
+"""The generator from which this thread draws instead of that of the process, or None."""
 _snapshots: list[Callable[[], Callable[[], AbstractContextManager[Any]]]] = []
 
 
@@ -22,9 +30,9 @@ def register_snapshot(snapshot: Callable[[], Callable[[], AbstractContextManager
     _snapshots.append(snapshot)
 
 
-def register_draws(functions: Iterable[Callable[..., Any]]) -> None:
-    """Register functions that draw random numbers, decorated by `effect`."""
-    DRAWS.update(vars(function)["__wrapped__"] for function in functions)
+def register_draws(kind: Drawn, function: Callable[..., Any]) -> None:
+    """Register a function that draws, decorated by `effect`."""
+    DRAWS[vars(function)["__wrapped__"]] = kind
 
 
 def take_snapshots() -> Callable[[], AbstractContextManager[None]]:

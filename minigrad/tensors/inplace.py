@@ -335,41 +335,46 @@ class Fills(Variable):
 
     def normal_(self, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Self:
         """Write normal random numbers."""
-        return self._drawn(lambda _, n: random.normal(mean, std, n, self._data.dtype), generator)
+        values = random.normal(mean, std, self._data.shape, self._data.dtype, generator=generator)
+        return self._filled(values._data)
 
     def uniform_(self, from_: float = 0.0, to: float = 1.0, *, generator: Any = None) -> Self:
         """Write uniform random numbers."""
-        return self._drawn(lambda _, n: random.uniform(from_, to, n, self._data.dtype), generator)
+        values = random.uniform(from_, to, self._data.shape, self._data.dtype, generator=generator)
+        return self._filled(values._data)
 
     def log_normal_(self, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Self:
         """Write the exponentials of normal random numbers."""
-        return self._drawn(lambda g, shape: g.lognormal(mean, std, shape), generator)
+        return self._drawn("lognormal", mean, std, generator=generator)
 
     def cauchy_(self, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Self:
         """Write random numbers of a Cauchy distribution."""
-        return self._drawn(lambda g, n: median + sigma * g.standard_cauchy(n), generator)
+        shape, dtype = self._data.shape, self._data.dtype
+        drawn = random.drawn("standard_cauchy", shape, dtype, generator=generator)
+        return self._filled(((drawn * sigma) + median)._data)
 
     def geometric_(self, p: float, *, generator: Any = None) -> Self:
         """Write how many draws it takes until one of probability p succeeds."""
-        return self._drawn(lambda g, shape: g.geometric(p, shape), generator)
+        return self._drawn("geometric", p, generator=generator)
 
     def exponential_(self, lambd: float = 1.0, *, generator: Any = None) -> Self:
         """Write exponential random numbers."""
-        return self._drawn(lambda g, shape: g.exponential(1 / lambd, shape), generator)
+        return self._drawn("exponential", 1 / lambd, generator=generator)
 
     def random_(self, from_: int = 0, to: int | None = None, *, generator: Any = None) -> Self:
         """Write random integers from `from_` to before `to`; from 0 if one number is given."""
         low, high = (0, from_) if to is None and from_ else (from_, to or 2**24)
-        return self._drawn(lambda g, shape: g.integers(low, high, shape), generator)
+        return self._drawn("integers", low, high, generator=generator)
 
     def bernoulli_(self, p: Any = 0.5, *, generator: Any = None) -> Self:
         """Write 1 with a probability, else 0."""
-        return self._drawn(lambda g, shape: g.random(shape) < data_of(p), generator)
+        drawn = random.drawn("random", self._whole_shape, np.float64, generator=generator)
+        return self._filled(ops.astype(self._own_part(drawn) < p, self._data.dtype)._data)
 
-    def _drawn(self, draw: Callable[..., Any], generator: Any) -> Self:
-        with random.drawing_from(generator):
-            values = draw(random.generator(), self._whole_shape)
-        return self._filled(self._own_part(data_of(values)))
+    def _drawn(self, kind: str, *parameters: Any, generator: Any) -> Self:
+        shape, dtype = self._whole_shape, self._data.dtype
+        drawn = random.drawn(kind, shape, dtype, *parameters, generator=generator)
+        return self._filled(self._own_part(drawn)._data)
 
     @property
     def _whole_shape(self) -> tuple[int, ...]:

@@ -13,13 +13,11 @@ from minigrad.autograd.mode import state
 from minigrad.autograd.node import FREED, Node, Variable, clock, data_of
 from minigrad.autograd.primitives import Primitive, registry
 from minigrad.autograd.views import Place
+from minigrad.support.random_state import DRAWS, repeating
 from minigrad.support.tree import mapped
 from minigrad.tracing.identity import Identity, Write
 from minigrad.tracing.lines import user_line
 from minigrad.tracing.steps import Phase, Step, Value
-
-NUMBERS = 1 << 30
-"""A larger int that an effect returns is a random key: the same object is the same value."""
 
 
 def replaces_data(tensor: Variable, values: Any) -> bool:
@@ -141,17 +139,31 @@ class Trace(Observer):
         given = {"args": self._inside(args), **{k: self._inside(v) for k, v in kwargs.items()}}
         name = getattr(function, "__qualname__", type(function).__name__)
         step = self._step("effect", name, given, function=function)
+        self._note_stream(step)
         self._effects.append(step)
         try:
             result = yield
         finally:
             self._effects.remove(step)
-        if isinstance(result, (Variable, np.ndarray)):
+        if DRAWS.get(function) == "copy":
+            step.outputs.append(self._copied(step, result))
+        elif isinstance(result, (Variable, np.ndarray)):
             known = self._current(result)
             step.outputs.insert(0, self._made(step, result) if known is None else known)
-        elif isinstance(result, float) or (isinstance(result, int) and result > NUMBERS):
-            value = self._made(step, result)
-            step.outputs.insert(0, value)
+        elif isinstance(result, float) or DRAWS.get(function) == "key":
+            step.outputs.insert(0, self._made(step, result))
+
+    def _note_stream(self, step: Step) -> bool:
+        """Note from which copy of a generator an effect draws; whether that is known."""
+        stream = repeating.get()
+        step.stream = self._drawn(stream)
+        return stream is None or step.stream is not None
+
+    def _copied(self, step: Step, copy: Any) -> Value:
+        """The value of a copy of a generator."""
+        value = self._new(step, None)
+        self._numbers[id(copy)] = copy, value
+        return value
 
     # Values ------------------------------------------------------------------------------------
 
@@ -166,7 +178,7 @@ class Trace(Observer):
     def value(self, thing: Any) -> Value:
         """The value that a tensor or an array holds now."""
         if isinstance(thing, np.generic):
-            known = self._numbers.get(id(thing), (None, None))[1]
+            known = self._drawn(thing)
             return known if known is not None else self._from_outside(thing)
         known, writes = self._identity.find(thing)
         if known is None:
@@ -230,9 +242,9 @@ class Trace(Observer):
         if not isinstance(given, (Variable, np.ndarray)):
             if isinstance(value, np.ndarray):
                 return self.value(value)
-            drawn = self._numbers.get(id(given), ((),))[0] is given
+            drawn = self._drawn(given)
             parts = isinstance(given, (tuple, list, dict, slice))
-            return self._inside(given) if parts else self._held(given if drawn else value)
+            return self._inside(given) if parts else self._held(value) if drawn is None else drawn
         known = self.value(given)
         array = data_of(given)
         if not isinstance(value, np.ndarray) or value is array:
@@ -252,9 +264,13 @@ class Trace(Observer):
     def _held(self, leaf: Any) -> Any:
         if isinstance(leaf, (Variable, np.ndarray)):
             return self.value(leaf)
-        known, value = self._numbers.get(id(leaf), (None, None))
-        numbers = isinstance(leaf, (float, int, np.generic))
-        return value if numbers and known is leaf and value is not None else leaf
+        drawn = self._drawn(leaf)
+        return leaf if drawn is None else drawn
+
+    def _drawn(self, thing: Any) -> Value | None:
+        """The value of a number, or of a copy of a generator, if an effect returned this object."""
+        known, value = self._numbers.get(id(thing), (None, None))
+        return value if known is thing else None
 
     def _saved(self, node: Node) -> dict[str, Any]:
         """The values that the rules of a node read, by name."""

@@ -74,6 +74,7 @@ class Step:
         line: The line of the user's program, if the trace finds lines.
         grad_mode: Whether ops were recorded in the graph.
         inside: The step that it is a part of.
+        stream: Of an effect that draws from a copy of a generator, that copy.
     """
 
     phase: Phase
@@ -87,6 +88,7 @@ class Step:
     line: str = ""
     grad_mode: bool = True
     inside: Step | None = None
+    stream: Value | None = None
 
     @property
     def scope(self) -> Scope | None:
@@ -107,7 +109,7 @@ class Step:
                 found.append(thing)
             elif isinstance(thing, (tuple, list, dict, slice)):
                 found += leaves(thing, Value)
-        return found
+        return found if self.stream is None else [*found, self.stream]
 
     def __repr__(self) -> str:
         made = ", ".join("_" if value is None else repr(value) for value in self.outputs)

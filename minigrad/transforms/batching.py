@@ -28,7 +28,7 @@ from minigrad.ops.indexing import normalized
 from minigrad.support import tree
 from minigrad.tracing import Value
 
-__all__ = ["RULES", "Batch", "CannotMap", "Samples", "batching_rule", "one_by_one", "whole"]
+__all__ = ["RULES", "Batch", "CannotMap", "Keys", "Samples", "batching_rule", "one_by_one", "whole"]
 
 
 class CannotMap(NotImplementedError):
@@ -47,6 +47,20 @@ class Samples:
         shape: tuple[int, ...] = self.tensor._data.shape[1:]
         return shape
 
+    def of(self, sample: int) -> Any:
+        """What one sample has of it."""
+        return ops.getitem(self.tensor, sample)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Keys(Samples):
+    """A random key for each sample: a list of ints."""
+
+    def of(self, sample: int) -> int:
+        """The key of one sample."""
+        key: int = self.tensor[sample]
+        return key
+
 
 class Batch(NamedTuple):
     """One call of an op for all samples.
@@ -55,13 +69,11 @@ class Batch(NamedTuple):
         op: The op.
         size: The number of samples.
         outputs: What it made of the first sample.
-        same: Whether random numbers are the same for all samples.
     """
 
     op: Primitive
     size: int
     outputs: Sequence[Value | None]
-    same: bool = False
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -123,11 +135,11 @@ class _Results(Observer):
 def one_by_one(batch: Batch, *values: Any) -> Any:
     """Run the op in a loop over the samples."""
     op = batch.op
-    if op.side_effects or (op.random_keys and not batch.same):
+    if op.side_effects:
         raise CannotMap(
             located(
-                f"vmap: {op.name} depends on more than its arguments, or does more than give a "
-                f"result: write a loop over the samples, minigrad.stack([f(x) for x in xs])"
+                f"vmap: {op.name} does more than give a result: write a loop over the samples, "
+                f"minigrad.stack([f(x) for x in xs])"
             )
         )
 
@@ -159,7 +171,7 @@ def looped(
 
 def of_sample(thing: Any, sample: int) -> Any:
     """An argument for one sample."""
-    return tree.mapped(lambda one: ops.getitem(one.tensor, sample), thing, Samples)
+    return tree.mapped(lambda one: one.of(sample), thing, Samples)
 
 
 def static(thing: Any) -> Any:
@@ -523,6 +535,18 @@ def _batch_norm(batch: Batch, x: Any, weight: Any, bias: Any, eps: float) -> Any
 
 @batching_rule("dropout")
 def _dropout(batch: Batch, x: Any, p: float, key: Any) -> Any:
-    if not batch.same:
-        return batch.run(whole(x, batch.size), p, key)
-    return ops.multiply(x.tensor, batch.run(np.ones(x.shape, x.tensor.dtype), p, key))
+    """The key of the first sample drops other elements in each, where each has its own."""
+    if isinstance(key, Keys):
+        return batch.run(whole(x, batch.size), p, key.of(0))
+    factor = batch.run(np.ones(x.shape, x.tensor.dtype), p, key)
+    return ops.where(factor != 0, x.tensor * factor, 0)
+
+
+@batching_rule("attention")
+def _attention(batch: Batch, query: Any, *given: Any) -> Any:
+    """Samples are one more axis before the heads; where dropout is the same, the parts run."""
+    *others, dropout, key = given
+    if dropout and not isinstance(key, Keys):
+        return NotImplemented
+    arrays = aligned(Samples(whole(query, batch.size)), *others[:4])
+    return batch.run(*arrays, *others[4:], dropout, key and key.of(0))

@@ -8,8 +8,8 @@ of the outputs to those edges.
 """
 
 import functools
-from collections.abc import Callable, Generator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Literal, NoReturn
 
 import numpy as np
@@ -17,13 +17,13 @@ import numpy as np
 from minigrad.autograd.api import add_to_grad
 from minigrad.autograd.call import record_outputs, with_history
 from minigrad.autograd.engine import run_backward
-from minigrad.autograd.events import Call, tell, undecorated, within
+from minigrad.autograd.events import Call, tell, undecorated, unrepeatable, within
 from minigrad.autograd.mode import changed, located, state
 from minigrad.autograd.mutation import history, view_of, written_since
 from minigrad.autograd.node import Edge, Leaf, Node, Output, Variable, clock, node_of, nodes_behind
 from minigrad.autograd.primitives import Primitive
 from minigrad.autograd.views import read_only
-from minigrad.support.random_state import take_snapshots
+from minigrad.support.random_state import DRAWS, take_snapshots
 from minigrad.tracing import Trace
 from minigrad.tracing.lines import line_at, user_frame, user_line
 from minigrad.tracing.record import replaces_data
@@ -162,13 +162,15 @@ class _Segment:
         self.edges: tuple[Edge, ...] = ()
         self._arrays: list[np.ndarray] = []
         self.shapes: list[tuple[int, ...]] = []
+        self._own: dict[int, tuple[Any, Any]] = {}
         frame = user_frame()
         self.place = frame.f_code.co_filename, frame.f_lineno
 
     def first_run(self) -> tuple[Any, list[Any]]:
         """The result, and the tensors in it that were recorded during the call."""
-        with _FirstRun(keep=False) as trace, within(self), self.first:
+        with _FirstRun() as trace, within(self), self.first:
             result = self._call()
+        self._own = trace.own
         given = flatten((self.args, self.kwargs), "")
         self._arrays = [leaf._data for _, leaf in given if isinstance(leaf, Variable)]
         # Not what effects read, such as running statistics: they move in both runs.
@@ -202,7 +204,8 @@ class _Segment:
                 "pass again"
             )
         create, start = state.get().recording, next(clock)
-        with changed(recording=True, frame=self.frame, at_end=None), self.again(), self.second:
+        state_now = changed(recording=True, frame=self.frame, at_end=None)
+        with state_now, self.again(), self._drawing_again(), self.second:
             result = self._call()
         inner = _recorded_since(start, result)
         shapes = [tensor._data.shape for tensor in inner]
@@ -221,13 +224,39 @@ class _Segment:
         found = run_backward(roots, create, create, {*wanted}, since=start)
         return [found.get(edge) for edge in self.edges]
 
+    @contextmanager
+    def _drawing_again(self) -> Iterator[None]:
+        """Within the block, generators of the function's own draw as in the first run."""
+        now = [(own, own.bit_generator.state) for own, _ in self._own.values()]
+        try:
+            for own, before in self._own.values():
+                rewind(own, before)
+            yield
+        finally:
+            for own, last in now:
+                own.bit_generator.state = last
+
     def _refuse(self, why: str) -> NoReturn:
         call = f"(the call at {line_at(*self.place)})"
         raise RuntimeError(located(f"checkpoint: {why} {call}", self.scope))
 
 
+@unrepeatable("a checkpoint draws from a generator of its own: let it draw from that of minigrad")
+def rewind(generator: np.random.Generator, state: Any) -> None:
+    """Have a generator draw again what it drew from a state on."""
+    generator.bit_generator.state = state
+
+
 class _FirstRun(Trace):
-    """The trace of the first run, which refuses what the second one would do again."""
+    """The trace of the first run, which refuses what the second one would do again.
+
+    Attributes:
+        own: The generators that were given to functions which draw, by id, with their first states.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(keep=False)
+        self.own: dict[int, tuple[Any, Any]] = {}
 
     def is_from_outside(self, tensor: Variable) -> bool:
         """Whether a tensor was there before the run."""
@@ -246,6 +275,8 @@ class _FirstRun(Trace):
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Generator[None, Any, None]:
         """Refuse a write to the ``.grad`` of a tensor from outside."""
+        if function in DRAWS and (own := kwargs.get("generator")):
+            self.own.setdefault(id(own), (own, own.bit_generator.state))
         kind: Any = Variable.result_class
         writers = map(undecorated, (add_to_grad, kind.grad.fset, kind.zero_grad))
         if function in writers and self.is_from_outside(args[0]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ from minigrad.autograd.node import Leaf, Node, Variable, clock, data_of
 from minigrad.autograd.primitives import Primitive, registry
 from minigrad.autograd.views import owner, read_only
 from minigrad.support import tree
+from minigrad.support.random_state import DRAWS
 from minigrad.tracing import Step, Trace, Value
 from minigrad.tracing.lines import user_line
 from minigrad.tracing.record import replaces_data
@@ -48,14 +50,19 @@ class _Chosen:
 class SampleTrace(Trace):
     """A trace of the run of one sample.
 
+    Args:
+        different: Whether random numbers differ from sample to sample.
+
     Attributes:
         every: What is known for all samples, by the value of one: first what was there before.
-        varying: The values that differ from sample to sample: they were computed from an argument.
+        varying: The values that differ from sample to sample: they were computed from an argument,
+            or from random numbers that differ.
         samples: The arguments that differ, each with the tensor of the first sample.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, different: bool) -> None:
         super().__init__()
+        self.different = different
         self._born = next(clock)
         self.every: dict[Value, Any] = {}
         self.varying: set[Value] = set()
@@ -88,7 +95,8 @@ class SampleTrace(Trace):
         op, given = call.op, self.steps[-1].arguments
         self._put_back(call, given)
         for name in op.params[1 if op.variadic else op.arrays :]:
-            if self.varying.isdisjoint(tree.leaves(given.get(name), Value)):
+            varies = not self.varying.isdisjoint(tree.leaves(given.get(name), Value))
+            if not varies or name in op.random_keys:
                 continue
             if op not in INDEXED:
                 raise CannotMap(
@@ -96,6 +104,15 @@ class SampleTrace(Trace):
                 )
             if op is registry["getitem"]:
                 self._choose(call, given[name])
+
+    def effect(
+        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Generator[None, Any, None]:
+        """Note that random numbers differ from sample to sample, if they do."""
+        place = len(self.steps)
+        yield from super().effect(function, args, kwargs)
+        if self.different and function in DRAWS:
+            self.varying.update([one for one in self.steps[place].outputs if one is not None])
 
     def created(self, tensor: Variable) -> None:
         """Keep what a tensor holds that was made in the function: it may be written to."""
@@ -198,7 +215,7 @@ class SampleTrace(Trace):
 
     def left(self, tensor: Variable, door: str) -> None:
         """Refuse that Python reads what differs from sample to sample."""
-        checks = any(only_reads(each.function) for each in self._effects)
+        checks = any(only_reads(each.function) or each.function in DRAWS for each in self._effects)
         if not checks and self.value(tensor) in self.varying:
             part_of = state.get().within
             if isinstance(part_of, Node):

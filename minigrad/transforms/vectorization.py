@@ -19,11 +19,12 @@ from minigrad.autograd.dtypes import to_array
 from minigrad.autograd.engine import alias, call_hook, watched
 from minigrad.autograd.events import effect, only_reads, undecorated
 from minigrad.autograd.hooks import add_hook
-from minigrad.autograd.mode import changed, state
+from minigrad.autograd.mode import changed, located, state
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Variable, clock
 from minigrad.autograd.primitives import registry
 from minigrad.autograd.scope import LOOP, Frame, FunctionCall
+from minigrad.random import drawing_from, repeated
 from minigrad.support import tree
 from minigrad.support.checks import check_choice, check_function, check_size
 from minigrad.support.random_state import DRAWS
@@ -32,6 +33,7 @@ from minigrad.transforms.batching import (
     RULES,
     Batch,
     CannotMap,
+    Keys,
     Samples,
     broadcast,
     looped,
@@ -40,6 +42,7 @@ from minigrad.transforms.batching import (
     static,
     whole,
 )
+from minigrad.transforms.checkpointing import rewind
 from minigrad.transforms.custom_function import Application
 from minigrad.transforms.evaluation import has_history
 from minigrad.transforms.sample_trace import SampleTrace
@@ -75,8 +78,8 @@ def vmap(
 
     Raises:
         CannotMap: Python reads what differs from sample to sample, a result has another shape for
-            each, a random number is drawn, or a tensor from outside is written, frozen, thawed or
-            given a hook. It is a NotImplementedError.
+            each, a random number is drawn and `randomness` is "error", or a tensor from outside is
+            written, frozen, thawed or given a hook. It is a NotImplementedError.
         TypeError: An argument is not mapped and not a tensor, or a result is not a tensor.
         ValueError: The dims are not of one length, no argument is mapped, or `chunk_size` is below
             1.
@@ -107,12 +110,16 @@ def vmap(
         leaves = [_argument(*leaf) for leaf in (*spread(args, dims, "args"), *named)]
         size = _common_size(leaves)
         step = chunk_size or max(size, 1)
+        starts = range(0, max(size, 1), step)
+        again = repeated() if randomness == "same" and len(starts) > 1 else None
         results = []
-        for start in range(0, max(size, 1), step):
+        for start in starts:
             run = _MappedCall(min(step, size - start), randomness)
             given = [run.given(_window(leaf, start, start + step)) for _, leaf in leaves]
             every = rebuilt((args, kwargs), iter(given))
-            results.append(run.of_all(*run.of_one(func, *every), out_dims))
+            last = start == starts[-1]
+            with drawing_from(None if again is None or last else repeated(again)):
+                results.append(run.of_all(*run.of_one(func, *every), out_dims))
         like, found = results[0]
         if len(results) > 1:
             axes = [axis for _, _, axis in spread(like, out_dims, "the result")]
@@ -184,7 +191,7 @@ class _MappedCall(SampleTrace):
     """One call of a mapped function: a run of one sample, which is traced, and then of all."""
 
     def __init__(self, size: int, randomness: Randomness) -> None:
-        super().__init__()
+        super().__init__(randomness == "different")
         self._size, self._empty, self._randomness = max(size, 1), not size, randomness
         now = state.get()
         self._around, self._recording = now.frame, now.recording
@@ -195,9 +202,14 @@ class _MappedCall(SampleTrace):
     def of_one(
         self, function: Callable[..., Any], args: Any, kwargs: dict[str, Any]
     ) -> tuple[Any, list[Any]]:
-        """Run the function on the first sample: its result, and the values in it."""
+        """Run the function on the first sample: its result, and the values in it.
+
+        Random numbers are drawn again for all samples, so this run draws from a copy.
+        """
         frame = FunctionCall("vmap", next(clock), self._around, self._size)
-        with changed(observers=(self,), sampled=True, frame=frame):
+        with changed(observers=()):
+            own = None if self._randomness == "error" else repeated()
+        with drawing_from(own), changed(observers=(self,), sampled=True, frame=frame):
             result = function(*args, **kwargs)
         self.refuse_lost_changes()
         return result, [self._result(*leaf) for leaf in flatten(result, "the result")]
@@ -266,13 +278,10 @@ class _MappedCall(SampleTrace):
         values = [tree.mapped(self._found, step.arguments.get(name, default), Value)
                   for name, default in zip(op.params, op.defaults, strict=True)]  # fmt: skip
         values = [*values[: op.arrays], *map(static, values[op.arrays :])]
-        batch = Batch(op, self._size, step.outputs, self._randomness == "same")
+        batch = Batch(op, self._size, step.outputs)
         mapped = next(tree.leaves(values, Samples), None) is not None
         self._enter(step.frame if mapped else self._around, step.grad_mode)
-        if mapped or (op.random_keys and not batch.same):
-            found, mapped = self._of_samples(batch, values), True
-        else:
-            found = batch.run(*values)
+        found = self._of_samples(batch, values) if mapped else batch.run(*values)
         results = found if isinstance(found, (tuple, list)) else [found]
         self._store(step, [Samples(one) if mapped else one for one in results])
 
@@ -282,7 +291,7 @@ class _MappedCall(SampleTrace):
         found = RULES[op](batch, *values) if op in RULES else NotImplemented
         if found is not NotImplemented:
             return found
-        if op.decomposition is not None:
+        if op.decomposition is not None and next(tree.leaves(values, Keys), None) is None:
             axes = [0 if isinstance(value, Samples) else None for value in values]
             given = [value.tensor if isinstance(value, Samples) else value for value in values]
             given = [wrap(value) if isinstance(value, np.ndarray) else value for value in given]
@@ -378,6 +387,14 @@ class _MappedCall(SampleTrace):
         """A random number, or something that a mapped function may not do."""
         if step.inside is not None and step.inside.phase == "effect":
             return  # a part of one that is done below
+        if step.function in DRAWS:
+            self._draw(step)
+            return
+        if step.function is undecorated(rewind):
+            raise CannotMap(
+                f"vmap: a checkpoint draws from a generator of its own, at {step.line}: let it "
+                f"draw from that of minigrad"
+            )
         name = getattr(step.function, "__name__", "a function")
         if any(isinstance(self.every.get(value), Samples) for value in step.reads):
             if step.function is undecorated(call_hook) or self.adds_within(step):
@@ -389,33 +406,48 @@ class _MappedCall(SampleTrace):
                 f"vmap: {name} changes what lives longer than the call, and differs from sample "
                 f"to sample, at {step.line}: return the values, as autograd.grad does"
             )
-        if step.function not in DRAWS:
-            return  # what it does is the same for all samples
-        if self._randomness == "error":
-            raise CannotMap(
-                f"vmap: the function calls {name}, at {step.line}; say with randomness= whether "
-                f'random numbers are "different" for each sample or the "same"'
-            )
-        if not step.outputs:
-            if self._randomness == "different":
-                raise CannotMap(
-                    f"vmap: random numbers of {name} cannot be different for each sample, at "
-                    f"{step.line}: draw them before, and map over them"
-                )
-            return
-        first = step.outputs[0]
-        assert first is not None
-        if self._randomness == "same" or not isinstance(first.array, np.ndarray):
-            self._store(step, self._called(step, 1))
-        else:
-            self._store(step, [Samples(ops.stack(self._called(step, self._size)))])
 
-    def _called(self, step: Step, samples: int) -> list[Any]:
-        """Call the function of an effect for the first samples."""
+    def _draw(self, step: Step) -> None:
+        """Draw random numbers, or keys: for each sample, or the same for all."""
+        kind, different = DRAWS[step.function], self._randomness == "different"
+        if kind == "copy":  # a checkpoint runs again
+            self._store(step, self._called(step, 1))
+            return
+        if self._randomness == "error":
+            frame = step.frame if isinstance(step.frame, FunctionCall) else None
+            drawing = frame.name if frame and not frame.samples else _SAID.get(step.what, step.what)
+            message = (
+                f"vmap: {drawing} draws random numbers, at {step.line}: say whether they are "
+                f'"different" for each sample or the "same", vmap(..., randomness="different")'
+            )
+            raise CannotMap(located(message, step.scope))
+        if kind == "generator":
+            raise CannotMap(
+                f"vmap: the function takes the generator itself, at {step.line}, from which Python "
+                f"draws once: use minigrad.rand, randn ..., or draw before and map over the numbers"
+            )
+        differs = any(isinstance(self.every.get(value), Samples) for value in step.reads)
+        with drawing_from(None if step.stream is None else self._found(step.stream)):
+            if not different and not differs:
+                self._store(step, self._called(step, 1))
+                return
+            drawn = self._called(step, self._size, again=not different)
+        self._store(step, [Keys(drawn) if kind == "key" else Samples(ops.stack(drawn))])
+
+    def _called(self, step: Step, samples: int, again: bool = False) -> list[Any]:
+        """Call the function of an effect for the first samples; `again` with the same numbers."""
         function: Any = effect(step.function)  # type: ignore[arg-type]
-        given = tree.mapped(self._found, step.arguments, Value)
-        every = [of_sample(given, i) for i in range(samples)]
-        return [function(*named.pop("args"), **named) for named in every]
+        given, found = tree.mapped(self._found, step.arguments, Value), []
+        for i in range(samples):
+            named = of_sample(given, i)
+            if again and i + 1 < samples:
+                named["generator"] = repeated(named.get("generator"))
+            found.append(function(*named.pop("args"), **named))
+        return found
+
+
+_SAID = {"key": "dropout", "drawn": "the function", "generator": "random.generator()"}
+"""What draws, in the words of a message, where no function with a frame does."""
 
 
 def _needed(

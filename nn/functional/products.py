@@ -10,7 +10,6 @@ from minigrad import ops, random
 from minigrad.autograd.errors import refuse_shapes, type_error
 from minigrad.linalg import vector_norm
 from minigrad.nn.functional.framing import framed
-from minigrad.ops._numerics import values_of
 from minigrad.ops.casting import floating
 from minigrad.support.checks import check_number
 from minigrad.tensors import functions
@@ -233,11 +232,11 @@ def gumbel_softmax(
     """
     check_number("gumbel_softmax", "tau", tau, above=0.0)
     del eps  # PyTorch has it and does not use it
-    noise = random.generator().gumbel(size=logits.shape)
-    soft = ops.softmax((logits + noise.astype(logits.dtype)) / tau, dim)
-    if not hard:
+    noise = random.drawn("gumbel", logits.shape, logits.dtype)
+    soft = ops.softmax((logits + noise) / tau, dim)
+    if not hard or soft.numel() < 2:  # a single class has weight 1
         return soft
-    chosen = np.zeros(soft.shape, soft.dtype)
-    if chosen.size:
-        np.put_along_axis(chosen, values_of(soft).argmax(dim, keepdims=True), 1, dim)
-    return soft - soft.detach() + chosen
+    best = ops.argmax(soft, dim, True)
+    after = soft.ndim - 1 - dim % soft.ndim
+    places = np.arange(soft.shape[dim]).reshape(-1, *(1,) * after)
+    return soft - soft.detach() + ops.astype(best == places, soft.dtype)

@@ -9,11 +9,9 @@ import numpy as np
 
 from minigrad import ops, random
 from minigrad.autograd.errors import refuse_shapes
-from minigrad.autograd.events import effect
 from minigrad.autograd.mode import located
 from minigrad.nn.functional.activation import SELU_ALPHA, SELU_SCALE
 from minigrad.nn.functional.framing import framed
-from minigrad.ops.random_masks import dropout_factor
 from minigrad.support.checks import check_flag, check_probability
 from minigrad.tensors.inplace import overwritten
 from minigrad.tensors.tensor import Tensor
@@ -70,7 +68,7 @@ def alpha_dropout(
         return input * 0.0
     low = -SELU_SCALE * SELU_ALPHA
     scale = ((1 - p) * (1 + p * low * low)) ** -0.5
-    kept = _kept_places(random.key(), input.shape, input.ndim, p)
+    kept = _kept_places(input, input.ndim, p)
     return (ops.where(kept, input, low) - low * p) * scale
 
 
@@ -161,12 +159,11 @@ def _channel_dropout(
 
 def _dropped(x: Tensor, leading: int, p: float, scale: bool = True) -> Tensor:
     """Zero everything at some places of the leading axes."""
-    kept = _kept_places(random.key(), x.shape[:leading], x.ndim, p)
+    kept = _kept_places(x, leading, p)
     return ops.where(kept, x * (1 / (1 - p)) if scale and p < 1 else x, 0.0)
 
 
-@effect
-def _kept_places(key: int, shape: tuple[int, ...], ndim: int, p: float) -> np.ndarray:
-    """True at the places of the leading axes that a random key keeps."""
-    kept: np.ndarray = dropout_factor(key, shape, p, np.float32) != 0
-    return kept.reshape((*shape, *(1,) * (ndim - len(shape))))
+def _kept_places(x: Tensor, leading: int, p: float) -> Tensor:
+    """True at the places of the leading axes that dropout keeps, with axes of length 1 behind."""
+    kept = ops.dropout(np.ones(x.shape[:leading], np.float32), p, random.key()) != 0
+    return ops.reshape(kept, (*kept.shape, *(1,) * (x.ndim - leading)))

@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from minigrad import ops
+from minigrad.autograd.errors import type_error
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.registry import join, walk
 from minigrad.support.random_state import register_snapshot
@@ -50,6 +51,7 @@ def functional_call(
 
     Raises:
         RuntimeError: With `strict`, one is not given.
+        TypeError: `kwargs` is not a dict, such as a second positional argument.
         ValueError: A path is unknown, a tensor is given under two paths, or a shape differs.
 
     Example:
@@ -59,6 +61,12 @@ def functional_call(
         >>> func.functional_call(linear, {"weight": weight, "bias": bias}, ones(2))
         tensor([3.5000])
     """
+    if kwargs is not None and not isinstance(kwargs, Mapping):
+        raise type_error(
+            f"functional_call: kwargs must be a dict of keyword arguments, got "
+            f"{type(kwargs).__name__}; several positional arguments are one tuple: "
+            f"functional_call(module, parameters, (x, mask))"
+        )
     several: Any = parameter_and_buffer_dicts
     tensors: dict[str, Any] = {}
     for each in (several,) if isinstance(several, Mapping) else several:

@@ -72,7 +72,7 @@ def beyond_our_reach(frame: FrameType, event: str) -> bool:
 def test_an_interrupt_changes_no_state(call: Callable[[], Any]) -> None:
     def now() -> tuple[Any, ...]:
         return (
-            mode.state.get(), minigrad.random._repeating.get(), np.geterr(),
+            mode.state.get(), minigrad.random.repeating.get(), np.geterr(),
             [module.training for module in MODEL.modules()],
             [(name, id(p)) for name, p in MODEL.named_parameters()],
         )  # fmt: skip

@@ -164,7 +164,7 @@ class TestPlayer:
     def test_to_the_end_by_keyboard(self, open_page: Open) -> None:
         graph = perceptron()
         page = open_page(graph)
-        start, end = "before the first of 4 steps", "step 4 of 4: linear"
+        start, end = "forward pass done; the backward pass begins (4 steps)", "step 4 of 4: linear"
         expect_status(page, start)
         expect(page.locator("#stage .lit")).to_have_count(0)
         for at, step in enumerate(graph.steps):
@@ -362,8 +362,12 @@ class TestAddress:
     )
     def test_nonsense_does_no_harm(self, open_page: Open, address: str) -> None:
         page = open_page(perceptron(), address)
-        starts = "before the first of 4 steps", "step 4 of 4: linear", "forward 0 of 4"
-        expect_status(page, re.compile(f"^({'|'.join(starts)})$"))
+        starts = (
+            "forward pass done; the backward pass begins (4 steps)",
+            "step 4 of 4: linear",
+            "forward 0 of 4",
+        )
+        expect_status(page, re.compile(f"^({'|'.join(map(re.escape, starts))})$"))
 
 
 @pytest.mark.slow
@@ -435,7 +439,7 @@ class TestAccess:
         for name in ("step", "box", "list", "guide"):
             press(page, "ArrowRight")
             expect(page.locator("[role=tabpanel]:visible")).to_have_id(name)
-        expect_status(page, "before the first of 4 steps")
+        expect_status(page, "forward pass done; the backward pass begins (4 steps)")
 
     def test_the_list_leads_to_the_boxes(self, page: Any) -> None:
         page.get_by_role("tab", name="List").click()

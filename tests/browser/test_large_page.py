@@ -57,7 +57,7 @@ def test_only_what_is_in_view_is_drawn(page: Any) -> None:
     expect_few(page)
     for key, at in (("End", OPS + 1), ("ArrowLeft", OPS), ("Home", 0), ("ArrowRight", 1)):
         press(page, key)
-        words = f"step {at} of" if at else "before the first of"
+        words = f"step {at} of" if at else "the backward pass begins"
         expect(page.locator("#status")).to_contain_text(words)
         expect_few(page)
         assert page.locator("#stage .gradient").count() < DRAWN

@@ -214,7 +214,7 @@ class TestForward:
             expect(page.locator("#step section").first.locator("li")).to_have_count(len(reads))
         expect(page.locator("#stage .flows")).to_have_count(1)
         press(page, "ArrowRight")
-        expect_status(page, "before the first of 4 steps")
+        expect_status(page, "forward pass done; the backward pass begins (4 steps)")
         expect(page.locator("#stage .later, #stage .computes, #stage .flows")).to_have_count(0)
         press(page, "ArrowRight")
         expect_status(page, "step 1 of 4: sum")
@@ -232,7 +232,7 @@ class TestForward:
         expect(page.locator("#step")).to_contain_text("5 tensors")
         expect(page.get_by_role("button", name="To the beginning")).to_be_disabled()
         press(page, "End")
-        expect_status(page, re.compile("^before the first"))
+        expect_status(page, re.compile("^forward pass done"))
         press(page, "f")
         expect_status(page, "forward 0 of 4")
         page.locator("#slider").fill("-1")
@@ -241,7 +241,7 @@ class TestForward:
     def test_without_a_backward_pass(self, open_page: Open) -> None:
         with minigrad.no_grad():
             page = open_page(explored(nn.ReLU(), minigrad.ones(3)))
-        expect_status(page, "no backward pass")
+        expect_status(page, "forward pass done; no backward pass")
         press(page, "ArrowLeft")
         expect_status(page, "forward 1 of 1: relu")
 

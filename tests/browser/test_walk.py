@@ -24,7 +24,7 @@ ATTENTION = [
     ("weighted sum over all heads", "box", "out_proj", "72 parameters"),
     ("The product ḡᵀx is this sum", "step", "linear", "Why a transpose?"),
     ("Section 2 of every step lists it", "step", "matmul", "as one op, it keeps 1.3 KiB"),
-    ("else by 1/(1 − p)", "step", "multiply", "a is the output of attention.softmax, b is b"),
+    ("the others by 1/(1 − p)", "step", "dropout", "x is the output of attention.softmax"),
     ("the row sum of ḡ ⊙ y", "step", "softmax", "g - spread_total(g * out, axis)"),
     ("True and False cannot change a little", "step", "where", "condition is attn_mask"),
     ("the rule for `a` multiplies ḡ by `b`", "step", "matmul",

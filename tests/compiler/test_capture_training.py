@@ -324,6 +324,19 @@ def test_frozen_parameters_and_groups() -> None:
     check(owning(owners, step), DATA)
 
 
+def test_random_augmentation() -> None:
+    def loss(m: Any, x: Any, y: Any) -> Any:
+        noise = minigrad.random.normal(0.0, 0.1, x.shape)
+        keep = minigrad.random.bernoulli(minigrad.full((4, 1), 0.7))
+        order = minigrad.random.permutation(len(x))
+        x = (x * keep + noise.astype(x.dtype)) * minigrad.random.uniform(0.9, 1.1)
+        hidden = F.dropout1d(m[0](x[order])[..., None])[..., 0] + minigrad.empty(6).cauchy_()
+        logits = m[1:](hidden) + F.gumbel_softmax(m(x), hard=True)
+        return F.cross_entropy(logits, y[order]) + minigrad.rand(1).sum() * 0
+
+    check(trained(mlp, loss), DATA)
+
+
 def test_ops_with_several_outputs_and_parts() -> None:
     def owners() -> Any:
         v = np.linspace(0, 1, 12).reshape(3, 4)

@@ -77,7 +77,7 @@ def test_its_cells_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
                 same = Checker().check_output(example.want, got + "\n" * (got != ""), FLAGS)
                 assert same, f"{cell['id']}: {example.source}\nsays {want}\nshows {got}"
                 pictures += want.startswith("<svg")
-    assert pictures == 20
+    assert pictures == 21
 
 
 def test_the_cells_of_exercises_check() -> None:

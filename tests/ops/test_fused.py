@@ -317,6 +317,13 @@ def test_causal_is_the_triangle_top_left_aligned() -> None:
         np.testing.assert_allclose(one.numpy()[0], v[0])
 
 
+def test_heads_of_values_alone_have_dropout_of_their_own() -> None:
+    one, three = np.cos(np.arange(12.0)).reshape(1, 4, 3), np.sin(np.arange(36.0)).reshape(3, 4, 3)
+    given: Any = {"query": one, "key": one, "value": three, "dropout": 0.5, "dropout_key": 1}
+    parts = ops.attention.op.decomposition(**given)
+    np.testing.assert_allclose(ops.attention(**given).numpy(), np.asarray(parts), rtol=1e-6)
+
+
 def test_attention_dropout_by_key() -> None:
     arrays = qkv(2)
     one = ops.attention(**arrays, dropout=0.5, dropout_key=1).numpy()

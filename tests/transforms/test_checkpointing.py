@@ -288,6 +288,16 @@ def test_threads_repeat_their_own_dropout() -> None:
     np.testing.assert_array_equal(found, expected)
 
 
+def test_a_generator_of_ones_own_draws_again_what_it_drew() -> None:
+    own = minigrad.Generator().manual_seed(0)
+    x = minigrad.ones(5, requires_grad=True)
+    out = checkpoint(lambda x: x * minigrad.rand(5, generator=own) * x, x)
+    after = own.get_state()
+    (found,) = gradients(out.sum(), x)
+    assert minigrad.equal(found, 2 * out.detach())
+    assert own.get_state() == after
+
+
 def test_what_it_keeps_stands_in_the_order_of_reading() -> None:
     """The same in each run, so that a drawing of it is the same."""
     layers = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))

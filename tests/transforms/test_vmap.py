@@ -15,8 +15,11 @@ from op_samples import CASES, OURS, Case
 import minigrad
 import minigrad.nn.functional as F
 from minigrad import nn, ops, viz, vmap
+from minigrad.autograd import Observer, checkpoint
 from minigrad.autograd import grad as gradient_of
+from minigrad.autograd.primitives import registry
 from minigrad.func import functional_call, grad, hessian, hvp, jacrev, jvp, stack_module_state, vjp
+from minigrad.ops._numerics import within_rule
 from minigrad.transforms.batching import CannotMap
 
 SAMPLES = 3
@@ -138,7 +141,7 @@ def test_an_op_without_a_rule_is_a_loop_over_the_samples() -> None:
     told = r"unique: the shape of its result depends on the values: \(1,\) .* \(2,\) for sample 1"
     with pytest.raises(CannotMap, match=told):
         vmap(minigrad.unique)(minigrad.tensor([[1, 1], [1, 2]]))
-    with pytest.raises(CannotMap, match="does more than give a result"):
+    with pytest.raises(CannotMap, match="all_reduce does more than give a result"):
         vmap(minigrad.distributed.all_reduce)(minigrad.ones(2, 3))
 
 
@@ -380,7 +383,7 @@ def test_axes_and_structures() -> None:
     assert vmap(lambda x: x @ x)(minigrad.zeros(0, 2, 2)).shape == (0, 2, 2)
 
 
-ONES = minigrad.ones(2)
+ONES, OWN = minigrad.ones(2), minigrad.Generator()
 MISTAKES: dict[str, tuple[Callable[..., Any], str]] = {
     "no function": (lambda: vmap(3), "a function expected, got int"),
     "lengths": (lambda: vmap(lambda a, b: a)(ONES, minigrad.ones(3)),
@@ -402,7 +405,19 @@ MISTAKES: dict[str, tuple[Callable[..., Any], str]] = {
         a, 0, minigrad.tensor([0]), a, "amax").sum()))(minigrad.ones(2, 3)),
         "the derivative of scatter_extreme decides by values that differ"),
     "random": (lambda: vmap(lambda a: a + minigrad.rand(1))(ONES),
-               "the function calls rand, at .*; say with randomness="),
+               "rand draws random numbers, at .*: say whether they are"),
+    "dropout": (lambda: vmap(lambda a: F.dropout(a))(ONES), "vmap: dropout draws random numbers"),
+    "channels": (lambda: vmap(F.dropout1d)(minigrad.ones(2, 3, 4)), "dropout1d draws random"),
+    "in a layer": (lambda: vmap(nn.Sequential(nn.Dropout()))(ONES), r"dropout draws .*\[in 0\]"),
+    "generator": (lambda: vmap(lambda a: a + minigrad.random.generator().random(),
+                               randomness="same")(ONES),
+                  "takes the generator itself, at .*: use minigrad.rand"),
+    "branch on a draw": (lambda: vmap(lambda a: a if bool(minigrad.rand(()) > 2) else -a,
+                                      randomness="different")(ONES),
+                         r"bool\(\) reads what differs"),
+    "rewound": (lambda: vmap(grad(lambda a: checkpoint(
+        lambda a: a * minigrad.rand((), generator=OWN), a)), randomness="same")(ONES),
+        "a checkpoint draws from a generator of its own"),
     "randomness": (lambda: vmap(abs, randomness="some"), "randomness must be"),
 }  # fmt: skip
 
@@ -432,12 +447,99 @@ def test_writes() -> None:
         vmap(lambda x: ((x * w).sum().backward(), x)[1])(minigrad.ones(2, 3))
 
 
-def test_random_numbers() -> None:
-    x = minigrad.ones(5, 4)
-    for draw in (lambda x: x + minigrad.rand(4), lambda x: F.dropout(x, 0.5)):
-        minigrad.random.seed(0)
-        assert len({tuple(row) for row in vmap(draw, randomness="same")(x).tolist()}) == 1
-        assert len({tuple(row) for row in vmap(draw, randomness="different")(x).tolist()}) > 1
+EQUAL = minigrad.tensor(np.broadcast_to(np.float32(draws(16, 20)), (64, 16, 20)))
+LAYER = nn.TransformerEncoderLayer(20, 2, 8, dropout=0.5)
+RANDOM: dict[str, Callable[[Any], Any]] = {
+    "dropout": lambda x: F.dropout(x),
+    "alpha_dropout": lambda x: F.alpha_dropout(x, training=True),
+    "dropout1d": lambda x: F.dropout1d(x),
+    "dropout2d": lambda x: F.dropout2d(x[:, :, None, None]),
+    "drop_path": lambda x: F.drop_path(x, 0.5),
+    "gumbel_softmax": lambda x: x * F.gumbel_softmax(x),
+    "gumbel_softmax hard": lambda x: x * F.gumbel_softmax(x, hard=True, dim=0),
+    "rrelu": lambda x: F.rrelu(x, training=True),
+    "attention": lambda x: F.scaled_dot_product_attention(x, x, x, dropout_p=0.5),
+    "attention to the same": lambda x: F.scaled_dot_product_attention(
+        x, EQUAL[0] * 0.5, EQUAL[0], dropout_p=0.5),
+    "attention of the same": lambda x: F.scaled_dot_product_attention(
+        EQUAL[0], EQUAL[0], x[None], dropout_p=0.5),
+    "attention with weights": lambda x: F.scaled_dot_product_attention(
+        x, x, x, dropout_p=0.5, output_weight=True)[0],
+    "a layer": lambda x: LAYER(x[None]),
+    "checkpoint": lambda x: checkpoint(lambda x: F.dropout(x) * x, x),
+    "key": lambda x: of_keys(x, minigrad.random.key()),
+    "vmap": lambda x: vmap(lambda row: F.dropout(row), randomness="different")(x),
+    "vmap in parts": lambda x: vmap(
+        lambda row: F.dropout(row), randomness="same", chunk_size=3)(x),
+    "rand": lambda x: x * minigrad.rand_like(x),
+    "normal": lambda x: x * minigrad.normal(x, 1.0),
+    "bernoulli": lambda x: x * minigrad.bernoulli(minigrad.sigmoid(x)),
+    "multinomial": lambda x: x * minigrad.multinomial(x.abs(), 20),
+    "bernoulli_": lambda x: x * minigrad.empty(16, 20).bernoulli_(0.5),
+    "cauchy_": lambda x: x * minigrad.empty(16, 20).cauchy_(),
+    "Gamma": lambda x: x * minigrad.distributions.Gamma(minigrad.ones(16, 20), 1.0).sample(),
+}  # fmt: skip
+"""Everything that draws: functions, layers, fills, distributions."""
+
+
+@minigrad.autograd.primitive(arrays=1, random_keys=("key",))
+def of_keys(x: Any, key: int) -> Any:
+    return x * np.random.default_rng(key).random(x.shape, x.dtype)
+
+
+of_keys.defvjp(x=lambda g, key: within_rule(of_keys, g, key))
+
+
+class Opened(Observer):
+    """Fused ops that draw run as the ops of their decompositions."""
+
+    opened = tuple(op for op in registry.values() if op.random_keys and op.decomposition)
+
+
+def test_every_op_with_a_key_is_in_the_table() -> None:
+    assert {op.name for op in registry.values() if op.random_keys} <= RANDOM.keys()
+    assert [op.name for op in Opened.opened] == ["attention"]
+
+
+WAYS = [(name, way) for name in RANDOM for way in ("at once", "in parts")]
+WAYS += [(name, "opened") for name in RANDOM if "attention" in name or name == "a layer"]
+
+
+@pytest.mark.parametrize(("name", "way"), WAYS)
+def test_random_numbers(name: str, way: str) -> None:
+    """The same are those of a loop that seeds anew; different ones differ, backward as forward."""
+    chunk_size = 48 if way == "in parts" else None
+
+    def both(x: Any) -> Any:
+        value, pull = vjp(RANDOM[name], x)
+        return value, pull(minigrad.cos(minigrad.arange(320.0)).reshape(value.shape))[0]
+
+    minigrad.manual_seed(0)
+    alone = both(EQUAL[0])
+    minigrad.manual_seed(0)
+    with Opened() if way == "opened" else contextlib.nullcontext():
+        same = vmap(both, randomness="same", chunk_size=chunk_size)(EQUAL)
+        different = vmap(both, randomness="different", chunk_size=chunk_size)(EQUAL)
+    for every, one in zip(same, alone, strict=True):
+        np.testing.assert_allclose(every.numpy(), [one.numpy()] * 64, rtol=1e-4, atol=1e-5)
+    for found in different:
+        assert len({sample.tobytes() for sample in found.numpy()}) > 60
+
+
+@pytest.mark.parametrize("name", ["dropout", "attention of the same", "drop_path", "vmap", "key"])
+def test_a_derivative_has_the_random_numbers_of_its_forward_pass(name: str) -> None:
+    def both(x: Any) -> Any:
+        value, pull = vjp(lambda x: RANDOM[name](x).sum(), x)
+        return value, (x * pull(minigrad.ones(()))[0]).sum()  # equal for a linear function
+
+    x = minigrad.randn(64, 16, 20)
+    value, same = vmap(both, randomness="different")(x)
+    np.testing.assert_allclose(value.numpy(), same.numpy(), rtol=1e-4, atol=1e-4)
+
+
+def test_a_key_from_outside_is_the_same_for_all() -> None:
+    found = vmap(lambda x: ops.dropout(x, 0.5, 7))(EQUAL).numpy()
+    np.testing.assert_array_equal(found, [ops.dropout(EQUAL[0], 0.5, 7).numpy()] * 64)
 
 
 def test_no_warning_of_an_intermediate_value() -> None:

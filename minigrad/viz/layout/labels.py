@@ -31,6 +31,9 @@ SIDE, END = 10, 6
 LONGEST = 36
 """Longer texts lose their middle; the whole of them is in the tooltip."""
 
+FEW = 4
+"""So many values of a constant are written instead of its name, that of an argument."""
+
 COMMUTATIVE = frozenset({"add", "multiply", "maximum", "minimum"})
 """Ops whose operands need no names."""
 
@@ -62,7 +65,7 @@ def contents(diagram: Diagram, nodes: Iterable[Node]) -> dict[str, Content]:
     `nodes` are the items behind the boxes: nodes of the diagram, or closed groups.
     """
     groups = {group.id: group for group in diagram.groups}
-    named = named_operands(diagram)
+    named, arguments = named_operands(diagram), {(e.source, e.name) for e in diagram.edges}
     gradients = final_gradients(diagram.steps)
     found = {}
     for node in nodes:
@@ -72,6 +75,8 @@ def contents(diagram: Diagram, nodes: Iterable[Node]) -> dict[str, Content]:
         number = Line(scalar_text(node, gradients.get(node.id)), "data")
         first, *rest = _headings(node, groups.get(node.group or ""), groups.get(node.id))
         rest = [number] if number.text and node.kind != "op" else rest
+        if node.kind == "constant" and (node.id, node.label) in arguments:
+            first, rest = _constant(node, first), [line for line in rest if line is not number]
         lower += [number] * (bool(number.text) and node.kind == "op")
         found[node.id] = Content(
             GLYPHS.get(node.kind, ""), (first, *rest, *lower), named.get(node.id, {})
@@ -104,6 +109,14 @@ def _headings(node: Node, around: Group | None, own: Group | None) -> list[Line]
     if node.kind == "constant":
         return [Line(name, "small"), *[shape] * bool(node.shape)]
     return [Line(name, "bold"), shape]
+
+
+def _constant(node: Node, name: Line) -> Line:
+    """The values of a constant, which has no name but that of an argument, if they are few."""
+    known = node.value.values if node.value is not None else None
+    if not known or len(known) > FEW or node.dtype == "bool":
+        return name
+    return Line(shorten(", ".join(map(number_text, known))), "small")
 
 
 def title_of(group: Group) -> tuple[Line, Line, Line]:

@@ -166,9 +166,12 @@ def _guide(diagram: Diagram, start: str) -> str:
         for sample, name in legend_entries(boxes, bool(residuals(diagram)))
     )
     begins = f"It begins at {start}." if diagram.steps else start
-    button = '<button class="primary" data-move="on">Take the first step →</button>'
-    first = button if diagram.steps else ""
-    fields = {"legend": samples, "start": _text(begins), "first": first}
+    done = (
+        f"The forward pass is done: {counted(diagram.counts()['op'], 'op')} ran, from the top down."
+    )
+    button = '<p><button class="primary" data-move="on">Take the first step →</button></p>'
+    now = f"<p>{done} The backward pass begins.</p>{button}" if diagram.steps else f"<p>{done}</p>"
+    fields = {"legend": samples, "start": _text(begins), "now": now}
     return re.sub(r"\{(\w+)\}", lambda match: fields[match[1]], static("guide.html"))
 
 

@@ -116,6 +116,7 @@ def read(
                 inputs = [n for one, n in integers if np.array_equal(one.ravel(), array.ravel())]
                 kind: Kind = "input" if inputs else "constant"
                 constant = new_entry(kind, (*inputs, name)[0], array, frame)
+                constant.change(value=summary(array))
                 constants[id(array)] = entries[constant] = constant
             entry.read(constant, slot, name, array)
         for source, slot, name in edges_of(record):

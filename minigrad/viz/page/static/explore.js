@@ -208,7 +208,8 @@ function showPanel() {
 
 function showPlayer() {
   const { step } = state;
-  const between = total ? `before the first of ${count(total, "step")}` : "no backward pass";
+  const begins = `forward pass done; the backward pass begins (${count(total, "step")})`;
+  const between = total ? begins : "forward pass done; no backward pass";
   const op = nodeAt(step) && data.box(nodeAt(step)).label;
   let words = step ? `step ${step} of ${total}: ${op}` : between;
   if (step < 0) words = `forward ${ranAt(step)} of ${data.forward.length}${op ? `: ${op}` : ""}`;
