@@ -564,7 +564,8 @@ def of_onnx(fact: Fact) -> None:
 
 def reaches(graph: viz.Graph, label: str) -> bool:
     """Whether recorded ops lead from a leaf to the output."""
-    reached = {node.id for node in graph.nodes if node.label == label and node.kind != "op"}
+    leaves = [node for node in graph.nodes if node.kind != "op" and node.recorded]
+    reached = {node.id for node in leaves if node.label == label}
     for node in graph.nodes:
         goes = node.recorded if node.kind == "op" else node.kind == "output"
         sources = {edge.source for edge in graph.edges if edge.target == node.id}
@@ -606,7 +607,7 @@ def of_explore(fact: Fact) -> None:
     found = final_gradients(last if truth.of_x is not None or truth.of_w is not None else [])
     for label, wanted in (("x", truth.of_x), ("w", truth.of_w)):
         names = (label, "parameter") if label == "w" else (label,)  # frozen, it is not named
-        boxes = [node for node in graph.nodes if node.label in names]
+        boxes = [node for node in graph.nodes if node.label in names and node.recorded]
         sent = [found[node.id].entries() for node in boxes if node.id in found]
         if wanted is None:
             assert not sent

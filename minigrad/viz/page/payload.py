@@ -23,7 +23,7 @@ from minigrad.viz.record.steps import SMALL, Step, Summary
 from minigrad.viz.record.tracing import fused_ops
 
 UNREAD: dict[type, tuple[str, ...]] = {
-    Node: ("primitive", "grads", "again", "cause"),
+    Node: ("primitive", "grads", "cause"),
     Group: (),
     Edge: ("output",),
     Step: (),

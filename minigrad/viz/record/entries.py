@@ -45,6 +45,7 @@ class Entry:
     frame: Frame | None = None  # the call that it was made in, of a module or of a function
     leaf: Leaf | None = None  # the leaf of a tensor that requires a gradient
     inputs: list[Input] = field(default_factory=list)  # what an op read
+    first: Entry | None = None  # of a tensor that is drawn again: its first entry
 
     @property
     def scope(self) -> Scope | None:
@@ -75,9 +76,14 @@ def new_entry(
 def leaf_entry(leaf: Leaf) -> Entry:
     """Make an entry of a leaf that requires a gradient."""
     entry = new_entry("input", "", leaf)
-    entry.change(cause="")
+    entry.change(cause="frozen" if is_frozen(leaf) else "")
     entry.leaf = leaf
     return entry
+
+
+def is_frozen(leaf: Leaf) -> bool:
+    """Whether the tensor of a leaf requires no gradient any more: a pass drops what it gets."""
+    return leaf.tensor is not None and leaf.tensor._node is None
 
 
 def edges_of(node: Node) -> list[tuple[Edge, int, str]]:

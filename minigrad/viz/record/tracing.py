@@ -36,12 +36,13 @@ from minigrad.viz.record.entries import (
     Entry,
     argument_notes,
     edges_of,
+    is_frozen,
     new_entry,
     note_kept,
     saved_by,
 )
 from minigrad.viz.record.graph import Graph
-from minigrad.viz.record.lookup import Lookup, array_arguments, place_of
+from minigrad.viz.record.lookup import GRADIENT, Lookup, array_arguments, place_of
 from minigrad.viz.record.model import Cause
 from minigrad.viz.record.selection import Choice, limited
 from minigrad.viz.record.steps import Part, Step, norm, number_arrivals, summary
@@ -190,6 +191,8 @@ class Trace(Lookup):
             if call is not None and slot in sources:
                 check = rerun.checked(call, slot, cotangents, array)
             target = sources.get(slot) or self._behind(edge)
+            if target.leaf is not None:
+                target.change(cause="frozen" if is_frozen(target.leaf) else "")
             self._errors[target] = math.hypot(self._errors.get(target, 0.0), error)
             found.append((target, Part(
                 "", slot, name, summary(array, error, whole),
@@ -254,7 +257,7 @@ class Trace(Lookup):
                     self._mark(self._entry_of[value], f"in the backward pass of {step.what}")
         for value in leaves(step.arguments.get("g"), Value):
             if value in self._entry_of and self._entry_of[value].box.kind == "constant":
-                self._entry_of[value].change(label="grad")
+                self._entry_of[value].change(label=GRADIENT)
         for value in step.outputs:
             if value is not None and value.step is step:
                 value.array = None
@@ -318,7 +321,7 @@ class Trace(Lookup):
         for name, value in names.items():
             self.name(value, name)
         self._name_constants()
-        self._tell_tensors()
+        self._tell_tensors({target for _, _, sent in self._pulls for target, _ in sent})
         ends = ends or self._ends()
         named = [("output" if len(ends) == 1 else f"output {i}", end) for i, end in enumerate(ends)]
         leaves = {thing._node: name for thing, name in self._names if isinstance(thing, Variable)}

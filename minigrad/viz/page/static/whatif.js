@@ -49,10 +49,13 @@ function computeAgain(all = false) {
   const dirty = new Set();
   try {
     for (const { id, place, value } of changes.values()) {
-      dirty.add(id);
       const { value: old } = data.box(id);
       const entries = entriesOf(old).with(place, value);
-      put(data.box(id), "value", summarized({ shape: old.shape, data: entries }, old));
+      const changed = summarized({ shape: old.shape, data: entries }, old);
+      for (const box of boxesOf(id)) {
+        dirty.add(box.id);
+        put(box, "value", changed);
+      }
     }
     forwardAgain(dirty, all);
     if (total) backwardAgain(dirty, all);
@@ -61,6 +64,13 @@ function computeAgain(all = false) {
     relateShares(data);
     throw error;
   }
+}
+
+/** The boxes that show a tensor while it has these numbers: it may be frozen or thawed. */
+function boxesOf(id) {
+  const { again, value } = data.box(id);
+  const first = (box) => box.again || box.id;
+  return data.nodes.filter((box) => first(box) === (again || id) && box.value?.values === value.values);
 }
 
 /** Compute the output of each op that reads a changed value. */
@@ -154,7 +164,7 @@ function inability() {
   if (ability !== null) return ability;
   const updates = ({ notes }) => notes.some((note) => note.startsWith("after "));
   if (data.nodes.some(updates)) return "tensors were written to within the run";
-  if (data.left) return `a value left the graph, and what was made of it is not known: ${data.left}`;
+  if (data.left) return data.left;
   const known = () => [
     ...data.nodes.map(({ label, value }) => [label, value]),
     ...data.steps.flatMap(({ op, parts, cotangent }) => [
@@ -239,7 +249,7 @@ function changeNothing() {
 
 /** Mark the changed values in the picture. */
 function drawChanges() {
-  const ids = new Set([...changes.values()].map(({ id }) => id));
+  const ids = new Set([...changes.values()].flatMap(({ id }) => boxesOf(id)).map(({ id }) => id));
   for (const { id, element } of inDocument("boxes"))
     element.classList.toggle("changed", ids.has(id));
 }
@@ -274,6 +284,7 @@ function leafWork(id) {
   if (!leaf || !data.forward.length) return null;
   return (place) => {
     lastChosen = { id, place };
-    return sliderView({ id, place }, entriesOf(value)[place], value.deviation || abs(value.mean));
+    const one = { id: boxesOf(id)[0].id, place };
+    return sliderView(one, entriesOf(value)[place], value.deviation || abs(value.mean));
   };
 }
