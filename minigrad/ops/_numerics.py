@@ -29,6 +29,12 @@ def formula(text: str) -> Callable[[F], F]:
     return attach
 
 
+def moves(function: F) -> F:
+    """Declare a helper of formulas that only moves entries: a page of steps computes it so."""
+    function.moves = True  # type: ignore[attr-defined]
+    return function
+
+
 @formula("x")
 def array_of(x: Any) -> Any:
     """The array of a tensor; anything else unchanged."""

@@ -26,6 +26,7 @@ from minigrad.tensors.tensor import Tensor
 from minigrad.tracing import Step, Value
 from minigrad.tracing import Trace as Record
 from minigrad.tracing.lines import user_line
+from minigrad.viz.record import rerun
 from minigrad.viz.record.entries import (
     Entry,
     is_frozen,
@@ -224,7 +225,13 @@ class Lookup(Record):
         """The entry of a value that goes on without its history, drawn where that happened."""
         if key not in self._entry_of:
             frame, line = (state.get().frame, "") if step is None else (step.frame, step.line)
-            entry = new_entry("op", "detach", like, frame, "detach", notes=notes, line=line)
+            array = like.array if isinstance(like, Value) else like
+            entry = new_entry(
+                "op", "detach", like, frame, "detach", notes=notes, line=line, primitive=DETACH,
+                given=rerun.copied(DETACH, {"x": array}),
+            )  # fmt: skip
+            if array is not None:
+                self._note(entry, array)
             entry.read(self._known(value), 0, "x", like, place_of(value))
             self._entry_of[key] = entry
             self._entries.append(entry)

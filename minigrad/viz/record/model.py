@@ -99,6 +99,8 @@ class Node:
         samples: How many of the first axes of the shape count the samples of `vmap`.
         primitive: The op itself; None for a box that is not an op, and for a user's op in a graph
             from another process.
+        given: Copies of what an op without a step computed with, by name; None for large arrays,
+            and in a graph from JSON. Of an op with steps these have it.
 
     Example:
         >>> from minigrad import ones, viz
@@ -125,6 +127,7 @@ class Node:
     freed: bool = False
     samples: int = 0
     primitive: Primitive | None = field(default=None, compare=False, repr=False)
+    given: dict[str, Any] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.primitive is None and self.kind == "op":
@@ -140,7 +143,7 @@ class Node:
 
     def __reduce__(self) -> tuple[Any, tuple[()]]:
         """Pickle without the op: it is an object of this process."""
-        names = [one.name for one in fields(self) if one.name != "primitive"]
+        names = [one.name for one in fields(self) if one.name not in UNWRITTEN]
         return partial(Node, **{name: getattr(self, name) for name in names}), ()
 
 

@@ -122,6 +122,8 @@ class Trace(Lookup):
             saved=() if call.node is None else saved_by(call.node, numbers=True),
             primitive=op,
         )  # fmt: skip
+        given = dict(zip(op.params, call.arguments, strict=True)) | {"out": call.result}
+        entry.change(given=rerun.copied(op, given))
         if self._in_hook():
             self._mark(entry, "in a hook")
         return entry
@@ -145,7 +147,7 @@ class Trace(Lookup):
             source.source
             for one in inside if one is not None
             for source in one.inputs
-            if source.source not in read and source.source.box.primitive is None
+            if source.source not in read and source.source.box.primitive in (None, DETACH)
         }  # fmt: skip
         self._entries = [one for one in self._entries if one not in gone]
         self._entry_of = {key: one for key, one in self._entry_of.items() if one not in gone}
@@ -170,6 +172,7 @@ class Trace(Lookup):
         arrays = {part.name: array for _, part, array in sent}
         given = rerun.given_to(node, self._ran.get(node), g, arrays)
         gradient = summary(cotangents[0], came, bool(self._asked))
+        entry.change(given=None)
         noted = Step("", entry.box.label, gradient, (), given, run)
         self._pulls.append((entry, noted, [(target, part) for target, part, _ in sent]))
 
