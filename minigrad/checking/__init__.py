@@ -16,6 +16,6 @@ from minigrad.checking.errors import (
 from minigrad.checking.gradient_checks import directional_derivatives, gradcheck, gradgradcheck
 
 __all__ = [
-    "GradientError", "NotDifferentiableError", "NotMeasurableError", "directional_derivatives", "gradcheck",
-    "gradgradcheck",
+    "GradientError", "NotDifferentiableError", "NotMeasurableError", "directional_derivatives",
+    "gradcheck", "gradgradcheck",
 ]  # fmt: skip

@@ -66,13 +66,13 @@ SUMS: Mapping[Any, tuple[str, bool]] = {
 """Reductions, and whether they always keep their axes."""
 
 LINEAR = frozenset({
-    IndexUpdate, float, operator.getitem, np.atleast_2d, np.broadcast_to, np.cumsum, np.deg2rad, np.diagonal, np.expand_dims, np.flip,
-    np.moveaxis, np.rad2deg, np.repeat, np.reshape, np.roll, np.rot90, np.squeeze, np.take, np.tile,
-    np.trace, np.transpose, np.tril, np.triu,
+    IndexUpdate, float, operator.getitem, np.atleast_2d, np.broadcast_to, np.cumsum, np.deg2rad,
+    np.diagonal, np.expand_dims, np.flip, np.moveaxis, np.rad2deg, np.repeat, np.reshape, np.roll,
+    np.rot90, np.squeeze, np.take, np.tile, np.trace, np.transpose, np.tril, np.triu,
     *(registry[name] for name in (
-        "bincount", "concatenate", "diagonal", "embedding", "expand", "flatten", "getitem", "index_add", "pad",
-        "scatter", "scatter_add", "scatter_diagonal", "scatter_index", "setitem", "stack",
-        "sum_parts", "sum_pool", "sum_pool_transpose", "tril", "triu",
+        "bincount", "concatenate", "diagonal", "embedding", "expand", "flatten", "getitem",
+        "index_add", "pad", "scatter", "scatter_add", "scatter_diagonal", "scatter_index",
+        "setitem", "stack", "sum_parts", "sum_pool", "sum_pool_transpose", "tril", "triu",
     )),
 })  # fmt: skip
 """Functions that are linear in their one array, and ops that are in all of theirs together."""
@@ -115,8 +115,8 @@ CHOOSING: Mapping[tuple[Primitive, str], Callable[..., Any]] = {
     (registry["take_along_axis"], "out"): lambda x, indices, axis: (
         ["take_along", "x", _along(x, indices, axis), axis]
     ),
-    (registry["take_along_axis"], "x"): lambda x, indices, axis: (
-        _back(x, axis, _along(x, indices, axis))
+    (registry["take_along_axis"], "x"): lambda x, indices, axis: _back(
+        x, axis, _along(x, indices, axis)
     ),
     (registry["astype"], "out"): _cast,
 }
@@ -192,9 +192,7 @@ def _tried(write: Callable[[], Any]) -> Any:
         return None
 
 
-def _written(
-    reading: Reading, op: Primitive, values: Mapping[str, Any], argument: str = ""
-) -> Any:
+def _written(reading: Reading, op: Primitive, values: Mapping[str, Any], argument: str = "") -> Any:
     """A term, the terms of the names that it uses, and the names of arrays that it takes as fixed.
 
     Of a rule, `argument` is the name of the argument whose gradient it computes.
