@@ -114,9 +114,9 @@ class detect_anomaly(Observer, Decorator):
         line = lines_of_nodes.get(node, "")
         found = f" ({_counted(where, 'of its elements', where)})" if where.ndim else ""
         message = (
-            f"{node.plan.op.name}: its slope is not finite where the gradient that comes is 0{found};"
-            " their product counts as 0. That is right after an op that selects, such as where, and "
-            "perhaps not where a later op is flat, as in sqrt(x) ** 2 at 0"
+            f"{node.plan.op.name}: its slope is not finite where the gradient that comes is 0"
+            f"{found}; their product counts as 0. That is right after an op that selects, such as "
+            "where, and perhaps not where a later op is flat, as in sqrt(x) ** 2 at 0"
             f"{f'; at {line}' if line else ''}"
         )
         warnings.warn(located(message, node.scope), RuntimeWarning, stacklevel=2)

@@ -67,6 +67,11 @@ class Saved:
     kept: tuple[int, ...] = ()
     numbers: Summary | None = field(default=None, repr=False)
 
+    @property
+    def most(self) -> int:
+        """The bytes that lived because of it, until the pass for which they were the most."""
+        return max(self.kept, default=0)
+
 
 @dataclass(frozen=True, slots=True)
 class Node:
