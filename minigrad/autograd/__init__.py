@@ -54,13 +54,13 @@ else:
     __getattr__ = _lazy_names("minigrad.autograd", ("functional", "graph"), _PLACES)
 
 __all__ = [
-    "Function", "GradFn", "GradientError", "GraphMemory", "Leaf", "Node", "NotDifferentiableError",
-    "NotMeasurableError", "Observer", "Output", "Primitive", "Removable", "Update", "Variable",
-    "backward", "checkpoint", "checkpoint_sequential", "detect_anomaly", "enable_grad",
-    "functional", "get_default_dtype", "grad", "gradcheck", "gradgradcheck", "graph",
-    "graph_memory", "inference_mode", "is_grad_enabled", "no_grad", "once_differentiable", "primitive",
-    "saved_tensors_hooks", "set_default_dtype", "set_detect_anomaly", "set_grad_enabled",
-    "why_no_grad",
+    "Function", "GradFn", "GradientError", "GraphMemory", "Leaf", "Node",
+    "NotDifferentiableError", "NotMeasurableError", "Observer", "Output", "Primitive",
+    "Removable", "Update", "Variable", "backward", "checkpoint", "checkpoint_sequential",
+    "detect_anomaly", "enable_grad", "functional", "get_default_dtype", "grad", "gradcheck",
+    "gradgradcheck", "graph", "graph_memory", "inference_mode", "is_grad_enabled", "no_grad",
+    "once_differentiable", "primitive", "saved_tensors_hooks", "set_default_dtype",
+    "set_detect_anomaly", "set_grad_enabled", "why_no_grad",
 ]  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from minigrad.autograd.scope import Frame, FunctionCall, Scope, module_call, sam
 from minigrad.debugging.memory import saved_arrays
 from minigrad.distributed.communicators import Call
 from minigrad.viz.record.held import Held
-from minigrad.viz.record.model import UNKNOWN, Cause, Kind, Saved
+from minigrad.viz.record.model import NOT_KEPT, Cause, Kind, Saved
 from minigrad.viz.record.model import Node as Box
 from minigrad.viz.record.ranks import call_notes
 from minigrad.viz.record.steps import summary
@@ -186,7 +186,7 @@ def _other_arguments(node: Node) -> tuple[tuple[str, ...], list[tuple[int, str, 
         for name, value in given.items()
         if isinstance(value, np.ndarray) and value.ndim
     ]
-    return (*argument_notes(op, given), *(name + UNKNOWN for name in missing)), found
+    return (*argument_notes(op, given), *(name + NOT_KEPT for name in missing)), found
 
 
 def argument_notes(op: Primitive, arguments: Mapping[str, Any]) -> tuple[str, ...]:

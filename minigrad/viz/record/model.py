@@ -33,8 +33,8 @@ UNWRITTEN = ("primitive", "given")
 LEAVES = ("parameter", "buffer", "constant")
 """The kinds of tensors that a module owns."""
 
-UNKNOWN = ": unknown"
-"""Ends a note on an argument that the engine does not keep."""
+NOT_KEPT = ": needs no gradient"
+"""Ends a note on an argument of which the engine keeps nothing: it is all that is known of it."""
 
 
 @dataclass(frozen=True, slots=True)
