@@ -66,7 +66,7 @@ SUMS: Mapping[Any, tuple[str, bool]] = {
 """Reductions, and whether they always keep their axes."""
 
 LINEAR = frozenset({
-    IndexUpdate, float, operator.getitem, np.atleast_2d, np.broadcast_to, np.cumsum, np.deg2rad,
+    float, operator.getitem, np.atleast_2d, np.broadcast_to, np.cumsum, np.deg2rad,
     np.diagonal, np.expand_dims, np.flip, np.moveaxis, np.rad2deg, np.repeat, np.reshape, np.roll,
     np.rot90, np.squeeze, np.take, np.tile, np.trace, np.transpose, np.tril, np.triu,
     *(registry[name] for name in (
@@ -243,17 +243,17 @@ class _Writer:
                 kept = ["row", *self._array(Call(added, (Call(np.empty, (shape,)), *axis))).shape]
                 whole = ["row", *self._array(term).shape]
                 return ["broadcast", ["reshape", self.term(x), kept], whole]
+            case Call(function, (x, index, shape)) if function is IndexUpdate:
+                return self._put(x, index, shape)
             case Call(np.clip, (x, low, high)):
                 for bound, limit in ((low, np.maximum), (high, np.minimum)):
                     if bound.evaluate(self._names) is not None:
                         x = Call(limit, (x, bound))
                 return self.term(x)
-            case Call(operator.add, (x, y), ()) if self._array(term).dtype == bool:
+            case Call(operator.add, (x, y), ()) if self._others and self._is_bool(term):
                 return ["or", self.term(x), self.term(y)]
-            case Call(operator.and_ | operator.or_ | operator.invert, _, ()) if (
-                self._array(term).dtype != bool
-            ):
-                raise Unwritable  # the page has those of bools
+            case Call(operator.and_ | operator.or_ | operator.invert) if not self._is_bool(term):
+                raise Unwritable
             case Call(function, args, ()) if _plain(function) in COMPOSED:
                 return COMPOSED[_plain(function)](*map(self.term, args))
             case Call(function, args, ()) if _plain(function) in FUNCTIONS:
@@ -261,6 +261,16 @@ class _Writer:
             case Call(function, args, keywords):
                 return self._moved(function, args, keywords)
         raise Unwritable
+
+    def _put(self, x: Term, index: Term, shape: Term) -> Any:
+        """Entries that go to where an index says; several to one place add up."""
+        changed = [index.evaluate(names) for names in self._changed()]
+        if not all(_equal(changed[0], other) for other in changed[1:]):
+            raise Unwritable
+        self._fix(index)
+        whole = self._static(shape)
+        places = np.arange(math.prod(whole[1:])).reshape(whole[1:])[changed[0]]
+        return ["put", self.term(x), _places(places), whole]
 
     def _as_it_is(self, term: Term) -> Any:
         """The value of a term that does not change with the numbers in arrays of floats."""
@@ -352,6 +362,9 @@ class _Writer:
 
     def _array(self, term: Term) -> np.ndarray:
         return np.asarray(term.evaluate(self._names))
+
+    def _is_bool(self, term: Term) -> bool:
+        return bool(self._array(term).dtype == bool)
 
     def _static(self, term: Term | None) -> Any:
         return None if term is None else _constant(term.evaluate(self._names))

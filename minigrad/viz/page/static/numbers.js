@@ -128,12 +128,13 @@ const SUMS = {
     to.forEach((place, at) => push(terms, place, [from[at], at]));
     return { shape, terms: (place) => terms.get(place) ?? [] };
   },
-  /** Entries go where the indices along an axis say. */
-  put_along(x, indices, shape, axis) {
+  /** Entries go to places, and several to one add up. */
+  put(x, places, shape) {
     const terms = new Map();
-    placesAlong(shape, indices, axis).forEach((place, from) => push(terms, place, [from]));
+    places.forEach((place, from) => push(terms, place, [from]));
     return { shape, terms: (place) => terms.get(place) ?? [] };
   },
+  put_along: (x, indices, shape, axis) => SUMS.put(x, placesAlong(shape, indices, axis), shape),
   matmul(a, b) {
     const one = a.shape.length > 1 ? a.shape : [1, ...a.shape];
     const two = b.shape.length > 1 ? b.shape : [...b.shape, 1];
