@@ -110,20 +110,18 @@ def zero_safe(slope: Any, g: Any) -> Any:
     So ``where(x > 0, sqrt(x), 0)`` has gradient 0 at 0, not NaN. Only these entries are masked:
     elsewhere second derivatives need the slope, also where `g` is 0.
     """
-    return _zero_safe(slope, g, told=True)
+    return slope if all_finite(constant(slope)) else _guarded(slope, g, told=True)
 
 
 @formula("slope  # a slope is 0 where it is infinite and its factor is 0")
 def finite(slope: Any, factor: Any) -> Any:
     """`slope`, but 0 where it is not finite and the factor that it is multiplied with is 0."""
-    return _zero_safe(slope, factor)
+    return slope if all_finite(constant(slope)) else _guarded(slope, factor)
 
 
-def _zero_safe(slope: Any, factor: Any, told: bool = False) -> Any:
-    values = constant(slope)
-    if all_finite(values):
-        return slope
-    kept = np.isfinite(values) | (constant(factor) != 0)
+def _guarded(slope: Any, factor: Any, told: bool = False) -> Any:
+    """A slope that is 0 where it is not finite and its factor is 0; observers may be told."""
+    kept = np.isfinite(constant(slope)) | (constant(factor) != 0)
     outer = state.get()
     if told and outer.observers and not isinstance(kept, Variable) and not np.all(kept):
         tell("guarded", outer.within, ~kept)
@@ -133,7 +131,7 @@ def _zero_safe(slope: Any, factor: Any, told: bool = False) -> Any:
 @formula("g  # 0 where the slope is 0, whatever ḡ is")
 def stopped(g: Any, slope: Any) -> Any:
     """`g`, but 0 where it is not finite and the slope is 0 by definition."""
-    return _zero_safe(g, slope)
+    return g if all_finite(constant(g)) else _guarded(g, slope)
 
 
 SMALL = 1000
