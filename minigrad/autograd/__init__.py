@@ -23,7 +23,7 @@ from minigrad.support.lazy_names import lazy_names as _lazy_names
 
 # Names that are built on the engine are in other folders. Users find them here all the same.
 _LATER = {
-    "checking": "GradientError NotDifferentiableError gradcheck gradgradcheck",
+    "checking": "GradientError NotDifferentiableError NotMeasurableError gradcheck gradgradcheck",
     "debugging": "GraphMemory detect_anomaly graph_memory why_no_grad",
     "debugging.anomaly": "set_detect_anomaly",
     "debugging.grad_fn": "GradFn",
@@ -35,7 +35,13 @@ _LATER = {
 
 if _typing.TYPE_CHECKING:
     from minigrad.autograd import functional, graph
-    from minigrad.checking import GradientError, NotDifferentiableError, gradcheck, gradgradcheck
+    from minigrad.checking import (
+        GradientError,
+        NotDifferentiableError,
+        NotMeasurableError,
+        gradcheck,
+        gradgradcheck,
+    )
     from minigrad.debugging import GraphMemory, detect_anomaly, graph_memory, why_no_grad
     from minigrad.debugging.anomaly import set_detect_anomaly
     from minigrad.debugging.grad_fn import GradFn
@@ -48,13 +54,13 @@ else:
     __getattr__ = _lazy_names("minigrad.autograd", ("functional", "graph"), _PLACES)
 
 __all__ = [
-    "Function", "GradFn", "GradientError", "GraphMemory", "Leaf", "Node", "NotDifferentiableError",
-    "Observer", "Output", "Primitive", "Removable", "Update", "Variable", "backward",
-    "checkpoint", "checkpoint_sequential", "detect_anomaly", "enable_grad", "functional",
-    "get_default_dtype", "grad", "gradcheck", "gradgradcheck", "graph", "graph_memory",
-    "inference_mode", "is_grad_enabled", "no_grad", "once_differentiable", "primitive",
-    "saved_tensors_hooks", "set_default_dtype", "set_detect_anomaly", "set_grad_enabled",
-    "why_no_grad",
+    "Function", "GradFn", "GradientError", "GraphMemory", "Leaf", "Node",
+    "NotDifferentiableError", "NotMeasurableError", "Observer", "Output", "Primitive",
+    "Removable", "Update", "Variable", "backward", "checkpoint", "checkpoint_sequential",
+    "detect_anomaly", "enable_grad", "functional", "get_default_dtype", "grad", "gradcheck",
+    "gradgradcheck", "graph", "graph_memory", "inference_mode", "is_grad_enabled", "no_grad",
+    "once_differentiable", "primitive", "saved_tensors_hooks", "set_default_dtype",
+    "set_detect_anomaly", "set_grad_enabled", "why_no_grad",
 ]  # fmt: skip
 
 

@@ -7,7 +7,7 @@
 - `effect`: a function ran that changes, or depends on, what lives longer than a step.
 
 Two more say where things begin: `created`, a tensor that no op made, and `entered`, a module that
-was called.
+was called. `guarded` says that a rule took an infinite slope as 0.
 
 Whoever looks for the origin of a NaN, draws what ran or writes it down is an observer. While there
 are no observers, an op pays for one test.
@@ -146,6 +146,12 @@ class Observer(StateChange):
 
     def created(self, tensor: Variable) -> None:
         """See a tensor that was made of numbers or of an array, by no op."""
+
+    def guarded(self, node: Any, where: Any) -> None:
+        """See a rule that takes slopes that are not finite as 0, since their cotangents are 0.
+
+        `node` is the one whose rules run, and `where` is True at these elements.
+        """
 
     def effect(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]

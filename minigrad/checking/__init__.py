@@ -8,10 +8,14 @@
 - `errors`: what they raise then.
 """
 
-from minigrad.checking.errors import GradientError, NotDifferentiableError
+from minigrad.checking.errors import (
+    GradientError,
+    NotDifferentiableError,
+    NotMeasurableError,
+)
 from minigrad.checking.gradient_checks import directional_derivatives, gradcheck, gradgradcheck
 
 __all__ = [
-    "GradientError", "NotDifferentiableError", "directional_derivatives", "gradcheck",
-    "gradgradcheck",
+    "GradientError", "NotDifferentiableError", "NotMeasurableError", "directional_derivatives",
+    "gradcheck", "gradgradcheck",
 ]  # fmt: skip

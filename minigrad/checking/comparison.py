@@ -1,9 +1,10 @@
 """Compare derivatives with finite differences: what is right, what is wrong, what nobody can tell.
 
 An entry that differs may still be right. If a finer step agrees, the function has large curvature.
-If it is not finite a step away, the point is at the border of its domain. If the slopes from both
-sides differ at every step, it has a kink; if they grow without bound, it jumps. If its differences
-do not settle, rounding is larger than the derivative. Only what is left is wrong.
+If it is not finite a step away, or raises an error, the point is at the border of its domain. If
+the slopes from both sides settle and differ, it has a kink; if one of them grows without bound, it
+jumps. If its differences do not settle, there is a pole nearby, or rounding is larger than the
+derivative. Only what is left is wrong.
 """
 
 import itertools
@@ -154,6 +155,7 @@ def compared(probe: Probe, entry: Entry) -> Comparison:
     slopes: list[tuple[float, float]] = []
     found: list[float] = []
     best = Comparison(entry, np.nan, np.inf)
+    probe.refusal = ""
     for finer in FINER:
         slopes.append(probe.along(entry.line, entry.step * finer))
         found.append(sum(slopes[-1]) / 2)
@@ -169,9 +171,10 @@ def compared(probe: Probe, entry: Entry) -> Comparison:
             if best.excess <= 1:
                 return best
     (right, left), error = slopes[0], min(abs(one - entry.analytic) for one in found)
-    kink = _kink(slopes, probe, error)
-    why = _not_finite(slopes, probe) or kink or _not_settled(found, probe, entry.step, error)
-    sides = (left, right) if kink and why == kink else None
+    told, kink = _kink(slopes, probe, error)
+    border = _not_finite(slopes, probe)
+    why = border or told or _not_settled(found, probe, entry.step, error)
+    sides = (left, right) if kink and not border else None
     return Comparison(entry, found[0], best.excess, why, sides)
 
 
@@ -180,23 +183,31 @@ def _not_finite(slopes: Sequence[tuple[float, float]], probe: Probe) -> str:
     if not np.isfinite(probe.at_point):
         return "its value is not finite"
     if not np.isfinite(slopes).all():
-        return "it is at the border of its domain: a step away it is not finite"
+        what = f"the function raises {probe.refusal}" if probe.refusal else "it is not finite"
+        return f"it is at the border of its domain: a step away {what}"
     return ""
 
 
-def _kink(slopes: Sequence[tuple[float, float]], probe: Probe, error: float) -> str:
-    """The kink or the jump that explains an error, from the slopes of both sides; or nothing."""
+def _kink(slopes: Sequence[tuple[float, float]], probe: Probe, error: float) -> tuple[str, bool]:
+    """What the slopes of both sides say of an error, if they explain it.
+
+    It is told whether the function has a kink or a jump here; beside a pole both slopes grow, too.
+    """
     (right, left), (finest_right, finest_left) = slopes[0], slopes[-1]
     gap, finest = abs(right - left), abs(finest_right - finest_left)
     limits = probe.precision
     least = limits.atol + limits.rtol * max(abs(finest_right), abs(finest_left))
     if not finest > max(least, EXPLAINED * error):
-        return ""
+        return "", False
+    sides = [(right, finest_right), (left, finest_left)]
     if finest > 8 * gap:
-        return f"it jumps: its slopes grow from {right:.4g} to {finest_right:.4g} at a finer step"
-    if finest > gap / 2:
-        return f"its slope is {left:.6g} from the left and {right:.6g} from the right"
-    return ""
+        grown = [(one, other) for one, other in sides if abs(other) > 8 * abs(one) + least]
+        one, other = max(grown or sides, key=lambda side: abs(side[1]))
+        told = f"its slopes grow from {one:.4g} to {other:.4g} at a finer step"
+        return (f"it jumps: {told}", True) if len(grown) == 1 else (told, False)
+    if gap / 2 < finest < 2 * gap and all(abs(one - other) < finest / 2 for one, other in sides):
+        return f"its slope is {left:.6g} from the left and {right:.6g} from the right", True
+    return "", False
 
 
 def _not_settled(found: Sequence[float], probe: Probe, step: float, error: float) -> str:

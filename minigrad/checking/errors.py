@@ -21,7 +21,25 @@ called at ...
     """
 
 
-class NotDifferentiableError(GradientError):
+class NotMeasurableError(GradientError):
+    """A finite difference tells nothing of the function here: whether a gradient is right is open.
+
+    The input is at the border of the domain, so that a step away the function is not finite or
+    raises an error; or the differences do not settle. Move the input.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.tensor(0.0, dtype=minigrad.float64, requires_grad=True)
+        >>> minigrad.autograd.gradcheck(minigrad.sqrt, x)
+        Traceback (most recent call last):
+        ...
+        minigrad.checking.errors.NotMeasurableError: gradcheck: not measurable here, move the \
+input: input 0 of shape () at index (): it is at the border of its domain: a step away it is not \
+finite (analytic inf) (1 of 1)
+    """
+
+
+class NotDifferentiableError(NotMeasurableError):
     """The function has a kink or a jump: there is no derivative to compare a gradient with.
 
     A function whose outputs have another shape nearby has none either.

@@ -42,6 +42,9 @@ PRECISION = {
 }
 
 
+REFUSALS = ArithmeticError, RuntimeError, ValueError
+"""Errors by which a function refuses an input that is not in its domain."""
+
 ROUNDING = 8
 """The rounding error of a function, in units of the precision of its outputs."""
 
@@ -64,6 +67,7 @@ class Probe:
         self.arguments = arguments
         self.names = list(moved)
         self.tensors = list(moved.values())
+        self.refusal = ""  # the last error that the function raised a step away
         self._again = take_snapshots()
         self._shapes: list[tuple[str, tuple[int, ...]]] = []  # of the outputs
         self._fixed = False
@@ -128,7 +132,8 @@ class Probe:
         """The gradient of the weighted sum by automatic differentiation, an array per tensor."""
         found = self.pull(self.outputs())
         moved = (tensor._data.astype(float) for tensor in self.tensors)
-        products = [np.abs(g * x) for g, x in zip(found, moved, strict=True)]
+        with np.errstate(invalid="ignore"):  # 0 * inf
+            products = [np.abs(g * x) for g, x in zip(found, moved, strict=True)]
         sizes = sum(float(one[np.isfinite(one)].sum()) for one in products)
         self._sizes = self._sizes[0], sizes
         return found
@@ -154,7 +159,7 @@ class Probe:
     def along(self, line: Line, step: float) -> tuple[float, float]:
         """The slopes of the weighted sum along a line, from the right and from the left.
 
-        Their mean is the central difference.
+        Their mean is the central difference. It is NaN where the function raises an error.
         """
         kept = {k: self.tensors[k]._data.copy() for k in line}
         values = []
@@ -163,7 +168,12 @@ class Probe:
                 for k, direction in line.items():
                     self.tensors[k]._data[...] = kept[k] + distance * direction
                     mark_written(self.tensors[k]._data)
-                values.append(self._weighted(self._arrays()))
+                try:
+                    with np.errstate(all="ignore"):  # the user gave other numbers
+                        values.append(self._weighted(self._arrays()))
+                except REFUSALS as error:
+                    self.refusal = f"{type(error).__name__}: {error}"
+                    values.append(np.nan)
         finally:
             for k in line:
                 self.tensors[k]._data[...] = kept[k]

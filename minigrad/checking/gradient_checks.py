@@ -14,14 +14,13 @@ from minigrad.autograd.grad_mode import enable_grad
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
 from minigrad.checking.comparison import along_random_lines, by_size, every_entry, judged
-from minigrad.checking.errors import GradientError, NotDifferentiableError
+from minigrad.checking.errors import GradientError, NotDifferentiableError, NotMeasurableError
 from minigrad.checking.finite_differences import Probe, moved_tensors
 from minigrad.checking.wrong_rule import op_at_fault
 from minigrad.support.checks import check_function
 from minigrad.tensors.argument_errors import checked
 from minigrad.transforms.evaluation import pulled
 
-NOTHING = "a finite difference tells nothing of the function here"
 _SWITCHES = {
     "check_backward_ad", "check_batched_forward_grad", "check_batched_grad", "check_forward_ad",
     "check_fwd_over_rev", "check_grad_dtypes", "check_rev_over_rev", "check_undefined_grad",
@@ -64,6 +63,8 @@ def gradcheck(
             that reads one triangle of a matrix as a symmetric matrix.
         NotDifferentiableError: The function has a kink or a jump there, or outputs of other shapes
             nearby.
+        NotMeasurableError: A finite difference tells nothing there: a step away the function is not
+            finite or raises an error, or the differences do not settle.
         RuntimeError: Two calls of the function gave different outputs.
         TypeError: The function returned something else than tensors.
         ValueError: Nothing requires grad.
@@ -129,7 +130,7 @@ def _check(
     except GradientError as error:
         if not raise_exception:
             return False
-        if isinstance(error, NotDifferentiableError):
+        if isinstance(error, NotMeasurableError):
             raise
         fault = op_at_fault(partial(_agrees, order), function, given)
         raise GradientError(f"{error}{fault}") from None
@@ -137,11 +138,11 @@ def _check(
 
 
 def _agrees(order: Callable[..., None], function: Callable[..., Any], x: Any) -> bool:
-    """Whether a function of one tensor passes a check, or has a kink where it cannot."""
+    """Whether a function of one tensor passes a check, or cannot be checked there."""
     try:
         order(function, [x], {}, 2, 0)
     except GradientError as error:
-        return isinstance(error, NotDifferentiableError)
+        return isinstance(error, NotMeasurableError)
     return True
 
 
@@ -212,9 +213,11 @@ def _compare(name: str, probe: Probe, directions: int | None, seed: int) -> None
         )
     if unmeasured := [one for one in found if one.unmeasured]:
         first = unmeasured[0]
-        kinks = "the function is not differentiable here"
-        raise NotDifferentiableError(
-            f"{name}: {kinks if first.kink else NOTHING}, move the input: "
+        kind, told = NotMeasurableError, "not measurable here"
+        if first.kink:
+            kind, told = NotDifferentiableError, "the function is not differentiable here"
+        raise kind(
+            f"{name}: {told}, move the input: "
             f"{first.entry.where}: {first.unmeasured} (analytic {first.entry.analytic:.10g}) "
             f"({len(unmeasured)} of {len(found)})"
         )

@@ -5,6 +5,7 @@ the error then names. An infinity is one if all inputs are finite, so a mask of 
 on purpose. Results of ops and of the steps of a backward pass are checked in the same way.
 """
 
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any, ClassVar, Self
@@ -25,7 +26,8 @@ class detect_anomaly(Observer, Decorator):
     """Raise an error at the first op in the block that makes a NaN or an infinity.
 
     A step of a backward pass that makes one raises an error too; it names the line of the forward
-    pass. Every result is checked, which costs time. The block has effect in its own thread only; as
+    pass. A warning tells of each rule that takes an infinite slope times 0 as 0, and of its line.
+    Every result is checked, which costs time. The block has effect in its own thread only; as
     a decorator it has effect in each call.
 
     Args:
@@ -105,6 +107,20 @@ class detect_anomaly(Observer, Decorator):
                     what = f"the gradient of its argument {slot}"
                     message = _message(name, what, array, trouble, inputs, line)
                     raise FloatingPointError(located(message, node.scope))
+
+    def guarded(self, node: Any, where: Any) -> None:
+        """Warn of slopes that count as 0."""
+        if not self._check_nan or not isinstance(node, Node):
+            return
+        line = lines_of_nodes.get(node, "")
+        found = f" ({_counted(where, 'of its elements', where)})" if where.ndim else ""
+        message = (
+            f"{node.plan.op.name}: its slope is not finite where the gradient that comes is 0"
+            f"{found}; their product counts as 0. That is right after an op that selects, such as "
+            "where, and perhaps not where a later op is flat, as in sqrt(x) ** 2 at 0"
+            f"{f'; at {line}' if line else ''}"
+        )
+        warnings.warn(located(message, node.scope), RuntimeWarning, stacklevel=2)
 
 
 class set_detect_anomaly(ExitStack):

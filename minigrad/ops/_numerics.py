@@ -29,6 +29,12 @@ def formula(text: str) -> Callable[[F], F]:
     return attach
 
 
+def moves(function: F) -> F:
+    """Declare a helper of formulas that only moves entries: a page of steps computes it so."""
+    function.moves = True  # type: ignore[attr-defined]
+    return function
+
+
 @formula("x")
 def array_of(x: Any) -> Any:
     """The array of a tensor; anything else unchanged."""
@@ -104,16 +110,28 @@ def zero_safe(slope: Any, g: Any) -> Any:
     So ``where(x > 0, sqrt(x), 0)`` has gradient 0 at 0, not NaN. Only these entries are masked:
     elsewhere second derivatives need the slope, also where `g` is 0.
     """
-    values = constant(slope)
-    if all_finite(values):
-        return slope
-    return np.where(np.isfinite(values) | (constant(g) != 0), slope, 0)
+    return slope if all_finite(constant(slope)) else _guarded(slope, g, told=True)
+
+
+@formula("slope  # a slope is 0 where it is infinite and its factor is 0")
+def finite(slope: Any, factor: Any) -> Any:
+    """`slope`, but 0 where it is not finite and the factor that it is multiplied with is 0."""
+    return slope if all_finite(constant(slope)) else _guarded(slope, factor)
+
+
+def _guarded(slope: Any, factor: Any, told: bool = False) -> Any:
+    """A slope that is 0 where it is not finite and its factor is 0; observers may be told."""
+    kept = np.isfinite(constant(slope)) | (constant(factor) != 0)
+    outer = state.get()
+    if told and outer.observers and not isinstance(kept, Variable) and not np.all(kept):
+        tell("guarded", outer.within, ~kept)
+    return np.where(kept, slope, 0)
 
 
 @formula("g  # 0 where the slope is 0, whatever ḡ is")
 def stopped(g: Any, slope: Any) -> Any:
     """`g`, but 0 where it is not finite and the slope is 0 by definition."""
-    return zero_safe(g, slope)
+    return g if all_finite(constant(g)) else _guarded(g, slope)
 
 
 SMALL = 1000

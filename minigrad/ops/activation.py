@@ -15,6 +15,7 @@ from minigrad.ops._numerics import (
     erf_array,
     erfc_array,
     erfinv_array,
+    finite,
     formula,
     within_rule,
     zero,
@@ -239,7 +240,7 @@ def _gelu_x(g: Any, x: Any, approximate: str) -> Any:
         return g * (cdf + x * (_PDF_AT_ZERO * np.exp(-0.5 * (x * x))))
     t = np.tanh(_SQRT_TWO_OVER_PI * (x + _CUBIC * (x * x * x)))
     fall = 1 - t * t  # 0 far out, where the square of x may be infinite
-    slope = zero_safe(_SQRT_TWO_OVER_PI * (1 + 3 * _CUBIC * (x * x)), fall)
+    slope = finite(_SQRT_TWO_OVER_PI * (1 + 3 * _CUBIC * (x * x)), fall)
     return g * (0.5 * (1 + t) + 0.5 * x * fall * slope)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitives import primitive
-from minigrad.ops._numerics import zeroed
+from minigrad.ops._numerics import moves, zeroed
 from minigrad.ops._parallel import in_passes
 from minigrad.ops.activation import relu, sigmoid
 from minigrad.ops.joining import stack
@@ -22,6 +22,7 @@ from minigrad.ops.joining import stack
 __all__ = ["gru", "lstm", "rnn"]
 
 
+@moves
 def _before(out: np.ndarray, first: np.ndarray) -> np.ndarray:
     """The state before each step."""
     return np.concatenate([first[None], out])[:-1]
@@ -30,6 +31,7 @@ def _before(out: np.ndarray, first: np.ndarray) -> np.ndarray:
 # `_next` and `_carried` are for the formulas below, which distinguish a step from the next.
 
 
+@moves
 def _next(x: np.ndarray) -> np.ndarray:
     """The value at the next step; 0 at the last step."""
     return np.concatenate([x[1:], np.zeros_like(x[:1])])

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+import minigrad
 from minigrad import Tensor, linalg, nn, ops, tensor
 from minigrad.autograd import (
     GradientError,
     NotDifferentiableError,
+    NotMeasurableError,
     gradcheck,
     gradgradcheck,
     primitive,
@@ -228,6 +230,69 @@ def test_kinks_and_jumps_are_recognised_and_named(function: Any, told: str) -> N
     with pytest.raises(NotDifferentiableError, match=told):
         gradcheck(function, x)
     assert gradcheck(function, tensor(np.array([1.0, -1.0]), requires_grad=True))
+
+
+def refused_below_zero(x: Tensor) -> Tensor:
+    if x.numpy().min() < 0:
+        raise ValueError("a root of a negative number")
+    return x**0.5
+
+
+def of_probabilities(function: Any, *values: float) -> Any:
+    return lambda x: function(x, tensor(values, dtype=minigrad.float64))
+
+
+F = nn.functional
+BORDER = r"border of its domain: a step away it is not finite"
+RAISED = r"border of its domain: a step away the function raises ValueError: \S+"
+UNMEASURED: dict[str, tuple[Any, float, str]] = {  # a function, where, and what is said
+    "sqrt": (ops.sqrt, 1e-6, BORDER),
+    "sqrt at 0": (ops.sqrt, 0.0, BORDER),
+    "rsqrt": (lambda x: 1 / ops.sqrt(x), 1e-6, BORDER),
+    "a power": (lambda x: x**0.5, 1e-6, BORDER),
+    "a power of itself": (lambda x: x**x, 1e-6, BORDER),
+    "log": (ops.log, 1e-6, BORDER),
+    "log at 0": (ops.log, 0.0, "its value is not finite"),
+    "log2": (ops.log2, 1e-6, BORDER),
+    "log1p": (ops.log1p, -1 + 1e-6, BORDER),
+    "logit": (ops.logit, 1 - 1e-6, BORDER),
+    "arccos": (ops.arccos, 1 - 1e-6, BORDER),
+    "arcsin": (ops.arcsin, -1 + 1e-6, BORDER),
+    "arctanh": (ops.arctanh, 1 - 1e-6, BORDER),
+    "arccosh": (ops.arccosh, 1 + 1e-6, BORDER),
+    "erfinv": (ops.erfinv, 1 - 1e-6, BORDER),
+    "overflow": (ops.exp, 709.78271, BORDER),
+    "poisson_nll_loss": (
+        lambda x: F.poisson_nll_loss(x, minigrad.ones_like(x), log_input=False), 1e-9, BORDER
+    ),
+    "binary_cross_entropy": (of_probabilities(F.binary_cross_entropy, 1.0), 1e-6, RAISED),
+    "binary_cross_entropy at 1": (of_probabilities(F.binary_cross_entropy, 1.0), 1.0, RAISED),
+    "kl_div": (lambda x: F.kl_div(minigrad.log(x.detach()), x), 1e-6, RAISED),
+    "cholesky": (lambda x: linalg.cholesky(x.reshape(1, 1)), 1e-7, r"LinAlgError: \S+"),
+    "a function of one's own": (refused_below_zero, 1e-8, RAISED),
+    "a pole nearby": (lambda x: 1 / x, 1e-6, "its differences do not settle"),
+    "lgamma": (ops.lgamma, 1e-6, "its differences do not settle"),
+}  # fmt: skip
+
+
+@EITHER_WAY
+@pytest.mark.parametrize("name", UNMEASURED)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_where_nothing_can_be_measured_no_rule_is_blamed(name: str, directions: int | None) -> None:
+    function, at, told = UNMEASURED[name]
+    x = tensor(np.array([at]), requires_grad=True)
+    with pytest.raises(NotMeasurableError, match=f"not measurable here, move the input.*{told}"):
+        gradcheck(function, x, directions=directions)
+    with pytest.raises(NotMeasurableError) as caught:  # as one op of several
+        gradcheck(lambda x: 0.1 * function(x * 1.0) + x, x, directions=directions)
+    assert not isinstance(caught.value, NotDifferentiableError)
+    np.testing.assert_array_equal(x.numpy(), [at])
+
+
+def test_what_is_wrong_is_said_before_what_cannot_be_measured() -> None:
+    x, y = tensor(np.array([1e-8]), requires_grad=True), variable(1)
+    with pytest.raises(GradientError, match="input 1 of shape.*wrong by itself"):
+        gradcheck(lambda x, y: refused_below_zero(x) + WRONG["sign"](y), (x, y))
 
 
 def test_a_wrong_rule_comes_before_a_kink() -> None:

@@ -146,6 +146,57 @@ def test_it_is_a_decorator_holds_for_its_thread_and_leaves_nothing_behind() -> N
         assert minigrad.exp(Tensor(1000.0)).item() == np.inf
 
 
+# An infinite slope times 0 ----------------------------------------------------------------------
+
+SELECTED: dict[str, tuple[Callable[[Tensor], Tensor], str]] = {
+    "where": (lambda x: minigrad.where(x > 0, minigrad.sqrt(x), 0.0), "sqrt"),
+    "an index": (lambda x: minigrad.sqrt(x)[1:], "sqrt"),
+    "a mask": (lambda x: minigrad.sqrt(x)[x > 0], "sqrt"),
+    "no slope that is infinite": (lambda x: minigrad.where(x > 0, minigrad.sin(x), 0.0), ""),
+    "a factor of 0": (lambda x: minigrad.sqrt(x) * tensor([0.0, 1.0]), "sqrt"),
+    "relu": (lambda x: minigrad.relu(minigrad.sqrt(x)), "sqrt"),
+}
+FLAT: dict[str, tuple[Callable[[Tensor], Tensor], str]] = {  # the derivative at 0 is 1
+    "a square": (lambda x: minigrad.sqrt(x) ** 2, "sqrt"),
+    "a product": (lambda x: minigrad.sqrt(x) * minigrad.sqrt(x), "sqrt"),
+    "a cube": (lambda x: minigrad.cbrt(x) ** 3, "cbrt"),
+    "a power": (lambda x: (x**0.5) ** 2, "power"),
+    "Hellinger": (lambda x: (minigrad.sqrt(x) - tensor([0.0, 2.0])) ** 2, "sqrt"),
+}
+
+
+@pytest.mark.parametrize("name", SELECTED | FLAT)
+def test_an_infinite_slope_times_zero_counts_as_zero_and_is_told(name: str) -> None:
+    """Right where an op selected; where one is flat, the page on traps says that it may not be."""
+    function, op = (SELECTED | FLAT)[name]
+
+    def told(*values: float) -> list[str]:
+        x = tensor(values, requires_grad=True)
+        with warnings.catch_warnings(record=True) as found, minigrad.detect_anomaly():
+            warnings.simplefilter("always")
+            function(x).sum().backward()
+        assert x.grad is not None
+        assert x.grad[0].item() == 0.0 or values[0]
+        return [str(one.message) for one in found]
+
+    assert told(1.0, 3.0) == []
+    messages = told(0.0, 3.0)
+    assert bool(messages) == bool(op)
+    for message in messages:
+        assert message.startswith(f"{op}: its slope is not finite where the gradient that comes")
+        assert "(1 of its elements, first at (0,))" in message
+        assert f'"{name}": (lambda x' in message  # its line
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # without the block it is silent
+        function(tensor([0.0, 3.0], requires_grad=True)).sum().backward()
+
+
+def test_a_log_of_zero_is_an_error_before_its_slope_counts_as_zero() -> None:
+    x = tensor([0.0, 3.0], requires_grad=True)
+    with pytest.raises(FloatingPointError, match="log: its output"), minigrad.detect_anomaly():
+        minigrad.exp(minigrad.log(x)).sum().backward()
+
+
 # Observers --------------------------------------------------------------------------------------
 
 

@@ -96,8 +96,9 @@ def data_of(page: str) -> dict[str, Any]:
     data: dict[str, Any] = json.loads(zlib.decompress(packed, wbits=-15))
     _fill_in(data, data["arrays"])
     shared = data.pop("shared")
+    for node in data["nodes"]:
+        node["terms"] = shared[node["terms"]] if "terms" in node else {}
     for step in data["steps"]:
-        step["terms"] = shared[step["terms"]]
         for part in step["parts"]:
             part |= {name: shared[part[name]] for name in ("answers", "formula", "term")}
     return data

@@ -54,12 +54,12 @@ def test_json_there_and_back() -> None:
 
 @pytest.mark.parametrize(
     ("text", "why"),
-    [("nonsense", "Expecting value"), ("[]", "'format' is not 5"), ("{}", "'format' is not 5"),
-     ('{"format": 99, "nodes": [], "edges": []}', "'format' is not 5"),
-     ('{"format": 5}', "'nodes' and 'edges'"),
-     ('{"format": 5, "nodes": [{"id": 3}], "edges": []}', "'kind' and 'label'"),
+    [("nonsense", "Expecting value"), ("[]", "'format' is not 6"), ("{}", "'format' is not 6"),
+     ('{"format": 99, "nodes": [], "edges": []}', "'format' is not 6"),
+     ('{"format": 6}', "'nodes' and 'edges'"),
+     ('{"format": 6, "nodes": [{"id": 3}], "edges": []}', "'kind' and 'label'"),
      (residual_block().to_json().replace('"input"', '"wormhole"'), "wormhole"),
-     ('{"format": 5, "nodes": [5], "edges": []}', "'int' object has no attribute 'items'")],
+     ('{"format": 6, "nodes": [5], "edges": []}', "'int' object has no attribute 'items'")],
 )  # fmt: skip
 def test_json_that_is_no_graph_is_refused(text: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):

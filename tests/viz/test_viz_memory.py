@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import zip_longest
+from pathlib import Path
 
+import gallery
 import numpy as np
 import pytest
 from custom_functions import Cube
-from reading import explored, watched
+from reading import data_of, explored, watched
 
 import minigrad
 from minigrad import Tensor, nn, viz
@@ -85,6 +88,38 @@ def test_the_bytes_are_those_of_graph_memory(name: str) -> None:
     assert graph.kept()[""] == expected
     if name == "a net":
         assert f"{readable(expected)} kept for it<" in graph.to_html()
+
+
+def opened_attention(folder: Path) -> str:
+    """The program of README."""
+    attention, x = nn.MultiHeadAttention(8, 2), minigrad.randn(1, 3, 8, requires_grad=True)
+    page = viz.explore(attention, x, x, x, path=folder / "README.html", open=["attention"])
+    return page.path.read_text("utf-8")
+
+
+def written(name: str, folder: Path) -> str:
+    """A page of the gallery, or that of README."""
+    if name == "README":
+        return opened_attention(folder)
+    gallery.run(name, folder)
+    return (folder / f"{name}.html").read_text("utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["README", *sorted({*gallery.names()} - {*gallery.RANKS})])
+def test_the_head_of_a_page_its_steps_and_its_boxes_count_one_list(
+    name: str, tmp_path: Path
+) -> None:
+    page = written(name, tmp_path)
+    data = data_of(page)
+    saved = [one["kept"] for node in data["nodes"] for one in node.get("saved", ())]
+    saved += [group["kept"] for group in data["groups"]]
+    passes = [sum(sizes) for sizes in zip_longest(*saved, fillvalue=0)]
+    assert f"{readable(max(passes))} kept for it<" in page
+    if len(passes) == 1:
+        assert sum(node["keeps"] for node in data["nodes"]) + sum(
+            sum(group["kept"]) for group in data["groups"]
+        ) == sum(passes)
 
 
 def test_of_several_passes_it_is_the_largest() -> None:

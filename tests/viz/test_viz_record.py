@@ -229,16 +229,28 @@ def test_programs_that_differ_in_what_has_no_gradient_are_told_apart(name: str) 
     assert viz.Graph.from_json(one.to_json()) == one
 
 
-def test_what_nothing_saved_is_said_to_be_unknown() -> None:
-    """Not taken for equal, and a trace knows it."""
+def test_of_what_nothing_saved_it_is_said_that_it_needs_no_gradient() -> None:
+    """That is all that is known of it; a trace knows it."""
     a, c = minigrad.ones(2, requires_grad=True), minigrad.ones(2)
     for program in (lambda k: a + k, lambda k: k - a, lambda k: minigrad.concatenate([k, a])):
         one, other = (viz.graph(program(k)) for k in (c, c * 3.0))
         (op,) = [node for node in one.nodes if node.kind == "op"]
-        assert op.notes[-1].endswith(": unknown")
+        assert op.notes[-1].endswith(": needs no gradient")
         assert op.notes[-1] in one.to_text()
         assert one.to_text() == other.to_text()
-        assert "unknown" not in watched(lambda run=program: run(c)).to_text()
+        assert "needs no gradient" not in watched(lambda run=program: run(c)).to_text()
+
+
+def test_a_finished_encoder_says_what_its_residual_adds() -> None:
+    """The input needs no gradient, and an addition keeps nothing; a run of the module knows it."""
+    layer, x = nn.TransformerEncoderLayer(16, 4, 32), minigrad.ones(2, 5, 16)
+    first, second = (op for op in viz.graph(layer(x)).nodes if op.label == "add")
+    assert first.notes == ("a: needs no gradient",)
+    assert not second.notes
+    run = viz.graph(layer, x)
+    first, _ = (op for op in run.nodes if op.label == "add")
+    assert not first.notes
+    assert ("input", "add", 0) in links(run) or ("src", "add", 0) in links(run)
 
 
 def scaled(factor: float) -> Any:

@@ -140,7 +140,8 @@ CHOICES: dict[str, Callable[[Tensor], Tensor]] = {
 def test_ops_that_choose_are_right_or_refused(name: str) -> None:
     """Beyond each bound and each order of the run: no op is taken for what it was at the point."""
     why = hold(CHOICES[name], POINT, [(0, 3.0), (0, -3.0), (3, 0.45), (1, 30.0)])
-    if name.startswith(("clip", "hardtanh", "relu6", "maximum", "amax")):
+    refused = {"a mask", "median", "round", "nan_to_num", "copysign"}
+    if name not in refused:
         assert why == [""] * 4
 
 
@@ -176,9 +177,9 @@ def test_a_value_that_is_only_printed_changes_nothing() -> None:
 
 def test_ops_beside_the_loss_hold_up_only_the_leaves_that_they_read() -> None:
     x, w = variable(0.5, -1.0, 2.0), variable(1.0, 2.0, 3.0)
-    graph = watched(lambda: ((w * w).sum() + x.sum() + (x > 0.0).sum()).backward(), x=x, w=w)
+    graph = watched(lambda: ((w * w).sum() + (x + x.detach().median()).sum()).backward(), x=x, w=w)
     of_x, of_w = moved([(graph, [(id_of(graph, "x"), 0, 3.0), (id_of(graph, "w"), 0, 3.0)])])[0]
-    assert of_x["why"] == "nothing is known of the op greater, which got no gradient"
+    assert of_x["why"].startswith("the page does not know what quantile at ")
     assert of_x["thrown"]
     assert not of_x["half"]
     assert not of_w["why"]

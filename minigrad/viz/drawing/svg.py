@@ -205,7 +205,8 @@ def _tooltip(node: Node) -> str:
         node.line,
         "" if node.recorded else "not recorded: no gradient passes here",
         *(
-            f"keeps {saved.name} {shape_text(saved.shape)} {saved.dtype}, {saved.nbytes:,} bytes"
+            f"keeps {saved.name} {shape_text(saved.shape)} {saved.dtype}, "
+            + (f"{saved.most:,} bytes" if saved.most else "no bytes more")
             for saved in node.saved
         ),
         node.error,

@@ -39,8 +39,8 @@ def step_notes(step: Step, part: Part, shapes: Mapping[str, Shape]) -> list[Answ
 
 
 def argument_sources(diagram: Diagram) -> dict[str, dict[str, str]]:
-    """The arguments of the ops that have steps, each with the id of the box that it came from."""
-    found = {step.node: dict[str, str]() for step in diagram.steps}
+    """The arguments of the ops, each with the id of the box that it came from."""
+    found = {node.id: dict[str, str]() for node in diagram.nodes if node.kind == "op"}
     for edge in diagram.edges:
         if edge.target in found:
             found[edge.target][edge.name] = edge.source

@@ -18,7 +18,7 @@ GIVEN = (
 DISCRETE = "It holds {}, which have no gradient: they cannot change a little."
 CAUSES: Mapping[Cause, str] = {
     "given": GIVEN,
-    "frozen": "It is frozen: a parameter with requires_grad=False gets no gradient.",
+    "frozen": "It is frozen: with requires_grad=False it gets no gradient.",
     "shared": "Its values were read without its history, as .data and .numpy() give them.",
     "detach": "{door} cuts the graph here: the values go on without their history.",
     "no_grad": "It ran under no_grad(): the engine kept no record of it.",
@@ -54,6 +54,8 @@ def _held(node: Node) -> str:
     events = [made if one.since == PASS else one.since for one in node.grads]
     norms = [None if one.value is None else f"{one.value.norm:.4g}" for one in node.grads]
     match events:
+        case [] if node.cause == "frozen":
+            return "No .grad was written: it was frozen after the ops had read it."
         case []:
             return f"No .grad was written{f'; {made} was returned' if hooks else ''}."
         case [only] if only == made:

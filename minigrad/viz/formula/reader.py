@@ -372,6 +372,7 @@ class Body:
         # The parents are without the reductions of formulas: here `sum` is Python's.
         scope = dict(self.scope.parents)
         function = eval(f"lambda {', '.join(names)}: {ast.unparse(node)}", scope)
+        function.explained = True
         term = Call(function, tuple(self.local[name] for name in names))
         match node:
             case ast.Call(func=ast.Name(id="float" | "int" | "len")):

@@ -23,10 +23,10 @@ from minigrad.viz.record.steps import SMALL, Step, Summary
 from minigrad.viz.record.tracing import fused_ops
 
 UNREAD: dict[type, tuple[str, ...]] = {
-    Node: ("primitive", "grads", "again", "cause"),
+    Node: ("primitive", "given", "grads", "cause"),
     Group: (),
     Edge: ("output",),
-    Step: (),
+    Step: ("given",),
     Formula: ("latex", "text"),
 }
 """The fields of a record that the page does not read."""
@@ -47,14 +47,15 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
     missing = missing_gradients(diagram)
     boxes, told, kept = all_boxes(diagram), held(diagram), diagram.kept()
     fused, shared = {*fused_ops().values()}, dict[str, int]()
-    described = _described(diagram, boxes, shared)
+    described, computed = _described(diagram, boxes, shared)
     several = {e.source for e in diagram.edges if e.place and e.target in steps}
     layout = skeleton(diagram)
     drawn = insides(diagram, layout, boxes.values())
 
     def box(node: Node) -> dict[str, Any]:
-        reasons = [*explanations.explain_saved(node, steps.get(node.id))]
-        return _read(node) | {
+        step = steps.get(node.id)
+        reasons = [*explanations.explain_saved(node, step)]
+        return _read(node) | computed(node, step) | {
             "drawn": drawn[node.id], "missing": missing.get(node.id, ""), "kept": reasons,
             "held": told.get(node.id, ""), "around": explanations.source_lines(node.line),
             "keeps": kept[node.id], "fused": node.primitive in fused, "several": node.id in several,
@@ -93,10 +94,12 @@ def _fields(record: Any) -> dict[str, Any]:
 
 def _described(
     diagram: Diagram, boxes: Mapping[str, Node], shared: dict[str, int]
-) -> Callable[[Step], dict[str, Any]]:
+) -> tuple[Callable[[Step], dict[str, Any]], Callable[[Node, Step | None], dict[str, Any]]]:
     """A function that adds to a step the notes and the formula of each part.
 
-    What many steps have alike is written once, in `shared`; a step has its number.
+    The other one tells of an op how it is computed: a term, the boxes of its arguments, and those
+    arguments that come from none. What many have alike is written once, in `shared`; they have its
+    number.
     """
     into: dict[str, dict[str, tuple[int, ...]]] = defaultdict(dict)
     later: dict[str, set[str]] = defaultdict(set)  # the arguments that are no first output
@@ -112,7 +115,6 @@ def _described(
     def described(step: Step) -> dict[str, Any]:
         op, parts, values = boxes[step.node].primitive, [], step.given or {}
         known = step.given is not None and not (op is not None and op.multiple_outputs)
-        whole = sources[step.node].keys() - later[step.node]
         for part in step.parts:
             axes = explanations.summed_axes(part.raw_shape, part.sent.shape)
             formula = formula_of(op, part.name, values, axes)
@@ -121,13 +123,19 @@ def _described(
             shown = None if formula is None else _read(formula)
             more = {"answers": answers, "formula": shown, "term": term}
             parts.append(_fields(part) | {name: once(value) for name, value in more.items()})
-        terms = once(written_forward(op, values) if op and known else {})
-        given = written_arguments(op, values, whole) if op and known else {}
-        arguments = list(sources[step.node].items())
-        told = {"parts": parts, "arguments": arguments, "terms": terms, "given": given}
-        return _read(step) | told
+        return _read(step) | {"parts": parts}
 
-    return described
+    def computed(node: Node, step: Step | None) -> dict[str, Any]:
+        op, values = node.primitive, node.given if step is None else step.given
+        if node.kind != "op":
+            return {}
+        terms, given, read = {}, {}, sources[node.id]
+        if op is not None and values is not None and not op.multiple_outputs:
+            terms = written_forward(op, values)
+            given = written_arguments(op, values, read.keys() - later[node.id])
+        return {"terms": once(terms), "given": given, "arguments": list(read.items())}
+
+    return described, computed
 
 
 def _compressed(data: Any, exact: Collection[str]) -> str:

@@ -3,7 +3,8 @@
 A name is text, a number a number, and a call a list of the function's name in the page
 (static/numbers.js) and its arguments. What depends on no array is computed here. Of a function that
 the page does not have, such as an index, it is written where each entry goes, and with which
-factor, if it is linear: NumPy's functions and ops are listed, of helpers it is found out by trying.
+factor. It must be declared that it is linear: in the list here, by `moves`, or as what a comment
+explains in a written formula. Such an expression takes sizes, or moves entries: it is tried which.
 """
 
 import math
@@ -15,9 +16,11 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.engine import Update
+from minigrad.autograd.engine import DETACH, Update
 from minigrad.autograd.primitives import Primitive, registry
 from minigrad.ops.convolutions import convolution_weight
+from minigrad.ops.indexing import IndexUpdate
+from minigrad.support.signatures import signature_of
 from minigrad.support.tree import leaves, mapped
 from minigrad.viz.formula import forward_reading, reading_of
 from minigrad.viz.formula.definitions import Reading, Values
@@ -35,7 +38,9 @@ FUNCTIONS: Mapping[Any, str] = {
     np.tan: "tan", np.arcsin: "asin", np.arccos: "acos", np.arctan: "atan", np.arctan2: "atan2",
     np.sinh: "sinh", np.cosh: "cosh", np.arcsinh: "asinh", np.arccosh: "acosh",
     np.arctanh: "atanh", np.cbrt: "cbrt", np.log2: "log2", np.log10: "log10", np.hypot: "hypot",
-    np.floor: "floor", np.ceil: "ceil", np.trunc: "trunc",
+    np.floor: "floor", np.ceil: "ceil", np.trunc: "trunc", np.isnan: "isnan",
+    np.isfinite: "isfinite", np.fmax: "fmax", np.fmin: "fmin",
+    registry["floor"]: "floor", registry["ceil"]: "ceil", registry["trunc"]: "trunc",
     ops.erf.op: "erf", ops.sigmoid.op: "sigmoid",
     convolution_weight.op: "convolution_weight", ops.convolution.op: "convolution",
     ops.convolution_transpose.op: "convolution_transpose",
@@ -45,6 +50,11 @@ FUNCTIONS: Mapping[Any, str] = {
 COMPOSED: Mapping[Any, Callable[..., Any]] = {
     np.square: lambda x: ["pow", x, 2],
     np.reciprocal: lambda x: ["div", 1, x],
+    np.exp2: lambda x: ["pow", 2, x],
+    np.sort: lambda x, axis: ["take_along", x, ["order", x, axis, False], axis],
+    operator.floordiv: lambda a, b: ["floor", ["div", a, b]],
+    operator.mod: lambda a, b: ["sub", a, ["mul", b, ["floor", ["div", a, b]]]],
+    DETACH: lambda x: x,
     ops.softmax.op: lambda x, axis: ["div", ["exp", x], ["sum", ["exp", x], axis, True]],
 }
 """Functions that are written as calls of others."""
@@ -56,16 +66,61 @@ SUMS: Mapping[Any, tuple[str, bool]] = {
 """Reductions, and whether they always keep their axes."""
 
 LINEAR = frozenset({
-    operator.getitem, np.broadcast_to, np.cumsum, np.deg2rad, np.diagonal, np.expand_dims, np.flip,
-    np.moveaxis, np.rad2deg, np.repeat, np.reshape, np.roll, np.rot90, np.squeeze, np.take, np.tile,
-    np.trace, np.transpose, np.tril, np.triu,
+    float, operator.getitem, np.atleast_2d, np.broadcast_to, np.cumsum, np.deg2rad,
+    np.diagonal, np.expand_dims, np.flip, np.moveaxis, np.rad2deg, np.repeat, np.reshape, np.roll,
+    np.rot90, np.squeeze, np.take, np.tile, np.trace, np.transpose, np.tril, np.triu,
     *(registry[name] for name in (
-        "bincount", "concatenate", "embedding", "expand", "flatten", "getitem", "index_add", "pad",
-        "scatter", "scatter_add", "scatter_diagonal", "scatter_index", "setitem", "stack",
-        "sum_parts", "sum_pool", "sum_pool_transpose", "tril", "triu",
+        "bincount", "concatenate", "diagonal", "embedding", "expand", "flatten", "getitem",
+        "index_add", "pad", "scatter", "scatter_add", "scatter_diagonal", "scatter_index",
+        "setitem", "stack", "sum_parts", "sum_pool", "sum_pool_transpose", "tril", "triu",
     )),
 })  # fmt: skip
 """Functions that are linear in their one array, and ops that are in all of theirs together."""
+
+SIZES = frozenset({np.ndim, np.shape, np.zeros_like, np.ones_like, len})
+"""Functions of which the numbers in an array change nothing."""
+
+
+class Unwritable(Exception):
+    """Raised for what the page cannot compute."""
+
+
+def _back(x: np.ndarray, axis: int, indices: Any) -> Any:
+    return ["put_along", "g", indices, ["row", *x.shape], axis]
+
+
+def _along(x: np.ndarray, indices: np.ndarray, axis: int) -> str:
+    """The name of the indices, if they are not broadcast."""
+    if np.delete(x.shape, axis).tolist() != np.delete(indices.shape, axis).tolist():
+        raise Unwritable
+    return "indices"
+
+
+def _first(k: int, axis: int, largest: bool, ordered: bool) -> Any:
+    if not ordered:
+        raise Unwritable
+    return ["order", "x", axis, largest, k]
+
+
+def _cast(dtype: Any) -> Any:
+    return {"f": "x", "b": ["ne", "x", 0]}.get(np.dtype(dtype).kind, ["trunc", "x"])
+
+
+CHOOSING: Mapping[tuple[Primitive, str], Callable[..., Any]] = {
+    (registry["argsort"], "out"): lambda axis, descending: ["order", "x", axis, descending],
+    (registry["topk"], "out"): lambda k, axis, largest, ordered: _first(k, axis, largest, ordered),
+    (registry["sort"], "x"): lambda x, axis, descending: _back(
+        x, axis, ["order", "x", axis, descending]
+    ),
+    (registry["take_along_axis"], "out"): lambda x, indices, axis: (
+        ["take_along", "x", _along(x, indices, axis), axis]
+    ),
+    (registry["take_along_axis"], "x"): lambda x, indices, axis: _back(
+        x, axis, _along(x, indices, axis)
+    ),
+    (registry["astype"], "out"): _cast,
+}
+"""Ops, and rules, whose terms take the places in an array from numbers in another one."""
 
 LARGEST = 4096
 """The most numbers of a constant array or of places that are written."""
@@ -74,16 +129,15 @@ PROBED = 1024
 """The most entries of an array of which it is tried what a function makes of each."""
 
 
-class Unwritable(Exception):
-    """Raised for what the page cannot compute."""
-
-
 def written_forward(op: Primitive, values: Mapping[str, Any]) -> dict[str, Any]:
     """The computation of an op, as a term for ``out`` and for each residual, as far as possible."""
     found = {}
     for name in ("out", *op.residuals):
         reading = forward_reading(op, name, _unchanging(values))
-        found[name] = None if reading is None else _tried(partial(_written, reading, op, values))
+        if (op, name) in CHOOSING:
+            found[name] = _tried(partial(_chosen, op, name, values))
+        else:
+            found[name] = reading and _tried(partial(_written, reading, op, values))
     if found["out"] is None and (op in FUNCTIONS or op in COMPOSED or op in LINEAR):
         found["out"] = _tried(lambda: _written(_called(op, values), op, values))
     return {name: term for name, term in found.items() if term is not None}
@@ -91,9 +145,16 @@ def written_forward(op: Primitive, values: Mapping[str, Any]) -> dict[str, Any]:
 
 def written_rule(op: Primitive, argument: str, values: Mapping[str, Any]) -> Any:
     """The rule of an argument as a term; None if the page cannot compute it."""
+    if (op, argument) in CHOOSING:
+        return _tried(partial(_chosen, op, argument, values))
     name, _, place = argument.partition("[")
     values = {**values, "i": int(place[:-1])} if place else values
-    return _tried(lambda: _written(reading_of(op, name, _unchanging(values)), op, values))
+    return _tried(lambda: _written(reading_of(op, name, _unchanging(values)), op, values, name))
+
+
+def _chosen(op: Primitive, name: str, values: Mapping[str, Any]) -> Any:
+    write = CHOOSING[op, name]
+    return [write(**{one: values[one] for one in signature_of(write).parameters}), {}]
 
 
 def written_arguments(
@@ -131,11 +192,16 @@ def _tried(write: Callable[[], Any]) -> Any:
         return None
 
 
-def _written(reading: Reading, op: Primitive, values: Mapping[str, Any]) -> Any:
-    """A term, and the terms of the names that it uses."""
+def _written(reading: Reading, op: Primitive, values: Mapping[str, Any], argument: str = "") -> Any:
+    """A term, the terms of the names that it uses, and the names of arrays that it takes as fixed.
+
+    Of a rule, `argument` is the name of the argument whose gradient it computes.
+    """
     writer = _Writer(op, reading, values)
+    if argument and argument in op.rules:
+        writer.linear |= {op.rules[argument].function}  # in g, and it may read nothing else
     term = writer.term(reading.value)
-    return [term, writer.defined]
+    return [term, writer.defined, *filter(None, [sorted(writer.fixed)])]
 
 
 class _Writer:
@@ -143,12 +209,15 @@ class _Writer:
 
     def __init__(self, op: Primitive, reading: Reading, values: Mapping[str, Any]) -> None:
         self.defined: dict[str, Any] = {}
+        self.fixed: set[str] = set()
+        self.linear: frozenset[Any] = LINEAR
         self._given, self._names = values, Values(values, reading.definitions)
         self._definitions = {
             one.names[0]: one for one in reading.definitions if len(one.names) == 1
         }
         known = (*op.params, *op.residuals, "g", "out", *(name for name in values if "[" in name))
-        self._arrays = {name for name in known if _is_floating(values.get(name))}
+        self._arrays = {name for name in known if _holds(values.get(name), "fbiu")}
+        self._others = {name for name in known if _holds(values.get(name), "biu")}
         self._numbers = {name for name in op.params if _is_number(op, name, values.get(name))}
 
     def term(self, term: Term) -> Any:
@@ -157,7 +226,7 @@ class _Writer:
             case Call(operator.getitem, (Constant(int() | float() as number), _)):
                 return number  # the index of a number in the place of an array adds axes
         if not self._depends(term):
-            return _constant(term.evaluate(self._names))
+            return self._as_it_is(term)
         match term:
             case Variable(name):
                 return self._variable(name)
@@ -174,21 +243,52 @@ class _Writer:
                 kept = ["row", *self._array(Call(added, (Call(np.empty, (shape,)), *axis))).shape]
                 whole = ["row", *self._array(term).shape]
                 return ["broadcast", ["reshape", self.term(x), kept], whole]
+            case Call(function, (x, index, shape)) if function is IndexUpdate:
+                return self._put(x, index, shape)
             case Call(np.clip, (x, low, high)):
                 for bound, limit in ((low, np.maximum), (high, np.minimum)):
                     if bound.evaluate(self._names) is not None:
                         x = Call(limit, (x, bound))
                 return self.term(x)
+            case Call(operator.add, (x, y), ()) if self._others and self._is_bool(term):
+                return ["or", self.term(x), self.term(y)]
+            case Call(operator.and_ | operator.or_ | operator.invert) if not self._is_bool(term):
+                raise Unwritable
             case Call(function, args, ()) if _plain(function) in COMPOSED:
                 return COMPOSED[_plain(function)](*map(self.term, args))
             case Call(function, args, ()) if _plain(function) in FUNCTIONS:
                 return [FUNCTIONS[_plain(function)], *map(self.term, args)]
             case Call(function, args, keywords):
-                return self._tried_out(function, args, keywords)
+                return self._moved(function, args, keywords)
         raise Unwritable
 
-    def _tried_out(self, function: Any, args: Sequence[Term], keywords: Any) -> Any:
+    def _put(self, x: Term, index: Term, shape: Term) -> Any:
+        """Entries that go to where an index says; several to one place add up."""
+        changed = [index.evaluate(names) for names in self._changed()]
+        if not all(_equal(changed[0], other) for other in changed[1:]):
+            raise Unwritable
+        self._fix(index)
+        whole = self._static(shape)
+        places = np.arange(math.prod(whole[1:])).reshape(whole[1:])[changed[0]]
+        return ["put", self.term(x), _places(places), whole]
+
+    def _as_it_is(self, term: Term) -> Any:
+        """The value of a term that does not change with the numbers in arrays of floats."""
+        self._fix(term)
+        return _constant(term.evaluate(self._names))
+
+    def _fix(self, *terms: Term) -> None:
+        """Note the arrays of integers and bools that are taken as they are."""
+        self.fixed |= {
+            name for name in self._others if any(self._depends(term, {name}) for term in terms)
+        }
+
+    def _moved(self, function: Any, args: Sequence[Term], keywords: Any) -> Any:
         """A call of a function that the page does not have."""
+        whole = Call(function, tuple(args), keywords)
+        plain, explained = _plain(function), hasattr(function, "explained")
+        if plain in SIZES:
+            return self._as_it_is(whole)
         if any(self._depends(one) for _, one in keywords):
             raise Unwritable
         given, *others = ([one.evaluate(names) for one in args] for names in self._changed())
@@ -199,20 +299,23 @@ class _Writer:
         def with_one(place: int, x: Any) -> Any:
             return called([*given[:place], x, *given[place + 1 :]])
 
-        value = called(given)
-        if all(_equal(value, called(other)) for other in others):
-            return _constant(value)
         places = [
-            i
-            for i in range(len(args))
-            if not all(_equal(value, with_one(i, other[i])) for other in others)
+            i for i in range(len(args)) if not all(_equal(given[i], other[i]) for other in others)
         ]
-        plain = _plain(function)
-        known = isinstance(plain, Primitive | np.ufunc)
-        known = known or getattr(function, "__module__", "").startswith("numpy")
-        moves = not known or any(self._depends(args[place], {"g"}) for place in places)
-        if plain not in LINEAR and (len(places) > 1 or not moves):
+        if explained:  # perhaps it reads nothing but a shape of it
+            value = called(given)
+            places = [
+                i for i in places
+                if not all(_equal(value, with_one(i, other[i])) for other in others)
+            ]  # fmt: skip
+        if not places:
+            return self._as_it_is(whole)
+        together = isinstance(plain, Primitive) or hasattr(plain, "moves")
+        if not (plain in self.linear or explained or hasattr(plain, "moves")):
             raise Unwritable
+        if len(places) > 1 and not together:
+            raise Unwritable
+        self._fix(*(arg for i, arg in enumerate(args) if i not in places))
         terms = [part for place in places for part in args[place].items()]
         arrays = [np.asarray(one) for place in places for one in leaves(given[place])]
 
@@ -260,6 +363,9 @@ class _Writer:
     def _array(self, term: Term) -> np.ndarray:
         return np.asarray(term.evaluate(self._names))
 
+    def _is_bool(self, term: Term) -> bool:
+        return bool(self._array(term).dtype == bool)
+
     def _static(self, term: Term | None) -> Any:
         return None if term is None else _constant(term.evaluate(self._names))
 
@@ -269,8 +375,9 @@ def _plain(function: Any) -> Any:
     return getattr(function, "op", function)
 
 
-def _is_floating(value: Any) -> bool:
-    return any(array.dtype.kind == "f" for array in leaves(value, np.ndarray))
+def _holds(value: Any, kinds: str) -> bool:
+    """Whether a value has an array of these kinds."""
+    return any(array.dtype.kind in kinds for array in leaves(value, np.ndarray))
 
 
 def _is_number(op: Primitive, name: str, value: Any) -> bool:
@@ -303,7 +410,8 @@ def _places(places: np.ndarray) -> Any:
 
 def _changed(value: Any, seed: int) -> Any:
     def changed(array: np.ndarray) -> np.ndarray:
-        return _marks(seed, array.size).reshape(array.shape) if _is_floating(array) else array
+        marks = array.dtype.kind == "f"
+        return _marks(seed, array.size).reshape(array.shape) if marks else array
 
     return mapped(changed, value, np.ndarray)
 
@@ -339,9 +447,6 @@ def _linear(
     marks, others = _marks(0, size), _marks(1, size)
     order = {mark: place for place, mark in enumerate(marks.tolist())} | {0.0: -1}
     moved = called(marks)
-    for scale in (1e-12, 1e12):  # what is linear only between bounds is not
-        if not np.allclose(called(scale * marks), scale * moved, rtol=1e-9, atol=0):
-            raise Unwritable
     if order.keys() >= {*moved.ravel().tolist()}:
         places = np.array([order[mark] for mark in moved.ravel().tolist()], int)
         if np.array_equal(called(others).ravel(), np.append(others, 0.0)[places]):

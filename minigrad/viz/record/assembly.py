@@ -38,7 +38,10 @@ def assemble(
     ids: dict[Entry, str] = {}
 
     def add(entry: Entry, home: str | None) -> None:
-        box = replace(entry.box, id=f"n{len(nodes)}", group=home, samples=samples(entry))
+        again = "" if entry.first is None else ids[entry.first]
+        box = replace(
+            entry.box, id=f"n{len(nodes)}", group=home, samples=samples(entry), again=again
+        )
         if entry.leaf is not None:
             kind: Kind = "parameter" if entry.leaf in parameters else "input"
             box = replace(box, kind=kind, label=labels[entry.leaf])

@@ -28,8 +28,8 @@ def graph(target: Any, *inputs: Any, **named: Any) -> Graph:
 
     A module is run once, in its present mode, on copies of its inputs and caches: the caller's
     tensors, buffers, gradients, caches and random state stay as they are. Tensors show the graph
-    that they have, also after a backward pass. Arguments without a gradient are known only if a
-    rule saved them; others are marked as unknown. A `trace` knows them all.
+    that they have, also after a backward pass. Of arguments that need no gradient it has those that
+    a rule saved; others are only named, ``a: needs no gradient``. A `trace` knows them all.
 
     Args:
         target: A Module or a function; or a Tensor, or a tuple, list or dict of Tensors.

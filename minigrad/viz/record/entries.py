@@ -19,7 +19,7 @@ from minigrad.autograd.scope import Frame, FunctionCall, Scope, module_call, sam
 from minigrad.debugging.memory import saved_arrays
 from minigrad.distributed.communicators import Call
 from minigrad.viz.record.held import Held
-from minigrad.viz.record.model import UNKNOWN, Cause, Kind, Saved
+from minigrad.viz.record.model import NOT_KEPT, Cause, Kind, Saved
 from minigrad.viz.record.model import Node as Box
 from minigrad.viz.record.ranks import call_notes
 from minigrad.viz.record.steps import summary
@@ -45,6 +45,7 @@ class Entry:
     frame: Frame | None = None  # the call that it was made in, of a module or of a function
     leaf: Leaf | None = None  # the leaf of a tensor that requires a gradient
     inputs: list[Input] = field(default_factory=list)  # what an op read
+    first: Entry | None = None  # of a tensor that is drawn again: its first entry
 
     @property
     def scope(self) -> Scope | None:
@@ -75,9 +76,14 @@ def new_entry(
 def leaf_entry(leaf: Leaf) -> Entry:
     """Make an entry of a leaf that requires a gradient."""
     entry = new_entry("input", "", leaf)
-    entry.change(cause="")
+    entry.change(cause="frozen" if is_frozen(leaf) else "")
     entry.leaf = leaf
     return entry
+
+
+def is_frozen(leaf: Leaf) -> bool:
+    """Whether the tensor of a leaf requires no gradient any more: a pass drops what it gets."""
+    return leaf.tensor is not None and leaf.tensor._node is None
 
 
 def edges_of(node: Node) -> list[tuple[Edge, int, str]]:
@@ -181,7 +187,7 @@ def _other_arguments(node: Node) -> tuple[tuple[str, ...], list[tuple[int, str, 
         for name, value in given.items()
         if isinstance(value, np.ndarray) and value.ndim
     ]
-    return (*argument_notes(op, given), *(name + UNKNOWN for name in missing)), found
+    return (*argument_notes(op, given), *(name + NOT_KEPT for name in missing)), found
 
 
 def argument_notes(op: Primitive, arguments: Mapping[str, Any]) -> tuple[str, ...]:

@@ -26,7 +26,15 @@ from minigrad.tensors.tensor import Tensor
 from minigrad.tracing import Step, Value
 from minigrad.tracing import Trace as Record
 from minigrad.tracing.lines import user_line
-from minigrad.viz.record.entries import Entry, known_arrays, leaf_entry, new_entry, read
+from minigrad.viz.record import rerun
+from minigrad.viz.record.entries import (
+    Entry,
+    is_frozen,
+    known_arrays,
+    leaf_entry,
+    new_entry,
+    read,
+)
 from minigrad.viz.record.held import PASS, Gradients
 from minigrad.viz.record.model import Kind
 from minigrad.viz.record.steps import summary
@@ -36,6 +44,12 @@ _ADDING = undecorated(add_to_grad)
 _SETTING = undecorated(vars(Tensor)["grad"].fset)
 _HOOK = undecorated(call_hook)
 """Functions of effects: they read ``.grad``, add to it, assign it, call a hook."""
+
+GRADIENT = "grad"
+"""What a gradient is called that an op reads, and that was not recorded."""
+
+LEFT = "a value left the graph, and what was made of it is not known:"
+READ = "an op reads a gradient whose computation was not recorded:"
 
 
 class Lookup(Record):
@@ -59,7 +73,7 @@ class Lookup(Record):
         self._names: list[tuple[Any, str]] = []
         self._composed: dict[Step, list[Step]] = {}  # the parts of steps
         self._backward: set[Entry] = set()  # ops that ran within rules
-        self._left: list[tuple[int, str]] = []  # after how many steps a value left, and where
+        self._left: list[tuple[int, str]] = []  # after how many steps, and what to say
 
     def name(self, value: Any, name: str) -> None:
         """Name a tensor or an array that ops will read.
@@ -87,16 +101,16 @@ class Lookup(Record):
         value = self.value(tensor)
         self._doors[value] = self.steps[-1]
         if tensor.dtype.kind == "f" or value.step is not None:
-            self._left.append((len(self.steps), f"{door} at {user_line()}"))
+            self._left.append((len(self.steps), f"{LEFT} {door} at {user_line()}"))
 
     def _left_before_ops(self) -> str:
-        """Where a value left before an op of the forward pass ran; empty if none did."""
-        for number, place in self._left:
+        """What to say of the first value that left, or came, before an op of the forward pass."""
+        for number, told in self._left:
             if any(
                 step.phase == "forward" and step.op not in (DETACH, COPY) and step.inside is None
                 for step in self.steps[number:]
             ):
-                return place
+                return told
         return ""
 
     def effect(
@@ -190,6 +204,8 @@ class Lookup(Record):
         if step is None or step.phase in ("effect", "backward"):
             label = name if step is None else maker(step)
             entry = new_entry("constant", label, value, frame, notes=self._written.get(value, ()))
+            if label == GRADIENT and not self._effects and state.get().within is None:
+                self._left.append((len(self.steps), f"{READ} {user_line()}"))
         else:  # a write that a view sees, or one of fewer numbers
             numbers = [(k, v) for k, v in step.arguments.items() if isinstance(v, int | float)]
             entry = new_entry(
@@ -209,7 +225,13 @@ class Lookup(Record):
         """The entry of a value that goes on without its history, drawn where that happened."""
         if key not in self._entry_of:
             frame, line = (state.get().frame, "") if step is None else (step.frame, step.line)
-            entry = new_entry("op", "detach", like, frame, "detach", notes=notes, line=line)
+            array = like.array if isinstance(like, Value) else like
+            entry = new_entry(
+                "op", "detach", like, frame, "detach", notes=notes, line=line, primitive=DETACH,
+                given=rerun.copied(DETACH, {"x": array}),
+            )  # fmt: skip
+            if array is not None:
+                self._note(entry, array)
             entry.read(self._known(value), 0, "x", like, place_of(value))
             self._entry_of[key] = entry
             self._entries.append(entry)
@@ -278,15 +300,21 @@ class Lookup(Record):
         unread = [entry for entry in ops if entry not in read | self._backward]
         return [entry for entry in unread if entry not in effects] or unread
 
-    def _tell_tensors(self) -> None:
-        """Note which boxes show a tensor again, and what the ``.grad`` of leaves held."""
-        shown = set[int]()
+    def _tell_tensors(self, reached: set[Entry]) -> None:
+        """Note which boxes show a tensor again, and what the ``.grad`` of leaves held.
+
+        `reached` are those to which a pass has sent gradients: whether it was frozen is known.
+        """
+        shown = dict[int, Entry]()
         for entry in dict.fromkeys(self._entries):
             thing = self._things.get(entry)
             if thing is not None:
                 grads = () if entry.leaf is None else self._gradients.of(thing, entry)
-                entry.change(again=id(thing) in shown, grads=grads)
-                shown.add(id(thing))
+                entry.change(grads=grads)
+                if entry.leaf is not None and entry not in reached and is_frozen(entry.leaf):
+                    entry.change(cause="frozen")
+                first = shown.setdefault(id(thing), entry)
+                entry.first = None if first is entry else first
 
     def _name_constants(self) -> None:
         """Tell inputs, frozen parameters and buffers from other constants."""
@@ -323,7 +351,7 @@ def place_of(value: Value) -> int:
 def maker(step: Step) -> str:
     """The maker of a value that no op made: ``randn``, ``SGD.step``, or the gradient of a pass."""
     if step.phase == "backward" or step.function is _READING:
-        return "grad"
+        return GRADIENT
     owner, _, name = step.what.rpartition(".")
     given = step.arguments.get("args", ())
     if owner and given:

@@ -24,7 +24,7 @@ Cause = Literal["", "given", "frozen", "shared", "detach", "no_grad", "underivab
                 "constant"]  # fmt: skip
 """What keeps gradients from a box; empty if nothing in it does."""
 
-FORMAT = 5
+FORMAT = 6
 """Changes when old JSON can no longer be read."""
 
 UNWRITTEN = ("primitive", "given")
@@ -33,8 +33,8 @@ UNWRITTEN = ("primitive", "given")
 LEAVES = ("parameter", "buffer", "constant")
 """The kinds of tensors that a module owns."""
 
-UNKNOWN = ": unknown"
-"""Ends a note on an argument that the engine does not keep."""
+NOT_KEPT = ": needs no gradient"
+"""Ends a note on an argument of which the engine keeps nothing: it is all that is known of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,11 @@ class Saved:
     kept: tuple[int, ...] = ()
     numbers: Summary | None = field(default=None, repr=False)
 
+    @property
+    def most(self) -> int:
+        """The bytes that lived because of it, until the pass for which they were the most."""
+        return max(self.kept, default=0)
+
 
 @dataclass(frozen=True, slots=True)
 class Node:
@@ -84,7 +89,8 @@ class Node:
         line: Where the program made it, such as ``"train.py:31: y = x.log()"``; empty if unknown.
         cause: What keeps gradients from it: it was given without requiring one, is frozen, shares
             the values of a parameter, was detached, ran under ``no_grad``, is of an op without a
-            derivative, holds integers, or was computed from such boxes only.
+            derivative, holds integers, or was computed from such boxes only. A leaf that was frozen
+            after ops had read it is "frozen", too: a pass computes its gradient, and drops it.
         saved: What an op keeps for its backward step; empty once that has run: see `freed`.
         value: Its tensor in numbers, in a trace; of an op with several outputs the first. None if
             it is not known.
@@ -92,11 +98,14 @@ class Node:
             ``"NaN"`` for a tensor that brought it from outside.
         error: The message of the error that ended the forward pass in this op.
         grads: Of a leaf that got a gradient in a trace, what its ``.grad`` held, event by event.
-        again: Whether its tensor has an earlier box: it was written, frozen or thawed since.
+        again: The id of the first box of its tensor, if there is an earlier one: it was written,
+            frozen or thawed since.
         freed: Whether a backward pass has freed what the op saved.
         samples: How many of the first axes of the shape count the samples of `vmap`.
         primitive: The op itself; None for a box that is not an op, and for a user's op in a graph
             from another process.
+        given: Copies of what an op without a step computed with, by name; None for large arrays,
+            and in a graph from JSON. Of an op with steps these have it.
 
     Example:
         >>> from minigrad import ones, viz
@@ -119,10 +128,11 @@ class Node:
     born: str = ""
     error: str = ""
     grads: tuple[Held, ...] = field(default=(), repr=False)
-    again: bool = False
+    again: str = ""
     freed: bool = False
     samples: int = 0
     primitive: Primitive | None = field(default=None, compare=False, repr=False)
+    given: dict[str, Any] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.primitive is None and self.kind == "op":
@@ -130,15 +140,15 @@ class Node:
 
     @property
     def recorded(self) -> bool:
-        """Whether an op is in the graph, unlike under ``no_grad``; False of a frozen parameter."""
-        return not self.cause or self.kind not in ("op", "parameter")
+        """Whether an op is in the graph, unlike under ``no_grad``; False of what is frozen."""
+        return self.cause in ("", "given")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Node:
         return self
 
     def __reduce__(self) -> tuple[Any, tuple[()]]:
         """Pickle without the op: it is an object of this process."""
-        names = [one.name for one in fields(self) if one.name != "primitive"]
+        names = [one.name for one in fields(self) if one.name not in UNWRITTEN]
         return partial(Node, **{name: getattr(self, name) for name in names}), ()
 
 
@@ -243,8 +253,9 @@ class Diagram:
         dtype: The default dtype, which is not shown.
         steps: The backward pass, if one was traced.
         heatmaps: The weights of attention, if it was traced.
-        left: Where a value left the graph before other ops ran, ``".item() at train.py:31: ..."``;
-            empty if none did. What the program made of it is not in the graph.
+        left: Why the graph does not have all that the program computed, with the line: a value
+            left it before other ops ran, or an op read a gradient that was not recorded. Empty if
+            it has all.
     """
 
     nodes: tuple[Node, ...]

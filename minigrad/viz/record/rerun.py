@@ -115,6 +115,11 @@ def given_to(
         values |= {**dict(zip(op.params, call.arguments, strict=True)), "out": call.result}
     values |= dict(zip(plan.saved_names, node.saved, strict=True))
     values |= {f"g_{name}": array for name, array in sent.items()}  # a recurrence reads its own
+    return copied(op, values)
+
+
+def copied(op: Primitive, values: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Copy what an op computed with, by name; None if that is too much or cannot be used again."""
     values = {name: mapped(_copied, value) for name, value in values.items()}
     size = sum(array.size for array in arrays(tuple(values.values())))
     if size > LARGEST or not runs_alone(op) or _writes(values):

@@ -36,12 +36,13 @@ from minigrad.viz.record.entries import (
     Entry,
     argument_notes,
     edges_of,
+    is_frozen,
     new_entry,
     note_kept,
     saved_by,
 )
 from minigrad.viz.record.graph import Graph
-from minigrad.viz.record.lookup import Lookup, array_arguments, place_of
+from minigrad.viz.record.lookup import GRADIENT, Lookup, array_arguments, place_of
 from minigrad.viz.record.model import Cause
 from minigrad.viz.record.selection import Choice, limited
 from minigrad.viz.record.steps import Part, Step, norm, number_arrivals, summary
@@ -121,6 +122,8 @@ class Trace(Lookup):
             saved=() if call.node is None else saved_by(call.node, numbers=True),
             primitive=op,
         )  # fmt: skip
+        given = dict(zip(op.params, call.arguments, strict=True)) | {"out": call.result}
+        entry.change(given=rerun.copied(op, given))
         if self._in_hook():
             self._mark(entry, "in a hook")
         return entry
@@ -144,7 +147,7 @@ class Trace(Lookup):
             source.source
             for one in inside if one is not None
             for source in one.inputs
-            if source.source not in read and source.source.box.primitive is None
+            if source.source not in read and source.source.box.primitive in (None, DETACH)
         }  # fmt: skip
         self._entries = [one for one in self._entries if one not in gone]
         self._entry_of = {key: one for key, one in self._entry_of.items() if one not in gone}
@@ -169,6 +172,7 @@ class Trace(Lookup):
         arrays = {part.name: array for _, part, array in sent}
         given = rerun.given_to(node, self._ran.get(node), g, arrays)
         gradient = summary(cotangents[0], came, bool(self._asked))
+        entry.change(given=None)
         noted = Step("", entry.box.label, gradient, (), given, run)
         self._pulls.append((entry, noted, [(target, part) for target, part, _ in sent]))
 
@@ -190,6 +194,8 @@ class Trace(Lookup):
             if call is not None and slot in sources:
                 check = rerun.checked(call, slot, cotangents, array)
             target = sources.get(slot) or self._behind(edge)
+            if target.leaf is not None:
+                target.change(cause="frozen" if is_frozen(target.leaf) else "")
             self._errors[target] = math.hypot(self._errors.get(target, 0.0), error)
             found.append((target, Part(
                 "", slot, name, summary(array, error, whole),
@@ -254,7 +260,7 @@ class Trace(Lookup):
                     self._mark(self._entry_of[value], f"in the backward pass of {step.what}")
         for value in leaves(step.arguments.get("g"), Value):
             if value in self._entry_of and self._entry_of[value].box.kind == "constant":
-                self._entry_of[value].change(label="grad")
+                self._entry_of[value].change(label=GRADIENT)
         for value in step.outputs:
             if value is not None and value.step is step:
                 value.array = None
@@ -318,7 +324,7 @@ class Trace(Lookup):
         for name, value in names.items():
             self.name(value, name)
         self._name_constants()
-        self._tell_tensors()
+        self._tell_tensors({target for _, _, sent in self._pulls for target, _ in sent})
         ends = ends or self._ends()
         named = [("output" if len(ends) == 1 else f"output {i}", end) for i, end in enumerate(ends)]
         leaves = {thing._node: name for thing, name in self._names if isinstance(thing, Variable)}

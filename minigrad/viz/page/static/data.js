@@ -21,9 +21,9 @@ function push(table, key, value) {
 }
 
 /** Put what steps have alike, such as formulas, in the place of its numbers. */
-function spread({ steps, shared }) {
+function spread({ nodes, steps, shared }) {
+  for (const node of nodes) node.terms = shared[node.terms] ?? {};
   for (const step of steps) {
-    step.terms = shared[step.terms];
     for (const part of step.parts)
       for (const name of ["answers", "formula", "term"]) part[name] = shared[part[name]];
   }

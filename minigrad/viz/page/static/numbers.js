@@ -73,6 +73,10 @@ const ELEMENTWISE = {
   sigmoid: (x) => 1 / (1 + Math.exp(-x)),
   max: (a, b) => max(a, b),
   min: (a, b) => min(a, b),
+  fmax: (a, b) => (b >= a || Number.isNaN(a) ? b : a),
+  fmin: (a, b) => (b <= a || Number.isNaN(a) ? b : a),
+  isnan: (x) => +Number.isNaN(x),
+  isfinite: (x) => +Number.isFinite(x),
   erf,
   ...Object.fromEntries(
     [
@@ -87,6 +91,7 @@ const MOVES = {
   reshape: ({ data }, shape) => ({ shape, places: rangeOf(data.length) }),
   broadcast: ({ shape: own }, shape) => ({ shape, places: spreadPlaces(own, shape) }),
   take: (_, shape, places) => ({ shape, places }),
+  take_along: ({ shape }, indices, axis) => ({ shape: indices.shape, places: placesAlong(shape, indices, axis) }),
   swapaxes({ shape: own }, ...pair) {
     const [one, other] = axesOf(pair, own.length);
     const swapped = (list) => list.with(one, list[other]).with(other, list[one]);
@@ -123,6 +128,13 @@ const SUMS = {
     to.forEach((place, at) => push(terms, place, [from[at], at]));
     return { shape, terms: (place) => terms.get(place) ?? [] };
   },
+  /** Entries go to places, and several to one add up. */
+  put(x, places, shape) {
+    const terms = new Map();
+    places.forEach((place, from) => push(terms, place, [from]));
+    return { shape, terms: (place) => terms.get(place) ?? [] };
+  },
+  put_along: (x, indices, shape, axis) => SUMS.put(x, placesAlong(shape, indices, axis), shape),
   matmul(a, b) {
     const one = a.shape.length > 1 ? a.shape : [1, ...a.shape];
     const two = b.shape.length > 1 ? b.shape : [...b.shape, 1];
@@ -183,6 +195,30 @@ function extremes(x, axis, kept, sign) {
   return { shape, places: rangeOf(sizeOf(shape)).map((at) => terms(at).flat().reduce(best, -1)) };
 }
 
+/** The places in an array of this shape that indices along an axis mean. */
+function placesAlong(shape, indices, axis) {
+  const [at] = axesOf(axis, shape.length);
+  const [n, step, count] = [shape[at], stridesOf(shape)[at], indices.shape[at]];
+  const around = (place) => floor(place / (count * step)) * n * step + (place % step);
+  return indices.data.map((index, place) => around(place) + ((index + n) % n) * step);
+}
+
+/** The indices that sort along an axis, or the first of them; NaN is greater than any number. */
+function sortedIndices({ shape, data }, axis, descending, count) {
+  const [at] = axesOf(axis, shape.length);
+  const [n, step, sign] = [shape[at], stridesOf(shape)[at], descending ? -1 : 1];
+  const order = (a, b) => sign * (Number.isNaN(a) - Number.isNaN(b) || a - b);
+  const found = { shape: shape.with(at, count ?? n), data: [] };
+  data.forEach((_, place) => {
+    if (floor(place / step) % n) return; // not the first along the axis
+    const entry = (i) => data[place + i * step];
+    const sorted = rangeOf(n).sort((i, j) => order(entry(i), entry(j)));
+    const first = floor(place / (n * step)) * found.shape[at] * step + (place % step);
+    rangeOf(found.shape[at]).forEach((k) => (found.data[first + k * step] = sorted[k]));
+  });
+  return found;
+}
+
 /** The values of terms: `arrays` finds those of names, and `defined` has terms for other names. */
 class Values {
   constructor(arrays, defined) {
@@ -211,6 +247,7 @@ class Values {
     }
     const [name, ...args] = term;
     if (name === "row") return args.map((arg) => this.of(arg));
+    if (name === "order") return sortedIndices(...args.map((arg) => this.of(arg)));
     if (name === "join") {
       const data = args.flatMap((arg) => this.array(arg).data);
       return { shape: [data.length], data };

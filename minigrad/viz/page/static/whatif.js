@@ -49,10 +49,13 @@ function computeAgain(all = false) {
   const dirty = new Set();
   try {
     for (const { id, place, value } of changes.values()) {
-      dirty.add(id);
       const { value: old } = data.box(id);
       const entries = entriesOf(old).with(place, value);
-      put(data.box(id), "value", summarized({ shape: old.shape, data: entries }, old));
+      const changed = summarized({ shape: old.shape, data: entries }, old);
+      for (const box of boxesOf(id)) {
+        dirty.add(box.id);
+        put(box, "value", changed);
+      }
     }
     forwardAgain(dirty, all);
     if (total) backwardAgain(dirty, all);
@@ -63,21 +66,35 @@ function computeAgain(all = false) {
   }
 }
 
+/** The boxes that show a tensor while it has these numbers: it may be frozen or thawed. */
+function boxesOf(id) {
+  const { again, value } = data.box(id);
+  const first = (box) => box.again || box.id;
+  return data.nodes.filter((box) => first(box) === (again || id) && box.value?.values === value.values);
+}
+
+/** An op and its line. */
+const placed = ({ label, line }) => `${label}${line && ` at ${line}`}`;
+
 /** Compute the output of each op that reads a changed value. */
 function forwardAgain(dirty, all) {
-  const reads = (id) => (data.into.get(id) ?? []).some((index) => dirty.has(data.edges[index].source));
-  for (const id of data.forward) {
-    const changed = reads(id);
-    if (!all && !changed) continue;
-    const box = data.box(id);
-    const step = data.steps[(data.stepOf.get(id)?.[0] ?? 0) - 1];
-    if (!step?.terms.out) {
+  const sources = (id) => neighbours(data, id, "into");
+  for (const box of data.nodes) {
+    const [id, changed] = [box.id, sources(box.id).some((source) => dirty.has(source))];
+    if (box.kind === "output" || (!all && !changed)) continue;
+    if (box.kind !== "op") { // a leaf, such as x.detach().requires_grad_(), that holds what an op made
+      if (changed) put(box, "value", data.box(sources(id)[0]).value);
+      if (changed) dirty.add(id);
+      continue;
+    }
+    const { out } = box.terms;
+    if (!out || !box.value) {
       if (!changed) continue; // it stays as it is
-      if (step) throw new Unable(`the page does not know what ${box.label} computes`);
-      throw new Unable(`nothing is known of the op ${box.label}, which got no gradient`);
+      throw new Unable(`the page does not know what ${placed(box)} computes`);
     }
     if (changed) dirty.add(id);
-    const value = summarized(computed(step, step.terms.out, box.value.shape), box.value);
+    const step = { node: id };
+    const value = summarized(computed(step, out, box.value.shape, dirty), box.value);
     for (const one of [box, ...shownBy(id)]) put(one, "value", value);
     const saved = box.saved.map(({ name, numbers, ...more }) => {
       const found = numbers && summarized(computed(step, [name, {}], numbers.shape), numbers);
@@ -105,11 +122,12 @@ function backwardAgain(dirty, all) {
     const came = sums.get(`${step.run} ${step.node}`);
     if (came) put(step, "cotangent", summarized(came.array, step.cotangent));
     const parts = step.parts.map((part) => {
-      const inputs = [...step.arguments.map(([, id]) => id), step.node];
+      const op = data.box(step.node);
+      const inputs = [...op.arguments.map(([, id]) => id), step.node];
       const changed = came?.dirty || inputs.some((id) => dirty.has(id));
-      if (changed && !part.term) throw new Unable(`the page does not know the rule of ${step.op}`);
+      if (changed && !part.term) throw new Unable(`the page does not know the rule of ${placed(op)}`);
       const again = changed || (all && part.term);
-      const array = again ? computed(step, part.term, part.sent.shape) : arrayOf(part.sent);
+      const array = again ? computed(step, part.term, part.sent.shape, dirty) : arrayOf(part.sent);
       const key = `${step.run} ${part.target}`;
       const before = sums.get(key);
       const sum = before ? new Values((name) => (name === "a" ? before.array : array), {}).of(["add", "a", "b"]) : array;
@@ -134,8 +152,11 @@ function arrayOf(summary) {
   return { shape: summary.shape, data: preciseOf(summary) };
 }
 
-/** The value of a term of a step, in a shape. */
-function computed(step, [term, defined], shape) {
+/** The value of a term of a step, in a shape. Some arguments it takes as they are: if not `dirty`. */
+function computed(step, [term, defined, fixed = []], shape, dirty) {
+  const op = data.box(step.node);
+  const taken = op.arguments.find(([name, id]) => fixed.includes(name) && dirty.has(id));
+  if (taken) throw new Unable(`the page does not know what another ${taken[0]} makes of ${placed(op)}`);
   const values = valuesOf(step, defined);
   try {
     const found = values.array(term);
@@ -152,14 +173,17 @@ let ability = null; // why nothing can be changed; "" if it can
 /** Why the page cannot repeat the run, by trying it: the first number that differs. */
 function inability() {
   if (ability !== null) return ability;
-  const updates = ({ notes }) => notes.some((note) => note.startsWith("after "));
-  if (data.nodes.some(updates)) return "tensors were written to within the run";
-  if (data.left) return `a value left the graph, and what was made of it is not known: ${data.left}`;
+  for (const { id, label, notes } of data.nodes) {
+    const write = notes.find((note) => note.startsWith("after "));
+    const [reader] = neighbours(data, id, "from").map(data.box);
+    if (write) return `${label} was written to within the run: ${write}, read by ${placed(reader)}`;
+  }
+  if (data.left) return data.left;
   const known = () => [
-    ...data.nodes.map(({ label, value }) => [label, value]),
-    ...data.steps.flatMap(({ op, parts, cotangent }) => [
-      [op, cotangent],
-      ...parts.map(({ name, sent }) => [`${op}, ${name}`, sent]),
+    ...data.nodes.map((box) => [placed(box), box.value]),
+    ...data.steps.flatMap(({ node, parts, cotangent }) => [
+      [`gradient of ${placed(data.box(node))}`, cotangent],
+      ...parts.map(({ sent }) => [`gradient from ${placed(data.box(node))}`, sent]),
     ]),
   ];
   const before = known();
@@ -167,7 +191,7 @@ function inability() {
     computeAgain(true);
     const differs = ([, one], at) => one && !near(one, before[at][1]);
     const wrong = known().find(differs);
-    ability = wrong ? `the page computes another ${wrong[0]} than the run` : "";
+    ability = wrong ? `the page computes another value than the run: ${wrong[0]}` : "";
     const found = known();
     if (!wrong) before.forEach(([, one], at) => one && precise.set(one, entriesOf(found[at][1])));
   } catch (error) {
@@ -239,7 +263,7 @@ function changeNothing() {
 
 /** Mark the changed values in the picture. */
 function drawChanges() {
-  const ids = new Set([...changes.values()].map(({ id }) => id));
+  const ids = new Set([...changes.values()].flatMap(({ id }) => boxesOf(id)).map(({ id }) => id));
   for (const { id, element } of inDocument("boxes"))
     element.classList.toggle("changed", ids.has(id));
 }
@@ -274,6 +298,7 @@ function leafWork(id) {
   if (!leaf || !data.forward.length) return null;
   return (place) => {
     lastChosen = { id, place };
-    return sliderView({ id, place }, entriesOf(value)[place], value.deviation || abs(value.mean));
+    const one = { id: boxesOf(id)[0].id, place };
+    return sliderView(one, entriesOf(value)[place], value.deviation || abs(value.mean));
   };
 }

@@ -4,17 +4,18 @@ const SUMMANDS = 6; // a longer sum is written with its largest terms
 const ROUNDED = 0.02; // of the largest entry: how far a result may be off that is made of three digits
 const EXACT = 1e-4;
 
-/** The values of what the terms of a step name. */
-function valuesOf(step, defined = {}) {
+/** The values of what the terms of an op name, and those of a step of it, where `g` is known. */
+function valuesOf({ node, cotangent }, defined = {}) {
+  const op = data.box(node);
   const terms = Object.fromEntries(
-    Object.entries(step.terms).flatMap(([name, [term, names]]) => Object.entries({ ...names, [name]: term })),
+    Object.entries(op.terms).flatMap(([name, [term, names]]) => Object.entries({ ...names, [name]: term })),
   );
   delete terms.out;
-  const boxes = new Map(step.arguments);
+  const boxes = new Map(op.arguments);
   const arrays = (name) => {
-    if (name in step.given) return asArray(step.given[name]);
-    const known = { g: step.cotangent, out: data.box(step.node).value };
-    const kept = data.box(step.node).saved.find((one) => one.name === name)?.numbers;
+    if (name in op.given) return asArray(op.given[name]);
+    const known = { g: cotangent, out: op.value };
+    const kept = op.saved.find((one) => one.name === name)?.numbers;
     const summary = known[name] ?? data.box(boxes.get(name))?.value ?? kept;
     if (!summary) throw new RangeError(`${name} is not known`);
     if (!isWhole(summary)) throw new RangeError(`only a part of ${name} is known`);
@@ -201,13 +202,12 @@ function worked(step, found, summary, place) {
 /** What a step sends to an argument, entry by entry. */
 const partWork = (step, part) => (place) => worked(step, part.term, part.sent, place);
 
-/** The value of a box, entry by entry; null if no op with a rule made it. */
+/** The value of a box, entry by entry; nothing if the page does not know how it is computed. */
 function valueWork(id) {
   const leaves = ({ source, target }) => within(data, source, id) && !within(data, target, id);
   const last = data.group.has(id) ? data.edges.find(leaves)?.source : id;
-  const at = data.stepOf.get(last)?.[0];
-  const step = at && data.steps[at - 1];
-  return step?.terms.out && ((place) => worked(step, step.terms.out, data.box(id).value, place));
+  const { out } = data.box(last)?.terms ?? {};
+  return out && ((place) => worked({ node: last }, out, data.box(id).value, place));
 }
 
 /** A gradient, entry by entry: the shares that it is the sum of. */
@@ -243,7 +243,7 @@ function workedView(summary, place, work) {
 
 /** Which of the reader's tensors the arguments of a rule are. */
 function argumentsView(step) {
-  const told = step.arguments.map(([name, id]) => {
+  const told = data.box(step.node).arguments.map(([name, id]) => {
     const made = data.stepOf.has(id) ? "the output of " : "";
     return [e.i(name), ` is ${made}`, e.code(link.box(id))];
   });
