@@ -52,10 +52,10 @@ class Exponential(Distribution):
         return self._drawn(draw, sample_shape, self.rate.dtype) / self.rate
 
     def log_prob(self, value: Any) -> Tensor:
-        return ops.log(self.rate) - self.rate * self._values("log_prob", value, 0.0)
+        return ops.log(self.rate) - self.rate * self._values("log_prob", value, 0)
 
     def cdf(self, value: Any) -> Tensor:
-        return -ops.expm1(-self.rate * self._values("cdf", value, 0.0))
+        return -ops.expm1(-self.rate * self._values("cdf", value, 0))
 
     def icdf(self, value: Any) -> Tensor:
         return -ops.log1p(-self._values("icdf", value)) / self.rate
@@ -111,7 +111,7 @@ class Gamma(Distribution):
         return self._drawn(draw, sample_shape, np.result_type(alpha, beta))
 
     def log_prob(self, value: Any) -> Tensor:
-        x, alpha, beta = self._values("log_prob", value, 0.0), self.concentration, self.rate
+        x, alpha, beta = self._values("log_prob", value, 0), self.concentration, self.rate
         density = alpha * ops.log(beta) + ops.xlogy(alpha - 1, x) - beta * x
         return density - ops.lgamma(alpha)
 
@@ -171,7 +171,7 @@ class Dirichlet(Distribution):
         return self._drawn(draw, sample_shape, alpha.dtype)
 
     def log_prob(self, value: Any) -> Tensor:
-        x = self._values("log_prob", value, 0.0, 1.0)
+        x = self._values("log_prob", value, 0, 1)
         if self._validate_args and (
             x.shape[-1:] != self.event_shape or not np.allclose(values_of(x).sum(-1), 1, atol=1e-5)
         ):
@@ -261,7 +261,7 @@ class Beta(Distribution):
         return self._pair.sample(sample_shape)[..., 0]
 
     def log_prob(self, value: Any) -> Tensor:
-        x = self._values("log_prob", value, 0.0, 1.0)
+        x = self._values("log_prob", value, 0, 1)
         density = ops.xlogy(self.concentration1 - 1, x) + ops.xlog1py(self.concentration0 - 1, -x)
         return density - _log_beta(self._pair.concentration)
 
