@@ -20,7 +20,7 @@ class Chances(Distribution):
     """Distributions given by probabilities or by logits."""
 
     has_enumerate_support = True
-    _parameters = ("probs", "logits")
+    _parameters: tuple[str, ...] = ("probs", "logits")
 
     def _given(self, probs: Any, logits: Any, validate_args: bool | None) -> tuple[str, Tensor]:
         """The name of what was given, and its values."""

@@ -160,7 +160,7 @@ class Binomial(_Trials):
                 "kl_divergence: of Binomials, the first must have at least as many trials as the "
                 f"second, got {self.total_count} and {other.total_count}"
             )
-        return np.where(mine > theirs, np.inf, self.total_count * super().kl(other))
+        return ops.where(mine > theirs, np.inf, self.total_count * super().kl(other))
 
 
 class Geometric(_Trials):

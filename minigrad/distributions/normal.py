@@ -19,7 +19,8 @@ class _LocationScale(Distribution):
     """Distributions of one shape, moved by `loc` and stretched by `scale`."""
 
     has_rsample = True
-    _parameters = _shown = ("loc", "scale")
+    _parameters: tuple[str, ...] = ("loc", "scale")
+    _shown = _parameters
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         self._validates(validate_args)
@@ -177,14 +178,14 @@ class StudentT(_LocationScale):
 
     @property
     def mean(self) -> Tensor:
-        return np.where(values_of(self.df) > 1, self.loc, math.nan)
+        return ops.where(values_of(self.df) > 1, self.loc, math.nan)
 
     @property
     def variance(self) -> Tensor:
         df = values_of(self.df)
-        finite = np.where(df > 2, self.df, 3)
+        finite = ops.where(df > 2, self.df, 3.0)
         finite = ops.square(self.scale) * finite / (finite - 2)
-        return np.where(df > 2, finite, np.where(df > 1, df.dtype.type(math.inf), math.nan))
+        return ops.where(df > 2, finite, ops.where(df > 1, finite * 0 + math.inf, math.nan))
 
     def rsample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
         if self.df.requires_grad and is_grad_enabled():

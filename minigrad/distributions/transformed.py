@@ -163,7 +163,8 @@ class TransformedDistribution(_Made):
 
     def _moved_back(self, method: str, value: Any) -> tuple[Tensor, Any]:
         """The value x of which this one is the function, and the log of the slope there."""
-        y, slope, axes = self._values(method, value), 0.0, len(self.event_shape)
+        slope: Any = 0.0
+        y, axes = self._values(method, value), len(self.event_shape)
         for transform in reversed(self.transforms):
             with np.errstate(invalid="ignore"):  # outside of what it reaches
                 x = transform.inv(y)

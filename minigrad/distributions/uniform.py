@@ -6,8 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from minigrad import ops, random
 from minigrad.distributions.distribution import Distribution, broadcast
 from minigrad.ops._numerics import values_of
@@ -61,7 +59,7 @@ class Uniform(Distribution):
     def log_prob(self, value: Any) -> Tensor:
         low, high = values_of(self.low), values_of(self.high)
         x = values_of(self._values("log_prob", value, low, high))
-        return np.where((x < low) | (x >= high), -math.inf, -ops.log(self._width))
+        return ops.where((x < low) | (x >= high), -math.inf, -ops.log(self._width))
 
     def cdf(self, value: Any) -> Tensor:
         x = self._values("cdf", value, values_of(self.low), values_of(self.high))
@@ -76,4 +74,4 @@ class Uniform(Distribution):
     def kl(self, other: Uniform) -> Tensor:
         low, high = values_of(self.low), values_of(self.high)
         outside = (low < values_of(other.low)) | (high > values_of(other.high))
-        return np.where(outside, math.inf, ops.log(other._width / self._width))
+        return ops.where(outside, math.inf, ops.log(other._width / self._width))
