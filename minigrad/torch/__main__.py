@@ -82,7 +82,7 @@ def main(arguments: Sequence[str]) -> int:
             sys.path.insert(0, str(Path(first).resolve().parent))
             runpy.run_path(first, run_name="__main__")
     except AttributeError as error:  # a class with `__getattr__` would read all attributes slower
-        if isinstance(error.obj, Tensor) and (why := why_not(error.name)) != UNKNOWN:
+        if isinstance(error.obj, Tensor) and (why := why_not(error.name or "")) != UNKNOWN:
             error.add_note(f"minigrad's tensors have no {error.name!r}: {why}")
         raise
     return 0
