@@ -3,6 +3,7 @@
 Everything but `sample` is differentiable, also the samples of `rsample`.
 """
 
+from minigrad.distributions import constraints
 from minigrad.distributions.categorical import Categorical
 from minigrad.distributions.counts import Bernoulli, Binomial, Geometric, Poisson
 from minigrad.distributions.distribution import Distribution, kl_divergence
@@ -23,5 +24,5 @@ __all__ = [
     "AffineTransform", "Bernoulli", "Beta", "Binomial", "Categorical", "Dirichlet", "Distribution",
     "ExpTransform", "Exponential", "Gamma", "Geometric", "Independent", "Laplace",
     "MultivariateNormal", "Normal", "Poisson", "SigmoidTransform", "StudentT", "TanhTransform",
-    "Transform", "TransformedDistribution", "Uniform", "kl_divergence",
+    "Transform", "TransformedDistribution", "Uniform", "constraints", "kl_divergence",
 ]  # fmt: skip

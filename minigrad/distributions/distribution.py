@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from minigrad import ops
 from minigrad.autograd.call import leaf_of
 from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.grad_mode import no_grad
+from minigrad.distributions.constraints import Constraint
 from minigrad.ops._numerics import values_of
 from minigrad.support.checks import check_flag, shape_of
 from minigrad.tensors.creation import Size, asarray
@@ -43,6 +45,8 @@ class Distribution:
 
     has_rsample = False
     has_enumerate_support = False
+    arg_constraints: Mapping[str, Constraint] = MappingProxyType({})
+    """What `__init__` of this class checks of a subclass's attributes."""
     _parameters: tuple[str, ...] = ()
     """The attributes whose first axes are those of the batch."""
     _shown: tuple[str, ...] = ()
@@ -55,6 +59,12 @@ class Distribution:
     ) -> None:  # fmt: skip
         self.batch_shape, self.event_shape = Size(batch_shape), Size(event_shape)
         self._validates(validate_args)
+        for name, constraint in self.arg_constraints.items() if self._validate_args else ():
+            value = getattr(self, name)
+            if not constraint.check(value).all():
+                raise ValueError(
+                    f"{type(self).__name__}: {name} must be in {constraint}, got {value}"
+                )
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:

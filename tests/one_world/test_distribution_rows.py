@@ -137,6 +137,48 @@ def test_enumerate_support(make: Callable[[Any, Any], Any], expand: bool) -> Non
     same(ours, theirs)
 
 
+SETS = (
+    "real", "positive", "nonnegative", "unit_interval", "boolean", "nonnegative_integer", "simplex",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "name", [*SETS, "interval", "greater_than", "greater_than_eq", "less_than"]
+)
+def test_constraints(name: str) -> None:
+    numbers = [[-1.0, 0.0, 0.5], [0.25, 0.75, 0.0], [1.0, 3.0, float("nan")]]
+
+    def facts(t: Any) -> Any:
+        made = getattr(t.distributions.constraints, name)
+        if name not in SETS:
+            made = made(0.25, 1.0) if name == "interval" else made(0.5)
+        return made.check(t.tensor(numbers)).tolist(), repr(made), made.is_discrete, made.event_dim
+
+    assert facts(minigrad) == facts(torch)
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_a_distribution_of_ones_own_is_checked(world: Any) -> None:
+    d = world.distributions
+
+    class Triangle(d.Distribution):  # type: ignore[misc]
+        arg_constraints: Any = {"width": d.constraints.positive}  # noqa: RUF012
+
+        def __init__(self, width: Any, validate_args: Any = None) -> None:
+            self.width = width
+            super().__init__(width.shape, validate_args=validate_args)
+
+        @d.constraints.dependent_property
+        def support(self) -> Any:
+            return d.constraints.interval(-self.width, self.width)
+
+    made = Triangle(world.ones(2))
+    assert made.support.check(world.tensor([0.5, 2.0])).tolist() == [True, False]
+    with pytest.raises(ValueError, match=r"width"):
+        Triangle(-world.ones(2))
+    Triangle(-world.ones(2), validate_args=False)
+
+
 def words(text: str) -> list[str]:
     return re.sub(r"(torch|minigrad)\.Size|[\[\](),]", " ", text).split()
 

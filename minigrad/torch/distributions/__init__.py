@@ -1,5 +1,4 @@
 """`torch.distributions` is `minigrad.distributions`."""
 
 from minigrad.distributions import *
-
-__path__: list[str] = []
+from minigrad.torch.distributions import constraints as constraints
