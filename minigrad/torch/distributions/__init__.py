@@ -1,4 +1,3 @@
 """`torch.distributions` is `minigrad.distributions`."""
 
 from minigrad.distributions import *
-from minigrad.torch.distributions import constraints as constraints
