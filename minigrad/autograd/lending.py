@@ -47,7 +47,7 @@ class _Loan:
 
     def _returned(self, reference: Any) -> None:
         del self.views[id(reference)]
-        if not self.views:
+        if not self.views and lent is not None:  # None when the program ends
             self.notice()
             lent.pop(self.key, None)
 

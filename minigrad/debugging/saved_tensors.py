@@ -10,13 +10,15 @@ import numpy as np
 
 from minigrad.autograd.call import wrap
 from minigrad.autograd.events import Call, Observer
+from minigrad.autograd.mode import State
 from minigrad.autograd.node import Variable
 
 
 class saved_tensors_hooks(Observer):
     """Call `pack` for each tensor that an op in the block saves, and `unpack` to get it back.
 
-    It shows the saved tensors, and can keep them elsewhere: rounded, compressed or in a file.
+    It shows the saved tensors, and can keep them elsewhere: rounded, compressed or in a file. Of
+    blocks within each other, the innermost one packs.
 
     Args:
         pack: A function of the saved tensor; what it returns is kept instead.
@@ -33,6 +35,10 @@ class saved_tensors_hooks(Observer):
 
     def __init__(self, pack: Callable[[Any], Any], unpack: Callable[[Any], Any]) -> None:
         self._pack, self._unpack = pack, unpack
+
+    def _state_inside(self, outer: State) -> State:
+        others = [one for one in outer.observers if not isinstance(one, saved_tensors_hooks)]
+        return outer._replace(observers=(*others, self))
 
     def ran(self, call: Call) -> None:
         """Pack what the op saved."""

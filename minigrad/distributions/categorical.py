@@ -1,4 +1,4 @@
-"""Distributions over classes, and over no and yes."""
+"""Distributions over classes, and what is given by probabilities or by logits."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from minigrad.tensors.creation import asarray
 from minigrad.tensors.tensor import Tensor
 
 
-class _Chances(Distribution):
+class Chances(Distribution):
     """Distributions given by probabilities or by logits."""
 
     has_enumerate_support = True
-    _parameters = ("probs", "logits")
+    _parameters: tuple[str, ...] = ("probs", "logits")
 
     def _given(self, probs: Any, logits: Any, validate_args: bool | None) -> tuple[str, Tensor]:
         """The name of what was given, and its values."""
@@ -31,7 +31,7 @@ class _Chances(Distribution):
         return name, self._floats(name, given)
 
 
-class Categorical(_Chances):
+class Categorical(Chances):
     """Distributions over the classes 0, 1, ..., given by probabilities or by logits.
 
     Args:
@@ -115,74 +115,3 @@ class Categorical(_Chances):
         terms = np.where(values_of(other.probs) == 0, np.inf, terms)
         terms = np.where(values_of(self.probs) == 0, 0, terms)
         return ops.sum(terms, axis=-1)
-
-
-class Bernoulli(_Chances):
-    """Distributions over 0 and 1, given by the probability of 1 or by its logit.
-
-    Args:
-        probs: The probability of 1.
-        logits: The logarithm of the odds, log(p / (1 - p)), instead.
-        validate_args: As in `Distribution`.
-
-    Attributes:
-        probs: The probability of 1.
-        logits: The logit. Computed from `probs`, these are limited by eps and 1 - eps.
-
-    Raises:
-        ValueError: Both arguments are given, or neither; or a probability is not from 0 to 1.
-
-    Example:
-        >>> from minigrad.distributions import Bernoulli
-        >>> coin = Bernoulli(0.25)
-        >>> coin.log_prob([0.0, 1.0])
-        tensor([-0.2877, -1.3863])
-        >>> coin.mean.item(), coin.variance.item()
-        (0.25, 0.1875)
-    """
-
-    def __init__(
-        self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
-    ) -> None:
-        _, tensor = self._given(probs, logits, validate_args)
-        if probs is None:
-            self.logits, self.probs = tensor, ops.sigmoid(tensor)
-        else:
-            self.probs = tensor
-            fits = ((values_of(tensor) >= 0) & (values_of(tensor) <= 1)).all()
-            if self._validate_args and not fits:
-                raise ValueError(f"Bernoulli: probs must be from 0 to 1, got {probs}")
-            eps = float(np.finfo(self.probs.dtype).eps)
-            limited = ops.clip(self.probs, eps, 1 - eps)
-            self.logits = ops.log(limited) - ops.log1p(-limited)
-        super().__init__(self.probs.shape)
-
-    @property
-    def mean(self) -> Tensor:
-        return self.probs
-
-    @property
-    def variance(self) -> Tensor:
-        return self.probs * (1 - self.probs)
-
-    def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
-        drawn = self._drawn("random", sample_shape, np.float64)
-        return ops.astype(drawn < self.probs, self.probs.dtype)
-
-    def log_prob(self, value: Any) -> Tensor:
-        x = self._values("log_prob", value)
-        if self._validate_args and not ((values_of(x) == 0) | (values_of(x) == 1)).all():
-            raise ValueError(f"Bernoulli.log_prob: values are 0 or 1, got {value}")
-        return x * self.logits - ops.softplus(self.logits)
-
-    def entropy(self) -> Tensor:
-        return ops.softplus(self.logits) - self.probs * self.logits
-
-    def enumerate_support(self, expand: bool = True) -> Tensor:
-        return self._listed(2, self.probs.dtype, expand)
-
-    def kl(self, other: Bernoulli) -> Tensor:
-        p, mine, theirs = self.probs, self.logits, other.logits
-        yes = ops.softplus(-theirs) - ops.softplus(-mine)
-        no = ops.softplus(theirs) - ops.softplus(mine)
-        return p * yes + (1 - p) * no

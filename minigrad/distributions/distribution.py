@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -13,9 +14,10 @@ from minigrad import ops, random
 from minigrad.autograd.call import leaf_of
 from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.grad_mode import no_grad
+from minigrad.distributions.constraints import Constraint
 from minigrad.ops._numerics import values_of
 from minigrad.support.checks import check_flag, shape_of
-from minigrad.tensors.creation import asarray
+from minigrad.tensors.creation import Size, asarray
 from minigrad.tensors.tensor import Tensor
 
 
@@ -43,6 +45,8 @@ class Distribution:
 
     has_rsample = False
     has_enumerate_support = False
+    arg_constraints: Mapping[str, Constraint] = MappingProxyType({})
+    """What `__init__` of this class checks of a subclass's attributes."""
     _parameters: tuple[str, ...] = ()
     """The attributes whose first axes are those of the batch."""
     _shown: tuple[str, ...] = ()
@@ -53,8 +57,14 @@ class Distribution:
         self, batch_shape: tuple[int, ...] = (), event_shape: tuple[int, ...] = (),
         validate_args: bool | None = None,
     ) -> None:  # fmt: skip
-        self.batch_shape, self.event_shape = batch_shape, event_shape
+        self.batch_shape, self.event_shape = Size(batch_shape), Size(event_shape)
         self._validates(validate_args)
+        for name, constraint in self.arg_constraints.items() if self._validate_args else ():
+            value = getattr(self, name)
+            if not constraint.check(value).all():
+                raise ValueError(
+                    f"{type(self).__name__}: {name} must be in {constraint}, got {value}"
+                )
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
@@ -90,7 +100,7 @@ class Distribution:
         for name in self._parameters:
             value = getattr(self, name)
             setattr(larger, name, ops.broadcast_to(value, (*shape, *value.shape[axes:])))
-        larger.batch_shape = shape
+        larger.batch_shape = Size(shape)
         return larger
 
     @property
@@ -193,7 +203,7 @@ class Distribution:
         return tensor
 
     def _values(
-        self, method: str, value: Any, low: float = -math.inf, high: float = math.inf
+        self, method: str, value: Any, low: Any = -math.inf, high: Any = math.inf
     ) -> Tensor:
         """The values that a method is asked about, from `low` to `high`."""
         owner = f"{type(self).__name__}.{method}"
@@ -201,8 +211,19 @@ class Distribution:
         if not self._validate_args:
             return tensor
         if not ((values_of(tensor) >= low) & (values_of(tensor) <= high)).all():
-            room = f"at least {low:g}" if high == math.inf else f"from {low:g} to {high:g}"
+            room = f"at least {low}" if high is math.inf else f"from {low} to {high}"
             raise ValueError(f"{owner}: values are {room}, got {value}")
+        return tensor
+
+    def _whole(self, name: str, value: Any, owner: str = "") -> Tensor:
+        """Whole numbers of at least 0, as floats."""
+        tensor = self._floats(name, value, owner)
+        array = values_of(tensor)
+        if self._validate_args and not ((array >= 0) & (array == np.floor(array))).all():
+            raise ValueError(
+                f"{owner or type(self).__name__}: {name} must be whole numbers of at least 0, "
+                f"got {value}"
+            )
         return tensor
 
     def __repr__(self) -> str:
@@ -221,6 +242,11 @@ def broadcast(*tensors: Tensor) -> list[Tensor]:
     """Tensors of one shape."""
     shape = np.broadcast_shapes(*(tensor.shape for tensor in tensors))
     return [t if t.shape == shape else ops.broadcast_to(t, shape) for t in tensors]
+
+
+def summed(tensor: Tensor, axes: int) -> Tensor:
+    """A tensor summed over its last axes."""
+    return ops.sum(tensor, axis=tuple(range(-axes, 0))) if axes else tensor
 
 
 def kl_divergence(p: Distribution, q: Distribution) -> Tensor:

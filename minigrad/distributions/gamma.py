@@ -51,10 +51,10 @@ class Exponential(Distribution):
         return self._drawn("standard_exponential", sample_shape, self.rate.dtype) / self.rate
 
     def log_prob(self, value: Any) -> Tensor:
-        return ops.log(self.rate) - self.rate * self._values("log_prob", value, 0.0)
+        return ops.log(self.rate) - self.rate * self._values("log_prob", value, 0)
 
     def cdf(self, value: Any) -> Tensor:
-        return -ops.expm1(-self.rate * self._values("cdf", value, 0.0))
+        return -ops.expm1(-self.rate * self._values("cdf", value, 0))
 
     def icdf(self, value: Any) -> Tensor:
         return -ops.log1p(-self._values("icdf", value)) / self.rate
@@ -110,7 +110,7 @@ class Gamma(Distribution):
         return ops.astype(drawn, np.result_type(alpha.dtype, beta.dtype))
 
     def log_prob(self, value: Any) -> Tensor:
-        x, alpha, beta = self._values("log_prob", value, 0.0), self.concentration, self.rate
+        x, alpha, beta = self._values("log_prob", value, 0), self.concentration, self.rate
         density = alpha * ops.log(beta) + ops.xlogy(alpha - 1, x) - beta * x
         return density - ops.lgamma(alpha)
 
@@ -166,7 +166,7 @@ class Dirichlet(Distribution):
         return ops.astype(parts / ops.sum(parts, axis=-1, keepdims=True), alpha.dtype)
 
     def log_prob(self, value: Any) -> Tensor:
-        x = self._values("log_prob", value, 0.0, 1.0)
+        x = self._values("log_prob", value, 0, 1)
         if self._validate_args and (
             x.shape[-1:] != self.event_shape or not np.allclose(values_of(x).sum(-1), 1, atol=1e-5)
         ):
@@ -256,7 +256,7 @@ class Beta(Distribution):
         return self._pair.sample(sample_shape)[..., 0]
 
     def log_prob(self, value: Any) -> Tensor:
-        x = self._values("log_prob", value, 0.0, 1.0)
+        x = self._values("log_prob", value, 0, 1)
         density = ops.xlogy(self.concentration1 - 1, x) + ops.xlog1py(self.concentration0 - 1, -x)
         return density - _log_beta(self._pair.concentration)
 

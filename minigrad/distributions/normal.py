@@ -1,4 +1,4 @@
-"""Normal and Laplace distributions."""
+"""Normal, Laplace and Student's t distributions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
+from minigrad.autograd.grad_mode import is_grad_enabled
 from minigrad.distributions.distribution import Distribution, broadcast
+from minigrad.ops._numerics import values_of
 from minigrad.tensors.tensor import Tensor
 
 
@@ -17,9 +19,12 @@ class _LocationScale(Distribution):
     """Distributions of one shape, moved by `loc` and stretched by `scale`."""
 
     has_rsample = True
-    _parameters = _shown = ("loc", "scale")
+    _parameters: tuple[str, ...] = ("loc", "scale")
+    _shown = _parameters
     _standard: str
     """NumPy's distribution of loc 0 and scale 1."""
+    _shape_parameters: tuple[str, ...] = ()
+    """Its parameters."""
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         self._validates(validate_args)
@@ -32,7 +37,8 @@ class _LocationScale(Distribution):
 
     def rsample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
         dtype = np.result_type(self.loc.dtype, self.scale.dtype)
-        return self.loc + self._drawn(self._standard, sample_shape, dtype) * self.scale
+        shape = (getattr(self, name).detach() for name in self._shape_parameters)
+        return self.loc + self._drawn(self._standard, sample_shape, dtype, *shape) * self.scale
 
 
 class Normal(_LocationScale):
@@ -137,3 +143,69 @@ class Laplace(_LocationScale):
         distance, ratio = ops.abs(self.loc - other.loc), self.scale / other.scale
         overlap = ratio * ops.exp(-distance / self.scale)
         return overlap + distance / other.scale - 1 - ops.log(ratio)
+
+
+class StudentT(_LocationScale):
+    r"""Student's t distributions: as normal ones, with heavier tails.
+
+    The density is proportional to :math:`(1 + (x-\mu)^2 / \nu\sigma^2)^{-(\nu + 1) / 2}`.
+
+    Args:
+        df: The degrees of freedom ν, above 0.
+        loc: The center μ, which is the mean where df is above 1.
+        scale: σ, above 0.
+        validate_args: As in `Distribution`.
+
+    Raises:
+        ValueError: The degrees of freedom or a scale are not above 0, or an argument is NaN.
+
+    Example:
+        >>> from minigrad.distributions import StudentT
+        >>> t = StudentT(3.0)
+        >>> t.mean.item(), t.variance.item(), round(t.log_prob(1.0).item(), 4)
+        (0.0, 3.0, -1.5763)
+    """
+
+    _parameters = _shown = ("df", "loc", "scale")
+    _standard, _shape_parameters = "standard_t", ("df",)
+
+    def __init__(
+        self, df: Any, loc: Any = 0.0, scale: Any = 1.0, validate_args: bool | None = None
+    ) -> None:
+        super().__init__(loc, scale, validate_args)
+        self.df, self.loc, self.scale = broadcast(self._positive("df", df), self.loc, self.scale)
+        self.batch_shape = self.df.shape
+
+    @property
+    def mean(self) -> Tensor:
+        return ops.where(values_of(self.df) > 1, self.loc, math.nan)
+
+    @property
+    def variance(self) -> Tensor:
+        df = values_of(self.df)
+        finite = ops.where(df > 2, self.df, 3.0)
+        finite = ops.square(self.scale) * finite / (finite - 2)
+        return ops.where(df > 2, finite, ops.where(df > 1, finite * 0 + math.inf, math.nan))
+
+    def rsample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
+        if self.df.requires_grad and is_grad_enabled():
+            raise NotImplementedError(
+                "StudentT.rsample: samples have no gradient in df; give df.detach(), or use "
+                "sample() and log_prob()"
+            )
+        return super().rsample(sample_shape)
+
+    def log_prob(self, value: Any) -> Tensor:
+        df, distance = self.df, (self._values("log_prob", value) - self.loc) / self.scale
+        density = -0.5 * (df + 1) * ops.log1p(ops.square(distance) / df)
+        return density - ops.log(self.scale) - self._log_norm()
+
+    def _log_norm(self) -> Tensor:
+        """The logarithm of the integral over the density without its constant, at scale 1."""
+        half = 0.5 * self.df
+        return 0.5 * ops.log(math.pi * self.df) + ops.lgamma(half) - ops.lgamma(half + 0.5)
+
+    def entropy(self) -> Tensor:
+        half = 0.5 * self.df
+        spread = (half + 0.5) * (ops.digamma(half + 0.5) - ops.digamma(half))
+        return ops.log(self.scale) + spread + self._log_norm()

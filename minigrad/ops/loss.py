@@ -63,7 +63,7 @@ def check_target(
         raise ValueError(f"weight must have shape ({classes},), got {np.shape(weight)}")
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f'reduction must be "mean", "sum" or "none", got {reduction!r}')
-    if not isinstance(ignore_index, (int, np.integer, type(None))):
+    if ignore_index is not None and not isinstance(ignore_index, (int, np.integer)):
         raise TypeError(f"ignore_index must be an int or None, got {ignore_index!r}")
     if not 0 <= label_smoothing <= 1:
         raise ValueError(f"label_smoothing must be between 0 and 1, got {label_smoothing}")

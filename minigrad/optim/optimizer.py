@@ -175,7 +175,7 @@ class Optimizer:
                 f"{self._name}: differentiable=True is not here, a step is not recorded; compute "
                 f"the new parameters with ops, and use func.functional_call"
             )
-        for name in _flags(type(self)) & options.keys():
+        for name in _flags(type(self).__init__) & options.keys():
             if options[name] is not None:
                 check_flag(self._name, name, options[name])
         for name in (*self._at_least_0, *self._below_1):
@@ -480,6 +480,6 @@ def average_square(mean: np.ndarray, new: np.ndarray, kept: float, work: np.ndar
 
 
 @functools.cache
-def _flags(kind: type[Optimizer]) -> set[str]:
+def _flags(constructor: Callable[..., Any]) -> set[str]:
     """The options of an optimizer that are true or false."""
-    return Arguments(kind.__init__).flags
+    return Arguments(constructor).flags

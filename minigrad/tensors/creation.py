@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -52,12 +52,17 @@ class Size(tuple[int, ...]):
 
 
 class Device(str):
-    """The name of a device; a string with a `type`."""
+    """The name of a device; a string with a `type`, and a block in which tensors are made there."""
 
     @property
     def type(self) -> str:
         """The name before the colon."""
         return self.partition(":")[0]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None: ...
 
 
 CPU = Device("cpu")

@@ -45,7 +45,7 @@ def set_item(tensor: Any, index: Any, value: Any, name: str = "setitem") -> Any:
         parts = index if isinstance(index, tuple) else (index,)
         if len(parts) == tensor._data.ndim and all(map(is_integer, parts)):
             value = ops.reshape(value, ())  # NumPy writes no array with axes to one element
-    index = normalized(index)
+    index = None if index is True else normalized(index)  # NumPy writes few shapes to x[True]
     recorded = _prepare(name, tensor, value)
     try:
         if recorded:

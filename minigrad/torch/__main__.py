@@ -17,6 +17,8 @@ from types import ModuleType
 from typing import Any
 
 from minigrad.autograd import dtype_class
+from minigrad.tensors.tensor import Tensor
+from minigrad.torch.absent import UNKNOWN, why_not
 
 USAGE = """usage: python -m minigrad.torch FILE [ARGUMENTS ...]
        python -m minigrad.torch -m MODULE [ARGUMENTS ...]
@@ -67,17 +69,22 @@ def main(arguments: Sequence[str]) -> int:
         return 0 if first in ("-h", "--help") else 2
     sys.meta_path.insert(0, Door())
     dtype_class.shown_as = "torch"
-    if first == "-m":
-        sys.argv = rest
-        sys.path.insert(0, "")
-        runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
-        return 0
-    if not Path(first).exists():
+    if first != "-m" and not Path(first).exists():
         print(f"minigrad.torch: there is no file {first}", file=sys.stderr)
         return 2
-    sys.argv = [first, *rest]
-    sys.path.insert(0, str(Path(first).resolve().parent))
-    runpy.run_path(first, run_name="__main__")
+    try:
+        if first == "-m":
+            sys.argv = rest
+            sys.path.insert(0, "")
+            runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
+        else:
+            sys.argv = [first, *rest]
+            sys.path.insert(0, str(Path(first).resolve().parent))
+            runpy.run_path(first, run_name="__main__")
+    except AttributeError as error:  # a class with `__getattr__` would read all attributes slower
+        if isinstance(error.obj, Tensor) and (why := why_not(error.name or "")) != UNKNOWN:
+            error.add_note(f"minigrad's tensors have no {error.name!r}: {why}")
+        raise
     return 0
 
 

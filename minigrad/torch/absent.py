@@ -13,7 +13,7 @@ ABSENT = {
     "there are no complex numbers": """
         *complex* *Complex* *conj* angle real imag polar cfloat cdouble chalf view_as_real* is_neg
         resolve_neg eig eigvals""",
-    "there is no Fourier transform": "fft stft istft",
+    "there is no Fourier transform": "fft ifft rfft irfft stft istft",
     "tensors are dense": """
         masked nested jagged *sparse* *Sparse* hsmm dsmm hspmm smm spmm saddmm sspaddmm *coalesce*
         *_indices *_indices_copy indices* values* dense_dim is_nested to_padded_tensor""",

@@ -32,8 +32,9 @@ PARTS = {
     "cpu.amp": "autocast_mode grad_scaler",
     "cuda.amp": "autocast_mode grad_scaler",
     "distributions": """
-        bernoulli beta categorical dirichlet distribution exponential gamma kl laplace
-        multivariate_normal normal""",
+        bernoulli beta binomial categorical dirichlet distribution exponential gamma geometric
+        independent kl laplace multivariate_normal normal poisson studentT transformed_distribution
+        transforms uniform""",
     "nn": "modules parallel parameter",
     "nn.modules": """
         activation batchnorm channelshuffle container conv distance dropout flatten fold

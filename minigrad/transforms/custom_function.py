@@ -216,7 +216,7 @@ def _made(cls: type[Function], places: tuple[int, ...], count: int) -> Any:
         recorded = isinstance(g[0], Variable)
         found = cls.backward(context, *(g if recorded else map(wrap, g)))
         grads = found if isinstance(found, tuple) else (found,)
-        if len(grads) != count:
+        if len(grads) < count or any(x is not None for x in grads[count:]):
             raise RuntimeError(
                 f"{cls.__name__}.backward: it returned {len(grads)} gradients; forward has {count} "
                 f"arguments (None for one without a gradient)"

@@ -140,11 +140,17 @@ class _Sequence(_Entries, MutableSequence[T]):
         del named[index]
         self._become(named)
 
-    def insert(self, index: int, value: T) -> None:
-        """Insert an entry before `index`."""
+    def insert(self, index: int, value: T) -> Self:  # type: ignore[override]
+        """Insert an entry before `index`, and return the container."""
         named = self._named()
+        if not -len(named) <= index <= len(named):
+            raise IndexError(
+                f"{type(self).__name__}: insert before 0 to {len(named)}, the number of entries, "
+                f"or before -{len(named)} to -1; got {index}"
+            )
         named.insert(index, ("0", self._checked("an entry", value)))
         self._become(named)
+        return self
 
     def append(self, value: T) -> Self:  # type: ignore[override]
         """Append an entry, and return the container."""
@@ -152,6 +158,8 @@ class _Sequence(_Entries, MutableSequence[T]):
 
     def extend(self, values: Iterable[T]) -> Self:  # type: ignore[override]
         """Append entries: all of them, or none if one does not fit. Return the container."""
+        if isinstance(values, Tensor):
+            raise TypeError(f"{type(self).__name__}: entries in a list expected, got a tensor")
         checked = [self._checked("an entry", value) for value in values]
         for i, value in enumerate(checked, len(self)):
             setattr(self, str(i), value)

@@ -119,6 +119,11 @@ class Registry:
         if inspect.isroutine(own):
             raise ValueError(f"{owner}: {name!r} is one of its methods; choose another name")
 
+    def _check_free(self, name: str, *kinds: Kind) -> None:
+        """Raise if an attribute of another kind has the name."""
+        if name in self.__dict__ and self._registered.get(name) not in kinds:
+            raise ValueError(f"{type(self).__name__}: it has an attribute {name!r} already")
+
     def _check_child(self, name: str, child: Any) -> None:
         """Raise if `child` is not a module, or contains this one."""
         if not isinstance(child, Registry):
@@ -141,6 +146,7 @@ class Registry:
                 f"got {type(param).__name__}"
             )
         self._check_name(name, param)
+        self._check_free(name, "parameter")
         setattr(self, name, param)
         self._registered[name] = "parameter"
 
@@ -149,8 +155,7 @@ class Registry:
         if module is not None:
             self._check_child(name, module)
         self._check_name(name, module)
-        if name in self.__dict__ and name not in self._registered:
-            raise ValueError(f"{type(self).__name__}: it has an attribute {name!r} already")
+        self._check_free(name, "module")
         setattr(self, name, module)
         self._registered[name] = "module"
 
@@ -177,8 +182,7 @@ class Registry:
         """
         check_flag("register_buffer", "persistent", persistent)
         self._check_name(name, tensor)
-        if name in self.__dict__ and self._registered.get(name) not in BUFFERS:
-            raise ValueError(f"{type(self).__name__}: it has an attribute {name!r} already")
+        self._check_free(name, *BUFFERS)
         if tensor is not None and (dtype is not None or not isinstance(tensor, Tensor)):
             if not isinstance(tensor, (Tensor, np.ndarray, np.generic, list, tuple, float, int)):
                 raise TypeError(

@@ -205,7 +205,7 @@ def stack_module_state(
         The parameters, new leaves with one more axis in front, and the buffers.
 
     Raises:
-        RuntimeError: There is no model, or they differ in class or in mode.
+        RuntimeError: There is no model, or they differ in class, in mode, or in what is frozen.
 
     Example:
         >>> from minigrad import func, nn, ones
@@ -232,6 +232,9 @@ def _stacked(of_each: list[dict[str, Tensor]]) -> dict[str, Tensor]:
     """The tensors of several models, as leaves that require a gradient where those do."""
     stacked = {}
     for name, first in of_each[0].items():
-        stacked[name] = ops.stack([tensors[name] for tensors in of_each]).detach()
+        several = [tensors[name] for tensors in of_each]
+        if any(tensor.requires_grad != first.requires_grad for tensor in several):
+            raise RuntimeError(f"stack_module_state: {name} is frozen in some models, not in all")
+        stacked[name] = ops.stack(several).detach()
         stacked[name].requires_grad = first.requires_grad
     return stacked

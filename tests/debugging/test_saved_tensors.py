@@ -68,3 +68,14 @@ def test_grad_fn_reads_the_graph() -> None:
     loss.backward()
     with pytest.raises(RuntimeError, match="freed"):
         loss.grad_fn.saved
+
+
+def test_the_innermost_block_packs() -> None:
+    x = minigrad.tensor([1.0, 2.0], requires_grad=True)
+    by = lambda factor: saved_tensors_hooks(lambda t: t * factor, lambda t: t * factor)
+    with by(3):
+        with by(5):
+            inner = x * x
+        outer = x * x
+    assert minigrad.autograd.grad(inner.sum(), x)[0].tolist() == [50.0, 100.0]
+    assert minigrad.autograd.grad(outer.sum(), x)[0].tolist() == [18.0, 36.0]

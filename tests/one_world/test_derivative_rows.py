@@ -215,6 +215,10 @@ def test_the_strategy_is_checked() -> None:
 def test_an_ensemble() -> None:
     models = [nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2)).eval() for _ in range(4)]
     models[0][0].bias.requires_grad = False
+    with pytest.raises(RuntimeError, match=r"0\.bias is frozen in some models"):
+        func.stack_module_state(models)
+    for model in models:
+        model[0].bias.requires_grad = False
     parameters, buffers = func.stack_module_state(models)
     assert parameters["0.weight"].requires_grad
     assert not parameters["0.bias"].requires_grad

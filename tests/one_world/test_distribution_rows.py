@@ -37,6 +37,13 @@ def shares(t: Any) -> Any:
     return t.tensor([0.1, 0.25, 0.5, 0.99])
 
 
+def falling(d: Any) -> Any:
+    """A logistic-normal distribution from 0 to 1, of a transform that decreases."""
+    return d.TransformedDistribution(
+        d.Normal(0.5, 2.0), [d.AffineTransform(1.0, -2.0), d.SigmoidTransform()]
+    )
+
+
 CASES: dict[str, Callable[[Any, Any], Any]] = {
     "Normal.cdf": lambda t, d: d.Normal(0.5, 2.0).cdf(line(t)),
     "Normal.icdf": lambda t, d: d.Normal(0.5, 2.0).icdf(shares(t)),
@@ -44,6 +51,17 @@ CASES: dict[str, Callable[[Any, Any], Any]] = {
     "Laplace.icdf": lambda t, d: d.Laplace(0.5, 2.0).icdf(shares(t)),
     "Exponential.cdf": lambda t, d: d.Exponential(0.5).cdf(abs(line(t))),
     "Exponential.icdf": lambda t, d: d.Exponential(0.5).icdf(shares(t)),
+    "Uniform.cdf": lambda t, d: d.Uniform(-2.0, 3.0).cdf(line(t)),
+    "Uniform.icdf": lambda t, d: d.Uniform(-2.0, 3.0).icdf(shares(t)),
+    "Uniform.log_prob outside": lambda t, d: d.Uniform(0.0, 1.0, validate_args=False).log_prob(
+        line(t)
+    ),
+    "TransformedDistribution.cdf": lambda t, d: falling(d).cdf(shares(t)),
+    "TransformedDistribution.icdf": lambda t, d: falling(d).icdf(shares(t)),
+    "SigmoidTransform of large numbers": lambda t, d: d.SigmoidTransform()(100 * line(t)),
+    "StudentT.mean": lambda t, d: d.StudentT(t.tensor([0.5, 1.0, 1.5])).mean,
+    "StudentT.variance": lambda t, d: d.StudentT(t.tensor([1.0, 1.5, 2.0, 4.0])).variance,
+    "Geometric of certainty": lambda t, d: d.Geometric(t.ones(1)).log_prob(t.tensor([1.0])),
     "perplexity": lambda t, d: d.Categorical(t.tensor([0.25, 0.75])).perplexity(),
     "precision_matrix": lambda t, d: (
         d.MultivariateNormal(t.zeros(2), t.tensor([[2.0, 0.5], [0.5, 1.0]])).precision_matrix
@@ -68,6 +86,18 @@ FAMILIES: dict[str, Callable[[Any, Any], Any]] = {
     "Exponential": lambda t, d: d.Exponential(t.ones(3)),
     "Gamma": lambda t, d: d.Gamma(t.ones(3), 2.0),
     "Beta": lambda t, d: d.Beta(t.ones(3), 2.0),
+    "Uniform": lambda t, d: d.Uniform(t.zeros(3), 1.0),
+    "Poisson": lambda t, d: d.Poisson(t.ones(3)),
+    "Binomial": lambda t, d: d.Binomial(4, t.ones(3) * 0.5),
+    "Geometric": lambda t, d: d.Geometric(t.ones(3) * 0.5),
+    "StudentT": lambda t, d: d.StudentT(t.ones(3), 0.0, 2.0),
+    "Independent": lambda t, d: d.Independent(d.Normal(t.zeros(3, 2), 1.0), 1),
+    "TransformedDistribution": lambda t, d: d.TransformedDistribution(
+        d.Normal(0.0, 1.0), [d.AffineTransform(t.zeros(3), t.ones(1)), d.ExpTransform()]
+    ),
+    "TransformedDistribution of vectors": lambda t, d: d.TransformedDistribution(
+        d.Normal(t.zeros(3, 2), 1.0), d.AffineTransform(0.0, 2.0, event_dim=1)
+    ),
     "Bernoulli": lambda t, d: d.Bernoulli(t.ones(3) * 0.5),
     "Bernoulli of logits": lambda t, d: d.Bernoulli(logits=t.ones(3)),
     "Categorical": lambda t, d: d.Categorical(t.ones(3, 4)),
@@ -105,6 +135,48 @@ def test_enumerate_support(make: Callable[[Any, Any], Any], expand: bool) -> Non
         values(make(world, world.distributions).enumerate_support(expand)) for world in WORLDS
     )
     same(ours, theirs)
+
+
+SETS = (
+    "real", "positive", "nonnegative", "unit_interval", "boolean", "nonnegative_integer", "simplex",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "name", [*SETS, "interval", "greater_than", "greater_than_eq", "less_than"]
+)
+def test_constraints(name: str) -> None:
+    numbers = [[-1.0, 0.0, 0.5], [0.25, 0.75, 0.0], [1.0, 3.0, float("nan")]]
+
+    def facts(t: Any) -> Any:
+        made = getattr(t.distributions.constraints, name)
+        if name not in SETS:
+            made = made(0.25, 1.0) if name == "interval" else made(0.5)
+        return made.check(t.tensor(numbers)).tolist(), repr(made), made.is_discrete, made.event_dim
+
+    assert facts(minigrad) == facts(torch)
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_a_distribution_of_ones_own_is_checked(world: Any) -> None:
+    d = world.distributions
+
+    class Triangle(d.Distribution):  # type: ignore[misc]
+        arg_constraints: Any = {"width": d.constraints.positive}  # noqa: RUF012
+
+        def __init__(self, width: Any, validate_args: Any = None) -> None:
+            self.width = width
+            super().__init__(width.shape, validate_args=validate_args)
+
+        @d.constraints.dependent_property
+        def support(self) -> Any:
+            return d.constraints.interval(-self.width, self.width)
+
+    made = Triangle(world.ones(2))
+    assert made.support.check(world.tensor([0.5, 2.0])).tolist() == [True, False]
+    with pytest.raises(ValueError, match=r"width"):
+        Triangle(-world.ones(2))
+    Triangle(-world.ones(2), validate_args=False)
 
 
 def words(text: str) -> list[str]:

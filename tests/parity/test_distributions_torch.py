@@ -87,6 +87,40 @@ FAMILIES: dict[str, tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...], 
         lambda d: lambda m, s: d.MultivariateNormal(m, precision_matrix=s),
         (draw(2, 3), FACTOR @ FACTOR.mT), (draw(3), np.eye(3) + 0.2), draw(4, 2, 3)),
 }  # fmt: skip
+COUNTS = np.array([[[0.0, 1.0, 2.0, 5.0]]])
+FAMILIES |= {
+    "Uniform": (
+        lambda d: d.Uniform, (LOC, LOC + SCALE), (LOC - 1, LOC + SCALE + 1), LOC + 0.5 * SCALE),
+    "Poisson": (lambda d: d.Poisson, (POSITIVE,), (OTHER,), COUNTS),
+    "Binomial": (
+        lambda d: lambda p: d.Binomial(5, p), (within(3, 4),), (within(3, 4, seed=1),), COUNTS),
+    "Binomial of logits": (
+        lambda d: lambda z: d.Binomial(5, logits=z), (4 * draw(3, 4),), (draw(3, 4, seed=1),),
+        COUNTS),
+    "Geometric": (lambda d: d.Geometric, (within(3, 4),), (within(3, 4, seed=1),), COUNTS),
+    "Geometric of logits": (
+        lambda d: lambda z: d.Geometric(logits=z), (draw(3, 4),), (draw(3, 4, seed=1),), COUNTS),
+    "StudentT": (lambda d: d.StudentT, (POSITIVE + 2.5, LOC, SCALE[:1]), (OTHER, LOC, SCALE[1:]),
+                 draw(2, 3, 4)),
+    "Independent": (
+        lambda d: lambda m, s: d.Independent(d.Normal(m, s), 1), (LOC, SCALE),
+        (draw(4, seed=2), SCALE + 1), draw(3, 1, 4)),
+    "LogNormal": (
+        lambda d: lambda m, s: d.TransformedDistribution(d.Normal(m, s), d.ExpTransform()),
+        (LOC, SCALE), (draw(4, seed=2), SCALE + 1), np.exp(draw(3, 1, 4))),
+    "Squashed": (
+        lambda d: lambda m, s: d.TransformedDistribution(
+            d.Independent(d.Normal(m, s), 1), [d.TanhTransform(cache_size=1)]),
+        (LOC, SCALE), (draw(4, seed=2), SCALE + 1), np.tanh(draw(3, 1, 4))),
+    "Logistic": (
+        lambda d: lambda m, s: d.TransformedDistribution(
+            d.Uniform(0.0, 1.0), [d.SigmoidTransform().inv, d.AffineTransform(m, s)]),
+        (draw(2, 4), -SCALE), (draw(2, 4), -SCALE), draw(3, 1, 4)),
+    "Affine of vectors": (
+        lambda d: lambda m, s: d.TransformedDistribution(
+            d.Normal(m, s), [d.AffineTransform(1.0, 3.0, event_dim=1), d.SigmoidTransform()]),
+        (LOC, SCALE), (draw(4, seed=2), SCALE + 1), within(3, 1, 4)),
+}  # fmt: skip
 WHAT: dict[str, Callable[..., Any]] = {
     "log_prob": lambda lib, p, q, x: p.log_prob(x),
     "entropy": lambda lib, p, q, x: p.entropy(),
@@ -97,12 +131,15 @@ WHAT: dict[str, Callable[..., Any]] = {
 }
 
 
-PAIRS = [
-    (name, what)
-    for name in FAMILIES
-    for what in WHAT
-    if name != "Categorical" or what not in ("mean", "variance", "stddev")  # of classes
-]
+MOMENTS = {"mean", "variance", "stddev"}
+UNDEFINED = {
+    "Categorical": MOMENTS, "Poisson": {"entropy"}, "StudentT": {"kl"},
+    **dict.fromkeys(
+        ("LogNormal", "Squashed", "Logistic", "Affine of vectors"), MOMENTS | {"entropy", "kl"}
+    ),
+}  # fmt: skip
+"""What PyTorch has not of a family, and what is a constant."""
+PAIRS = [(name, what) for name in FAMILIES for what in WHAT if what not in UNDEFINED.get(name, ())]
 
 
 @pytest.mark.parametrize(("name", "what"), PAIRS)
@@ -130,7 +167,7 @@ def test_samples(name: str) -> None:
     assert drawn.shape == (2, 10000, *p.batch_shape, *p.event_shape)
     assert not drawn.requires_grad
     assert p.sample().dtype == drawn.dtype
-    if name == "Categorical":
+    if "mean" in UNDEFINED.get(name, ()):
         return
     found = drawn.numpy().reshape(20000, *drawn.shape[2:])
     mean, deviation = p.mean.numpy(), p.stddev.numpy()
@@ -140,14 +177,45 @@ def test_samples(name: str) -> None:
         try:
             again = p.rsample((3,))
         except NotImplementedError:
-            assert name in ("Gamma", "Beta", "Dirichlet")  # no simple function of a noise
+            assert name in (
+                "Gamma",
+                "Beta",
+                "Dirichlet",
+                "StudentT",
+            )  # no simple function of a noise
             return
         again.sum().backward()
         assert all(tensor.grad is not None for tensor in tensors)
 
 
+def test_where_the_divergence_is_infinite() -> None:
+    """The first may give values that the second never does."""
+    for d, array in ((distributions, minigrad.tensor), (torch.distributions, torch.tensor)):
+        wider = d.kl_divergence(d.Uniform(array([0.0, 1.0]), 3.0), d.Uniform(1.0, 3.0))
+        more = d.kl_divergence(d.Binomial(array([3, 2]), array(0.5)), d.Binomial(2, array(0.25)))
+        assert [np.isinf(np.asarray(found)).tolist() for found in (wider, more)] == [
+            [True, False]
+        ] * 2
+
+
+def test_a_saturated_sample_has_a_finite_density() -> None:
+    """The cache gives back the very number of which tanh is 1."""
+    minigrad.random.seed(0)
+    base = distributions.Normal(minigrad.full((100,), 30.0, requires_grad=True), 1.0)
+    squashed = distributions.TransformedDistribution(
+        base, distributions.TanhTransform(cache_size=1)
+    )
+    drawn = squashed.rsample()
+    assert (drawn == 1).any()
+    density = squashed.log_prob(drawn)
+    density.sum().backward()
+    assert np.isfinite(density.detach().numpy()).all()
+    assert np.isfinite(base.loc.grad.numpy()).all()
+
+
 def test_refusals() -> None:
     d = distributions
+    log_normal = d.TransformedDistribution(d.Normal(0.0, 1.0), d.ExpTransform())
     for call, message in [
         (lambda: d.Bernoulli(1.5), r"^Bernoulli: probs must be from 0 to 1"),
         (lambda: d.Bernoulli(0.5, 0.0), r"^Bernoulli: either probs or logits"),
@@ -161,8 +229,37 @@ def test_refusals() -> None:
         (lambda: d.Dirichlet([1.0, 1.0]).log_prob([0.5, 0.6]), r"^Dirichlet\.log_prob: .*sum 1"),
         (lambda: d.MultivariateNormal([0.0]), r"^MultivariateNormal: one of .*got \[\]"),
         (lambda: d.MultivariateNormal([0.0], np.eye(2)), r"^Multivariate.*\(1,\) and \(2, 2\)"),
+        (lambda: d.Uniform(1.0, 1.0), r"^Uniform: low must be below high, got low=1.0, high=1.0"),
+        (lambda: d.Uniform(0.0, 1.0).log_prob(2.0), r"^Uniform\.log_prob: .*to 1\.0, got 2\.0"),
+        (lambda: d.Poisson(-1.0), r"^Poisson: rate must be at least 0, got -1.0"),
+        (lambda: d.Poisson(1.0).log_prob(0.5), r"^Poisson\.log_prob: value must be whole .*0.5"),
+        (lambda: d.Binomial(1.5, 0.5), r"^Binomial: total_count must be whole .*got 1.5"),
+        (
+            lambda: d.Binomial(2, 0.5).log_prob(3),
+            r"^Binomial\.log_prob: .*at most .*got 3",
+        ),
+        (lambda: d.Geometric(0.0), r"^Geometric: probs must be above 0, got 0.0"),
+        (lambda: d.StudentT(0.0), r"^StudentT: df must be above 0, got 0.0"),
+        (lambda: d.Independent(d.Normal(0.0, 1.0), 1), r"^Independent: .*from 0 to 0, .*got 1"),
+        (lambda: d.TransformedDistribution(d.Normal(0.0, 1.0), [abs]), r"^Transformed.*list of"),
+        (lambda: log_normal.log_prob(-1.0), r"^Transformed.*log_prob: ExpTransform.*not reach"),
+        (
+            lambda: d.TanhTransform(cache_size=2),
+            r"^TanhTransform: cache_size must be 0 or 1, .*2",
+        ),
     ]:
         with pytest.raises(ValueError, match=message):
+            call()
+    df = minigrad.tensor(3.0, requires_grad=True)
+    unequal = d.Binomial([1, 2], 0.5)
+    for call, message in [
+        (lambda: d.StudentT(df).rsample(), r"^StudentT\.rsample: .*df\.detach"),
+        (lambda: unequal.entropy(), r"^Binomial: .*numbers of trials are equal"),
+        (lambda: d.kl_divergence(unequal, d.Binomial(2, 0.5)), r"^kl_div.*at least as many"),
+        (lambda: d.kl_divergence(log_normal, log_normal), r"^TransformedDistribution .*define kl"),
+        (lambda: d.Transform()(1.0), r"^Transform does not define _call"),
+    ]:
+        with pytest.raises(NotImplementedError, match=message):
             call()
     with pytest.raises(NotImplementedError, match=r"^kl_divergence: .*got Normal and Laplace"):
         d.kl_divergence(d.Normal(0.0, 1.0), d.Laplace(0.0, 1.0))  # type: ignore[arg-type]

@@ -224,4 +224,9 @@ m.weight.data.fill_(0.5); m.bias.data.zero_(); m(x)
 init.constant_(m.weight.data, 0.1); init.zeros_(m.bias); m(x)
 c = x.clone().unsqueeze_(0); c.squeeze_().t_(); c.transpose_(0, 1); c
 c = x.clone(); c.triu_(); c.tril_(1); c.index_put_((i[0], i[1]), v); c
+c = x.clone(); c.index_put_(((x[:, 0] > 0).byte(),), x[x[:, 0] > 0], accumulate=True); c
+c = x.clone(); c[True] = y; c[False] = v; c[True, 1] = 2.0; c
+with torch.device("cpu"): r = torch.ones(2)
+len(nn.Sequential(m).insert(0, m).insert(-1, m))
+from torch.nn.modules.utils import consume_prefix_in_state_dict_if_present as consume; s = {"module.a": x, "b": y}; consume(s, "module."); s
 """

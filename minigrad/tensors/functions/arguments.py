@@ -38,7 +38,7 @@ def spelled(function: Callable[P, R]) -> Callable[P, R]:
                 raise TypeError(f"{function.__name__}: axis is {dim}: give one of them")
             for name in given.keys() & flags:
                 check_flag(function.__name__, name, given[name])
-            return function(*args, **given)  # type: ignore[arg-type]
+            return function(*args, **given)
         except REPEATED as error:
             Arguments(function).explain(args, keywords, error)
 

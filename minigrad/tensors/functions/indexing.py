@@ -10,6 +10,7 @@ import numpy as np
 from minigrad import ops
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
+from minigrad.ops.indexing import integers, normalized
 from minigrad.tensors.creation import tensor
 from minigrad.tensors.functions.arguments import of_numbers, part, spelled
 
@@ -43,7 +44,7 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Tensor, ...]:
         >>> [i.item() for i in minigrad.unravel_index(minigrad.tensor(5), (2, 3))]
         [1, 2]
     """
-    found = np.unravel_index(np.asarray(indices), shape)
+    found = np.unravel_index(integers(indices), shape)
     return tuple([tensor(places) for places in found])
 
 
@@ -299,6 +300,6 @@ def _put(x: Any, index: tuple[Any, ...], values: Any, add: bool) -> Any:
     if not add:
         filled[index] = values
         return filled
-    places = np.arange(x._data.size).reshape(x.shape)[tuple([np.asarray(i) for i in index])]
+    places = np.arange(x._data.size).reshape(x.shape)[normalized(index)]
     source = ops.reshape(ops.broadcast_to(values, places.shape), (-1,))
     return ops.reshape(ops.index_add(ops.ravel(x), 0, places.ravel(), source), x.shape)

@@ -7,7 +7,10 @@ from typing import Any
 
 from minigrad.nn import Module
 
-__all__ = ["DataParallel", "_ntuple", "_pair", "_quadruple", "_single", "_triple"]
+__all__ = [
+    "DataParallel", "_ntuple", "_pair", "_quadruple", "_single", "_triple",
+    "consume_prefix_in_state_dict_if_present",
+]  # fmt: skip
 
 
 class DataParallel(Module):
@@ -23,6 +26,12 @@ class DataParallel(Module):
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """The result of the module."""
         return self.module(*inputs, **kwargs)
+
+
+def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: str) -> None:
+    """Take a prefix, such as DataParallel's "module.", off the keys that have it, in place."""
+    for name in [name for name in state_dict if name.startswith(prefix)]:
+        state_dict[name.removeprefix(prefix)] = state_dict.pop(name)
 
 
 def _ntuple(count: int) -> Callable[[Any], tuple[Any, ...]]:

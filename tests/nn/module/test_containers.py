@@ -205,6 +205,7 @@ REFUSED: list[tuple[Callable[[Any, Any], Any], Any, str]] = [
     (lambda c, new: c.__setitem__(0, "x"), TypeError, "(Module|Parameter).*str"),
     (lambda c, new: c[4], IndexError, "index out of range"),
     (lambda c, new: c.__delitem__(-5), IndexError, "index out of range"),
+    (lambda c, new: c.insert(-3, new), IndexError, "insert before 0 to 2.*got -3"),
     (lambda c, new: setattr(c, "0", 3), TypeError, "(got|a) int"),
     (lambda c, new: setattr(c, "9", new), (ValueError, AttributeError), "'9'"),
     (lambda c, new: setattr(c, "01", new), (ValueError, AttributeError), "01"),
@@ -220,6 +221,7 @@ OF_MODULES: list[tuple[Callable[[Any, Any], Any], Any, str]] = [
 ]
 OF_PARAMETERS: list[tuple[Callable[[Any, Any], Any], Any, str]] = [
     (lambda c, new: c.insert(0, c), TypeError, "got ParameterList"),
+    (lambda c, new: c.extend(minigrad.ones(2, 1)), TypeError, "got a tensor"),
 ]
 CASES = [(kind, *row) for kind in ("Sequential", "ModuleList") for row in REFUSED + OF_MODULES]
 CASES += [("ParameterList", *row) for row in REFUSED + OF_PARAMETERS]

@@ -1,0 +1,3 @@
+"""`torch.distributions.constraints` is `minigrad.distributions.constraints`."""
+
+from minigrad.distributions.constraints import *
