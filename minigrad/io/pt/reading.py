@@ -19,7 +19,7 @@ import re
 import struct
 import sys
 import zipfile
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import IO, Any
@@ -342,6 +342,12 @@ def _ordered(_reader: Any, pairs: Any = ()) -> OrderedDict[Any, Any]:
     return OrderedDict((key(name), value) for name, value in pairs)
 
 
+def _counter(_reader: Any, counts: Any) -> Counter[Any]:
+    if type(counts) is not dict or not all(type(n) is int for n in counts.values()):
+        raise LoadError("damaged: a Counter holds something else than counts")
+    return Counter(counts)
+
+
 def _encoded(_reader: Any, text: Any, encoding: Any) -> bytes:
     if type(text) is not str or encoding != "latin1":
         raise LoadError(f"it asks for the encoding {encoding!r}; bytes are latin1")
@@ -361,6 +367,7 @@ NAMES: dict[str, Any] = {
     "torch.Size": _size,
     "torch.device": _device,
     "collections.OrderedDict": _ordered,
+    "collections.Counter": _counter,
     "builtins.set": lambda _reader, items: {*map(key, items)},
     "builtins.bytes": lambda _reader: b"",
     "_codecs.encode": _encoded,

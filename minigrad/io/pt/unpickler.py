@@ -100,7 +100,7 @@ class Unpickler(pickle._Unpickler):
         arguments, function = self.stack.pop(), self.stack.pop()
         if not isinstance(function, FunctionType) or type(arguments) is not tuple:
             raise LoadError("damaged: its pickle calls something that is not a function")
-        if arguments and isinstance(arguments[0], (list, str, tuple)):
+        if arguments and isinstance(arguments[0], (dict, list, str, tuple)):
             self.room -= len(arguments[0])
             if self.room < 0:
                 raise LoadError("it copies the same values again and again")

@@ -8,7 +8,7 @@ import io
 import pickle
 import sys
 import zipfile
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import IO, Any, NamedTuple
@@ -196,7 +196,7 @@ class _Plain(Packer):
             for key, part in value.items()
         ]
         if not isinstance(value, OrderedDict):
-            return dict(pairs)
+            return Counter(dict(pairs)) if isinstance(value, Counter) else dict(pairs)
         ordered = OrderedDict(pairs)
         if "_metadata" in vars(value):  # of a state dict of PyTorch
             metadata = self.entry(vars(value)["_metadata"], (*path, "_metadata"))
@@ -253,6 +253,8 @@ class _Pickler(pickle._Pickler):  # its Python code, in which a name need not be
                 return named("_codecs", "encode"), (obj.decode("latin1"), "latin1")
             case set():
                 return named("__builtin__", "set"), (sorted(obj, key=repr),)
+            case Counter():
+                return named("collections", "Counter"), (dict(obj),)
             case Device():
                 return named("torch", "device"), (str(obj),)
             case Parts():
