@@ -204,7 +204,7 @@ class LRScheduler:
 
 
 def _saved(value: Any) -> Any:
-    """What a state has of an attribute: a copy; None of a function, the attributes of a callable."""
+    """What a state has of an attribute: a copy; of a function None, of a callable its attributes."""
     if isinstance(value, list):
         return [_saved(part) for part in value]
     if isinstance(value, LRScheduler):

@@ -44,7 +44,7 @@ ABSENT = {
     "there is no TorchScript: save and load a state_dict": "jit.load jit.save",
     "there is no compiler of graphs; functions run as they are": """
         jit fx export library package compiler ops classes overrides return_types cond while_loop
-        sym_* cpp parse_* merge_type* unify_type* import_ir* utils.hooks utils.backend_registration
+        sym_* cpp parse_* merge_type* unify_type* import_ir* utils.backend_registration
         utils.backcompat utils.cpp_* compiled_with* thread_safe_generator""",
     "batches are made by DataLoader": "utils.data.datapipes utils.data.graph* *DataPipe",
     "an inner function: torch.nn and torch.nn.functional have what models use": """

@@ -15,7 +15,7 @@ from minigrad.autograd.primitives import Primitive
 from minigrad.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
-    from minigrad.nn.module.base import Module
+    from minigrad.nn.module.registry import Registry
 
 Gradients = tuple[Tensor | None, ...]
 
@@ -40,12 +40,13 @@ def _pull(g: Sequence[Any], needed: Sequence[bool], pull: Callable[..., Any]) ->
 
 
 class BackwardHooks:
-    """The backward hooks of one call of a module, each with whether it is a pre-hook."""
+    """The backward hooks of one call of a module, and its backward pre-hooks."""
 
-    def __init__(self, module: Module, hooks: Sequence[tuple[bool, Callable[..., Any]]]) -> None:
-        self.module = module
-        self.pre_hooks = [hook for early, hook in hooks if early]
-        self.hooks = [hook for early, hook in hooks if not early]
+    def __init__(
+        self, module: Registry, pre_hooks: list[Callable[..., Any]],
+        hooks: list[Callable[..., Any]],
+    ) -> None:  # fmt: skip
+        self.module, self.pre_hooks, self.hooks = module, pre_hooks, hooks
         self.grad_outputs: Gradients | None = None
         self.inputs: list[int] = []
 

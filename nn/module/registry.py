@@ -28,7 +28,13 @@ if TYPE_CHECKING:  # every Registry is a Module
 Kind = Literal["parameter", "module", "buffer", "non-persistent buffer"]
 """The kind of a registered name. A buffer that is not persistent is not in the state dict."""
 BUFFERS: tuple[Kind, Kind] = ("buffer", "non-persistent buffer")
-TABLES = ("_registered", "_pre_hooks", "_hooks", "_backward_hooks")
+HOOKS = (
+    "_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks",
+    "_state_dict_pre_hooks", "_state_dict_hooks", "_load_state_dict_pre_hooks",
+    "_load_state_dict_post_hooks",
+)  # fmt: skip
+"""PyTorch's names of the tables of hooks; each is a dict."""
+TABLES = ("_registered", *HOOKS)
 """The attributes that say what belongs to one module alone: a copy has its own."""
 
 
@@ -186,8 +192,12 @@ class Registry:
     # Looking up
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
-        """Iterate over (name, child), in the order of assignment."""
-        return iter(cast("list[tuple[str, Module]]", self._own(Registry, "module")))
+        """Iterate over (name, child), in the order of assignment; each with its first name."""
+        return _once(self._children())
+
+    def _children(self) -> list[tuple[str, Module]]:
+        """Every name of a child, and the child."""
+        return self._own(Registry, "module")
 
     def _child(self, name: str) -> Module | None:
         """The child of that name, or None."""
@@ -197,7 +207,7 @@ class Registry:
         return cast("Module", child) if isinstance(child, Registry) else None
 
     def children(self) -> Iterator[Module]:
-        """Iterate over the children."""
+        """Iterate over the children, each once."""
         return (child for _, child in self.named_children())
 
     def named_modules(
@@ -257,7 +267,7 @@ class Registry:
             if below is None:
                 raise AttributeError(
                     f"{_place(module, passed)} has no child {name!r}; "
-                    f"it has {[name for name, _ in module.named_children()]}"
+                    f"it has {[name for name, _ in module._children()]}"
                 )
             module, passed = below, join(passed, name)
         return module
@@ -336,7 +346,7 @@ class Registry:
 
     def _shown_children(self) -> Iterator[tuple[str, str]]:
         """The names of the children and their reprs."""
-        return ((name, repr(child)) for name, child in self.named_children())
+        return ((name, repr(child)) for name, child in self._children())
 
     def __repr__(self) -> str:
         lines = [self.extra_repr()] if self.extra_repr() else []
@@ -398,14 +408,14 @@ def walk(
             return
         seen.add(id(module))
     yield prefix, module
-    for name, child in module.named_children():
+    for name, child in module._children():
         yield from walk(child, join(prefix, name), seen)
 
 
 def replaced(model: Module, parts: Mapping[int, Module]) -> Module:
     """Put parts in the place of the modules with their ids, also of the model itself."""
     for parent in list(model.modules()):
-        for name, child in list(parent.named_children()):
+        for name, child in parent._children():
             if id(child) in parts:
                 setattr(parent, name, parts[id(child)])
     return parts.get(id(model), model)
@@ -435,7 +445,7 @@ def _search(caller: Module, module: Module) -> str | None:
         level = [
             (join(path, name), child)
             for path, holder in level
-            for name, child in holder.named_children()
+            for name, child in holder._children()
         ]
         for path, child in reversed(level):  # the first of several paths is stored last
             child._name = path

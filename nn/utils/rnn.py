@@ -38,6 +38,29 @@ class PackedSequence(NamedTuple):
     sorted_indices: Tensor | None = None
     unsorted_indices: Tensor | None = None
 
+    def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
+        """Convert the data as `Tensor.to` does: to a dtype, or to the CPU."""
+        data = self.data.to(*args, **kwargs)
+        return self if data is self.data else self._replace(data=data)
+
+    def double(self) -> PackedSequence:
+        """Convert the data to float64."""
+        return self.to(np.float64)
+
+    def float(self) -> PackedSequence:
+        """Convert the data to float32."""
+        return self.to(np.float32)
+
+    def half(self) -> PackedSequence:
+        """Convert the data to float16."""
+        return self.to(np.float16)
+
+    def cpu(self) -> PackedSequence:
+        """Return the sequences: they are on the CPU."""
+        return self
+
+    is_cuda = False
+
 
 class Packing:
     """Where the elements of a `PackedSequence` lie among steps (rows) and sequences (columns).
