@@ -204,7 +204,7 @@ class LRScheduler:
 
 
 def _saved(value: Any) -> Any:
-    """What a state has of an attribute: a copy; of a function None, of a callable its attributes."""
+    """What a state has of an attribute: a copy; None of a function, attributes of a callable."""
     if isinstance(value, list):
         return [_saved(part) for part in value]
     if isinstance(value, LRScheduler):

@@ -342,7 +342,8 @@ class Optimizer:
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> Removable:
         """Register a hook ``hook(optimizer, args, kwargs)`` that runs before each step.
 
-        If it does not return None, it returns other arguments of `step`: ``(args, kwargs)``.
+        The first of `args` is the optimizer too. If the hook does not return None, it returns other
+        arguments of `step`: ``(args, kwargs)``.
 
         Example:
             >>> from minigrad import nn, optim
@@ -495,8 +496,9 @@ class Optimizer:
         return f"{self._name} ({''.join(groups)})"
 
 
-def _step_with_hooks(optimizer: Optimizer, *args: Any, **kwargs: Any) -> Any:
-    """A step of an optimizer that has hooks."""
+def _step_with_hooks(*args: Any, **kwargs: Any) -> Any:
+    """A step of an optimizer, the first argument, that has hooks."""
+    optimizer: Optimizer = args[0]
     for hook in [*optimizer._hooks["before a step"].values()]:
         replaced = hook(optimizer, args, kwargs)
         if replaced is None:
@@ -507,7 +509,7 @@ def _step_with_hooks(optimizer: Optimizer, *args: Any, **kwargs: Any) -> Any:
                 f"got {replaced!r}"
             )
         args, kwargs = replaced
-    result = type(optimizer).step(optimizer, *args, **kwargs)
+    result = type(optimizer).step(*args, **kwargs)
     for hook in [*optimizer._hooks["after a step"].values()]:
         hook(optimizer, args, kwargs)
     return result

@@ -37,8 +37,8 @@ ABSENT = {
         profiler autograd.profiler* utils.*hroughput* utils.collect_env utils.benchmark""",
     "transforms of functions are torch.func's: grad, vjp, jvp, jacrev, hessian, vmap": """
         func autograd.forward_ad""",
-    "layers are neither pruned, fused nor stored in another order": """
-        nn.utils.prune nn.utils.fus* nn.utils.init nn.utils.memory_format nn.utils.skip_init
+    "layers are neither fused nor stored in another order": """
+        nn.utils.fus* nn.utils.init nn.utils.memory_format nn.utils.skip_init
         nn.utils.convert_conv*""",
     "attention has one implementation: F.scaled_dot_product_attention": "nn.attention",
     "there is no TorchScript: save and load a state_dict": "jit.load jit.save",

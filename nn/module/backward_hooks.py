@@ -6,6 +6,7 @@ gradients of all outputs, or of all inputs, at once.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +60,12 @@ class BackwardHooks:
     def leave(self, output: Any) -> Any:
         """Return the output, a tensor or a tuple, watched."""
         several = output if isinstance(output, tuple) else (output,)
+        if not isinstance(output, (Tensor, tuple)):
+            warnings.warn(
+                f"{type(self.module).__name__}: backward hooks are called where the output should "
+                f"be a Tensor or a tuple of Tensors, got {type(output).__name__}",
+                stacklevel=5,
+            )
         self.output_count = len(several)
         left, self.outputs = self._watched(several, self._at_outputs)
         if not isinstance(output, tuple):
@@ -85,7 +92,13 @@ class BackwardHooks:
             self.grad_outputs = found
         else:
             for hook in self.hooks:
-                hook(self.module, (None,) * self.count, found)
+                returned = hook(self.module, (None,) * self.count, found)
+                nothing = isinstance(returned, tuple) and all(part is None for part in returned)
+                if returned is not None and not nothing:
+                    raise RuntimeError(
+                        f"{type(self.module).__name__}: a backward hook of a call where no input "
+                        f"requires gradient returned {returned}; None expected"
+                    )
         return [found[i] for i in self.outputs]
 
     def _at_inputs(self, gradients: list[Tensor]) -> list[Any]:

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 
 from minigrad.autograd.hooks import Removable, register
 from minigrad.nn.module.backward_hooks import BackwardHooks
-from minigrad.nn.module.registry import HOOKS, Registry
+from minigrad.nn.module.registry import HOOKS, Registry, registered
 
 __all__ = [
-    "register_module_backward_hook", "register_module_forward_hook",
-    "register_module_forward_pre_hook", "register_module_full_backward_hook",
-    "register_module_full_backward_pre_hook",
+    "register_module_backward_hook", "register_module_buffer_registration_hook",
+    "register_module_forward_hook", "register_module_forward_pre_hook",
+    "register_module_full_backward_hook", "register_module_full_backward_pre_hook",
+    "register_module_module_registration_hook", "register_module_parameter_registration_hook",
 ]  # fmt: skip
 
 Hook = Callable[..., Any]
@@ -278,3 +279,18 @@ register_module_backward_hook = register_module_full_backward_hook
 def register_module_full_backward_pre_hook(hook: Hook) -> Removable:
     """Register a hook for all modules: `Module.register_full_backward_pre_hook`."""
     return register(of_all, ("_backward_pre_hooks", hook))
+
+
+def register_module_parameter_registration_hook(hook: Hook) -> Removable:
+    """Register ``hook(module, name, parameter)``, which may return another parameter."""
+    return register(registered, ("parameter", hook))
+
+
+def register_module_module_registration_hook(hook: Hook) -> Removable:
+    """Register ``hook(module, name, child)``, which may return another module."""
+    return register(registered, ("module", hook))
+
+
+def register_module_buffer_registration_hook(hook: Hook) -> Removable:
+    """Register ``hook(module, name, buffer)``, which may return another tensor."""
+    return register(registered, ("buffer", hook))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
 
@@ -34,6 +34,8 @@ HOOKS = (
     "_load_state_dict_post_hooks",
 )  # fmt: skip
 """PyTorch's names of the tables of hooks; each is a dict."""
+registered: dict[int, tuple[str, Callable[..., Any]]] = {}
+"""Hooks on the registration of parts of all modules, each with the kind of a part."""
 TABLES = ("_registered", *HOOKS)
 """The attributes that say what belongs to one module alone: a copy has its own."""
 
@@ -56,6 +58,9 @@ class Registry:
     # Registering
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if registered and isinstance(value, (Parameter, Registry)):
+            kind_of_hook = "parameter" if isinstance(value, Parameter) else "module"
+            value = self._after_hooks(name, value, kind_of_hook)
         if self.__dict__.get(name, self) is not value:
             version.move()
         kind = self._registered.get(name)
@@ -82,6 +87,13 @@ class Registry:
         elif kind == "module" and value is not None:
             del self._registered[name]
         super().__setattr__(name, value)
+
+    def _after_hooks(self, name: str, value: Any, kind: str) -> Any:
+        """What is registered for a value: a hook may return another one."""
+        for of, hook in list(registered.values()):
+            replaced = hook(self, name, value) if of == kind else None
+            value = value if replaced is None else replaced
+        return value
 
     def _check_value(self, name: str, kind: Kind, value: Any) -> None:
         """Raise if a registered name cannot have this value."""
@@ -185,6 +197,8 @@ class Registry:
             raise ValueError(f"{type(self).__name__}: it has an attribute {name!r} already")
         if tensor is not None and (dtype is not None or not isinstance(tensor, Tensor)):
             tensor = as_tensor(tensor, dtype=dtype)
+        if registered:
+            tensor = self._after_hooks(name, tensor, "buffer")
         version.move()
         self._registered[name] = "buffer" if persistent else "non-persistent buffer"
         super().__setattr__(name, tensor)

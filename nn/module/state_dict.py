@@ -46,8 +46,11 @@ def load(module: Module, state: Mapping[str, Any], strict: bool, assigned: bool)
     problems: list[str] = []
     for path, owner in modules:
         prefix, own_metadata = f"{path}." if path else "", dict(metadata.get(path, {}))
-        for _, hook in owner._hooks_of("_load_state_dict_pre_hooks"):
-            hook(owner, given, prefix, own_metadata, strict, missing, unexpected, problems)
+        if hooks := owner._hooks_of("_load_state_dict_pre_hooks"):
+            part = {key: given.pop(key) for key in list(given) if key.startswith(prefix)}
+            for _, hook in hooks:
+                hook(owner, part, prefix, own_metadata, strict, missing, unexpected, problems)
+            given |= part
     given = _adapted(module, given)
     own = {
         join(path, name): tensor for path, owner in modules
@@ -68,9 +71,9 @@ def load(module: Module, state: Mapping[str, Any], strict: bool, assigned: bool)
     missing += [key for key in extra if key not in given]
     unexpected += [key for key in given if key not in own and key not in extra]
     found = Differences(missing, unexpected)
-    hooks = [(owner, hook) for _, owner in modules[::-1]
+    after = [(owner, hook) for _, owner in modules[::-1]
              for _, hook in owner._hooks_of("_load_state_dict_post_hooks")]  # fmt: skip
-    _check(module, found if strict and not hooks else None, problems, "nothing was loaded")
+    _check(module, found if strict and not after else None, problems, "nothing was loaded")
     for key, array in arrays.items():
         value = given[key]
         if assigned:
@@ -81,7 +84,7 @@ def load(module: Module, state: Mapping[str, Any], strict: bool, assigned: bool)
             assign(own[key], array)
     for key in extra.keys() & given.keys():
         extra[key].set_extra_state(given[key])
-    for owner, hook in hooks:
+    for owner, hook in after:
         hook(owner, found)
     _check(module, found if strict else None, [], "what fits was loaded")
     return found

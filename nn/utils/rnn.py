@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial, partialmethod
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -43,22 +44,11 @@ class PackedSequence(NamedTuple):
         data = self.data.to(*args, **kwargs)
         return self if data is self.data else self._replace(data=data)
 
-    def double(self) -> PackedSequence:
-        """Convert the data to float64."""
-        return self.to(np.float64)
-
-    def float(self) -> PackedSequence:
-        """Convert the data to float32."""
-        return self.to(np.float32)
-
-    def half(self) -> PackedSequence:
-        """Convert the data to float16."""
-        return self.to(np.float16)
-
-    def cpu(self) -> PackedSequence:
-        """Return the sequences: they are on the CPU."""
-        return self
-
+    double, float, half, long, int, short, char, byte = map(
+        partial(partialmethod, to),
+        (np.float64, np.float32, np.float16, np.int64, np.int32, np.int16, np.int8, np.uint8),
+    )
+    cpu = partialmethod(to, "cpu")
     is_cuda = False
 
 
