@@ -37,6 +37,10 @@ class Removable:
 
     __call__ = remove
 
+    def hooks_dict_ref(self) -> dict[int, Any]:
+        """Return the table of the hook; PyTorch's name."""
+        return self._hooks
+
     def __enter__(self) -> Self:
         return self
 

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from minigrad.autograd.call import call_path, wrap
-from minigrad.autograd.errors import value_error
 from minigrad.autograd.primitives import Primitive
 from minigrad.tensors.tensor import Tensor
 
@@ -122,9 +121,9 @@ class BackwardHooks:
         if not fits:
             wanted = [getattr(x, "shape", None) for x in before]
             came = [getattr(x, "shape", x) for x in after]
-            raise value_error(
-                f"{owner}: a backward hook returned {name} of shapes {came}; None or tensors of "
-                f"shapes {wanted} expected"
+            raise RuntimeError(
+                f"{owner}: a backward hook returned {name} of shapes {came}: got {len(after)}, but "
+                f"expected {len(before)} tensors of shapes {wanted}, or None"
             )
         return after
 

@@ -12,7 +12,7 @@ import inspect
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast, get_args
 
 from minigrad.autograd.mode import version
 from minigrad.autograd.node import Leaf
@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # every Registry is a Module
 
 Kind = Literal["parameter", "module", "buffer", "non-persistent buffer"]
 """The kind of a registered name. A buffer that is not persistent is not in the state dict."""
+KINDS = {*get_args(Kind)}
 BUFFERS: tuple[Kind, Kind] = ("buffer", "non-persistent buffer")
 HOOKS = (
     "_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks",

@@ -64,7 +64,7 @@ class BasePruningMethod(ABC):
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """Return the new mask, of the shape of `t` (the importance of entries) and of the old."""
 
-    def __call__(self, module: Module, inputs: Any = None) -> None:
+    def __call__(self, module: Module, inputs: Any = None) -> None:  # noqa: ARG002
         """Compute the parameter, before a call of the module."""
         # Past `__setattr__`: it is computed anew in each call, which is no change of the module.
         module.__dict__[self._tensor_name] = self.apply_mask(module)

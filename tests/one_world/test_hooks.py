@@ -105,8 +105,8 @@ def a_call_that_fails(world: Any, log: Log) -> None:
         module(x=world.ones(1))
     module = world.nn.Identity()
     module.register_forward_hook(say(log, "once"), always_call=True)
-    module.register_forward_hook(say(log, "raises", lambda *_: [][0]))
-    with pytest.raises(IndexError):
+    module.register_forward_hook(say(log, "raises", lambda *_: {}["no"]))
+    with pytest.raises(KeyError):
         module(world.ones(1))
     module = world.nn.Identity()
     module.register_forward_pre_hook(say(log, "no pair", "x"), with_kwargs=True)
@@ -127,7 +127,7 @@ def gradients_without_inputs(world: Any, log: Log) -> None:
 def states(world: Any, log: Log) -> None:
     model = a_model(world)
 
-    def rename(module: Any, state: Any, prefix: str, *_: Any) -> None:
+    def rename(_module: Any, state: Any, prefix: str, *_: Any) -> None:
         if prefix + "kernel" in state:
             state[prefix + "weight"] = state.pop(prefix + "kernel")
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from minigrad.autograd.dtype_class import dtype
 from minigrad.io.errors import LoadError
+from minigrad.io.pt.objects import FUNCTIONS, SAVED
 from minigrad.tensors.tensor import Tensor
 
 DEEPEST = 100
@@ -183,8 +184,12 @@ def _parts(value: Any, level: int) -> Iterable[Any]:
         raise LoadError("its values are nested too deeply")
     if isinstance(value, dict):
         return [*value.values(), *getattr(value, "__dict__", {}).values()]
+    if isinstance(value, SAVED):
+        return vars(value).values()
     if isinstance(value, (list, tuple, set)):
         return value
+    if isinstance(value, FunctionType) and value in FUNCTIONS.values():
+        return ()
     if isinstance(value, (Tensor, dtype, np.dtype, str)):
         return ()
     raise LoadError(f"it holds a {type(value).__name__.lower()}, not a value; save tensors")
