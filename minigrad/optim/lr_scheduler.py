@@ -676,7 +676,7 @@ class CyclicLR(_WithMomentum):
         height *= self.scale_fn(cycle + 1 if self.scale_mode == "cycle" else self.last_epoch)
         return [first + (top - first) * height for first, top in zip(firsts, tops, strict=True)]
 
-    def scale_fn(self, x: float) -> float:
+    def scale_fn(self, x: Any) -> float:
         """Return the height of a cycle as a factor, of its number or of the number of steps."""
         if self._scale_fn_custom is not None:
             return float(self._scale_fn_custom(x))
@@ -743,7 +743,7 @@ class OneCycleLR(_WithMomentum):
         if three_phase:
             ways[1:] = [(2 * rise, high, low), (end, low, last)]
         names = "end_step", "start_lr", "start_momentum", "end_lr", "end_momentum"
-        self._schedule_phases = [
+        self._schedule_phases: list[dict[str, Any]] = [
             dict(zip(names, (step, *begin, *stop), strict=True)) for step, begin, stop in ways
         ]
         self._take_momentum(cycle_momentum, base_momentum, max_momentum, last_epoch)
@@ -1009,7 +1009,7 @@ class _Several(LRScheduler):
     """A scheduler made of others."""
 
     _also_saved = ()
-    _not_saved = ("optimizer", "base_lrs", "_step_count")
+    _not_saved: tuple[str, ...] = ("optimizer", "base_lrs", "_step_count")
     _schedulers: list[Any]
 
     def _check_schedulers(self) -> None:

@@ -17,6 +17,7 @@ ABSENT = {
     "tensors are dense": """
         masked nested jagged *sparse* *Sparse* hsmm dsmm hspmm smm spmm saddmm sspaddmm *coalesce*
         *_indices *_indices_copy indices* values* dense_dim is_nested to_padded_tensor""",
+    "of torchvision there are transforms, datasets and utils": "minigrad.torchvision",
     "no layer has three spatial axes": "*3d *3d_with_indices",
     "no loss aligns sequences: there is no CTC": "ctc_loss CTCLoss",
     "there is no mixed precision": "amp *autocast*",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from minigrad.autograd.hooks import Removable, register
 from minigrad.nn.module.backward_hooks import BackwardHooks
@@ -23,19 +24,25 @@ of_all: dict[int, tuple[str, Hook]] = {}
 """The hooks of all modules, and the table of a module in which each would be."""
 
 
-class Special(NamedTuple):
+@dataclass(frozen=True)
+class Special:
     """A hook on calls with options: see `Hooked.register_forward_hook`."""
 
     function: Hook
     with_kwargs: bool
     always_call: bool = False
 
-    def __call__(self, *args: Any) -> Any:
-        return self.function(*args)
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(*args, **kwargs)
 
 
 class Hooked(Registry):
     """Base class of `Module`: hooks, and calls that run them."""
+
+    _forward_pre_hooks: dict[int, Hook]
+    _forward_hooks: dict[int, Hook]
+    _backward_pre_hooks: dict[int, Hook]
+    _backward_hooks: dict[int, Hook]
 
     def __init__(self) -> None:
         super().__init__()
@@ -114,7 +121,7 @@ class Hooked(Registry):
             3.0
         """
         entry = Special(hook, True) if with_kwargs else hook
-        return register(self.__dict__["_forward_pre_hooks"], entry, prepend)
+        return register(self._forward_pre_hooks, entry, prepend)
 
     def register_forward_hook(
         self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False,
@@ -139,7 +146,7 @@ class Hooked(Registry):
             [minigrad.Size([2, 3])]
         """
         entry = _with_options(hook, with_kwargs, always_call)
-        return register(self.__dict__["_forward_hooks"], entry, prepend)
+        return register(self._forward_hooks, entry, prepend)
 
     def register_full_backward_hook(self, hook: Hook, prepend: bool = False) -> Removable:
         """Register a hook ``hook(module, grad_input, grad_output)`` for each backward pass.
@@ -158,7 +165,7 @@ class Hooked(Registry):
             >>> shapes
             [minigrad.Size([2, 4])]
         """
-        return register(self.__dict__["_backward_hooks"], hook, prepend)
+        return register(self._backward_hooks, hook, prepend)
 
     register_backward_hook = register_full_backward_hook
 
@@ -178,7 +185,7 @@ class Hooked(Registry):
             >>> x.grad.tolist()
             [2.0, 2.0]
         """
-        return register(self.__dict__["_backward_pre_hooks"], hook, prepend)
+        return register(self._backward_pre_hooks, hook, prepend)
 
     def register_state_dict_pre_hook(self, hook: Hook) -> Removable:
         """Register a hook ``hook(module, prefix, keep_vars)`` that runs before `state_dict`."""

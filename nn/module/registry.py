@@ -208,7 +208,7 @@ class Registry:
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """Iterate over (name, child), in the order of assignment; each with its first name."""
-        return _once(self._children())
+        return _once(iter(self._children()))
 
     def _children(self) -> list[tuple[str, Module]]:
         """Every name of a child, and the child."""

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from numbers import Integral
 from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
@@ -332,19 +331,20 @@ def _validate_pruning_amount_init(amount: Any) -> None:
     if isinstance(amount, bool) or not isinstance(amount, (int, float, np.number)):
         raise TypeError(f"prune: amount must be a number, got {type(amount).__name__}")
     check_number("prune", "amount", amount, 0.0)
-    if not isinstance(amount, Integral) and amount > 1.0:
+    if not isinstance(amount, (int, np.integer)) and amount > 1.0:
         raise ValueError(f"prune: amount is a fraction up to 1, or a whole number, got {amount}")
 
 
 def _validate_pruning_amount(amount: Any, tensor_size: int) -> None:
     """Refuse to prune more than there is."""
-    if isinstance(amount, Integral) and amount > tensor_size:
+    if isinstance(amount, (int, np.integer)) and amount > tensor_size:
         raise ValueError(f"prune: amount is {amount}, there are {tensor_size}")
 
 
 def _compute_nparams_toprune(amount: Any, tensor_size: int) -> int:
     """How many of so many an amount is."""
-    return int(amount) if isinstance(amount, Integral) else round(amount * tensor_size)
+    whole = isinstance(amount, (int, np.integer))
+    return int(amount) if whole else round(amount * tensor_size)
 
 
 def _count(amount: float, size: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial, partialmethod
+from functools import partialmethod
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -44,12 +44,15 @@ class PackedSequence(NamedTuple):
         data = self.data.to(*args, **kwargs)
         return self if data is self.data else self._replace(data=data)
 
-    double, float, half, long, int, short, char, byte = map(
-        partial(partialmethod, to),
-        (np.float64, np.float32, np.float16, np.int64, np.int32, np.int16, np.int8, np.uint8),
-    )
-    cpu = partialmethod(to, "cpu")
-    is_cuda = False
+
+KINDS = {
+    "double": np.float64, "float": np.float32, "half": np.float16, "long": np.int64,
+    "int": np.int32, "short": np.int16, "char": np.int8, "byte": np.uint8, "cpu": "cpu",
+}  # fmt: skip
+"""The conversions of a packed sequence that are methods."""
+for _name, _kind in KINDS.items():
+    setattr(PackedSequence, _name, partialmethod(PackedSequence.to, _kind))
+PackedSequence.is_cuda = False  # type: ignore[attr-defined]
 
 
 class Packing:

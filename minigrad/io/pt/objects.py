@@ -9,6 +9,7 @@ subclass of Module (or a method of pruning) that the program has imported. Funct
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from minigrad.autograd.node import Leaf, clock
@@ -18,7 +19,7 @@ from minigrad.nn.module.registry import HOOKS, KINDS
 from minigrad.nn.utils.prune import BasePruningMethod
 
 SAVED = (Module, BasePruningMethod)
-FUNCTIONS = {name: getattr(functional, name) for name in functional.__all__}
+FUNCTIONS = {name: getattr(functional, name) for name in vars(functional)["__all__"]}
 
 
 def attributes(value: Module | BasePruningMethod) -> dict[str, Any]:
@@ -54,7 +55,7 @@ def made(where: str, name: str, state: Any) -> Any:
             raise LoadError(f"damaged: the hooks of a {name} are not dicts")
         # The keys count the hooks of a process.
         state |= {t: {next(clock): hook for hook in tables[t].values()} for t in HOOKS}
-    value = object.__new__(kind)
+    value: Any = object.__new__(kind)
     vars(value).update(state)
     return value
 
@@ -66,9 +67,8 @@ def name_leaves(module: Module) -> None:
             parameter._node.name = name
 
 
-def _subclasses(kind: type) -> Iterator[type]:
+def _subclasses(kind: type) -> Iterator[Any]:
     """A class and those made of it, older ones first; without those of parametrized modules."""
     if "_parametrized" not in vars(kind):
         yield kind
-        for below in kind.__subclasses__():
-            yield from _subclasses(below)
+        yield from chain.from_iterable(map(_subclasses, type.__subclasses__(kind)))
