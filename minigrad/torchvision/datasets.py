@@ -8,6 +8,7 @@ import hashlib
 import io
 import pickle
 import tarfile
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
@@ -20,6 +21,8 @@ from minigrad.tensors.creation import tensor
 from minigrad.torchvision.transforms import Image
 
 FILES = [f"{part}-{kind}" for part in ("train", "t10k") for kind in ("images-idx3", "labels-idx1")]
+CLOTHES = "T-shirt/top,Trouser,Pullover,Dress,Coat,Sandal,Shirt,Sneaker,Bag,Ankle boot"
+DIGITS = "zero one two three four five six seven eight nine"
 IMG_EXTENSIONS = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp")
 
 
@@ -46,7 +49,7 @@ class _Downloaded(VisionDataset):
 
     folder: str
     files: Any
-    download: Any
+    _download: Any
     _read: Any
 
     def __init__(
@@ -55,12 +58,14 @@ class _Downloaded(VisionDataset):
     ) -> None:  # fmt: skip
         super().__init__(root, transform, target_transform)
         self.train, self.place = train, Path(self.root, self.folder)
-        if download:
-            folder_for(self.place)
-            self.download()
-        for path in (self.place / name for name in self.files):
-            if not path.exists():
-                raise RuntimeError(f"{path} is missing. You can use download=True to download it")
+        missing = [name for name in self.files if not (self.place / name).exists()]
+        if missing and not download:
+            raise RuntimeError(
+                f"{self.place}: no {missing[0]}. You can use download=True to load it"
+            )
+        for name in missing:
+            write(folder_for(self.place) / name, self._download(name))
+        vars(self).pop("_archive", None)
         self.data, self.targets = self._read()
 
     def __getitem__(self, index: Any) -> tuple[Any, Any]:
@@ -91,24 +96,16 @@ class MNIST(_Downloaded):
     """Handwritten digits, 60,000 for training and 10,000 for tests, from ``root/MNIST/raw``."""
 
     folder, files = "MNIST/raw", [f"{name}-ubyte" for name in FILES]
-    mirrors: Any = (
-        "https://ossci-datasets.s3.amazonaws.com/mnist/", "http://yann.lecun.com/exdb/mnist/",
-    )  # fmt: skip
+    mirrors: Any = ("https://ossci-datasets.s3.amazonaws.com/mnist/",)
     checksums = """
         f68b3c2dcbeaaa9fbdd348bbdeb94873 d53e105ee54ea40749a09fcbcd1e9432
         9fb629c4189551a2d022fa330f9573f3 ec29112dd5afa0611ce80d1b7f02629c"""
-    classes: Any = (
-        "0 - zero", "1 - one", "2 - two", "3 - three", "4 - four", "5 - five", "6 - six",
-        "7 - seven", "8 - eight", "9 - nine",
-    )  # fmt: skip
+    classes: Any = [f"{n} - {name}" for n, name in enumerate(DIGITS.split())]  # noqa: RUF012
 
-    def download(self) -> None:
-        """Load the files that are not there."""
-        for name, md5 in zip(self.files, self.checksums.split(), strict=True):
-            if not (self.place / name).exists():
-                packed = _loaded([f"{mirror}{name}.gz" for mirror in self.mirrors], md5)
-                write(self.place / f"{name}.gz", packed)
-                write(self.place / name, gzip.decompress(packed))
+    def _download(self, name: str) -> bytes:
+        """The content of a file that is not there."""
+        md5 = self.checksums.split()[self.files.index(name)]
+        return gzip.decompress(_loaded([f"{mirror}{name}.gz" for mirror in self.mirrors], md5))
 
     def _read(self) -> tuple[Any, Any]:
         """The arrays of two files: their axes, and the lengths of these, stand before the bytes."""
@@ -116,8 +113,7 @@ class MNIST(_Downloaded):
         for name in self.files[:2] if self.train else self.files[2:]:
             content = (self.place / name).read_bytes()
             shape = np.frombuffer(content, ">i4", content[3], offset=4)
-            values = np.frombuffer(content, np.uint8, offset=4 + 4 * len(shape))
-            found.append(tensor(values.reshape(shape)))
+            found.append(tensor(np.frombuffer(content[4 + shape.nbytes :], "u1").reshape(shape)))
         return found[0], found[1].long()
 
 
@@ -129,10 +125,7 @@ class FashionMNIST(MNIST):
     checksums = """
         8d4fb7e6c68d591d4c3dfef9ec88bf0d 25c81989df183df01b3e8a0aad5dffbe
         bef4ecab320f06d8554ea6380940ec79 bb300cfdad3c16e7a12a480ee83cd310"""
-    classes = (
-        "T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag",
-        "Ankle boot",
-    )  # fmt: skip
+    classes = CLOTHES.split(",")
 
 
 class _Arrays(pickle.Unpickler):
@@ -153,15 +146,17 @@ class CIFAR10(_Downloaded):
     url = "https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz"
     tgz_md5 = "c58f30108f718f92721af3b95e74349a"
 
-    def download(self) -> None:
-        """Load the archive, and take its files out, unless they are there."""
-        if all((self.place / name).exists() for name in self.files):
-            return
-        content = io.BytesIO(_loaded([self.url], self.tgz_md5))
-        with tarfile.open(fileobj=content) as archive:
-            for name in self.files:
-                file: Any = archive.extractfile(f"{self.folder}/{name}")
-                write(self.place / name, file.read())
+    @cached_property
+    def _archive(self) -> bytes:
+        """The one archive of all files, while they are taken out."""
+        return _loaded([self.url], self.tgz_md5)
+
+    def _download(self, name: str) -> bytes:
+        """The content of a file that is not there."""
+        with tarfile.open(fileobj=io.BytesIO(self._archive)) as archive:
+            file: Any = archive.extractfile(f"{self.folder}/{name}")
+            content: bytes = file.read()
+            return content
 
     def _read(self) -> tuple[Any, Any]:
         contents = [io.BytesIO((self.place / name).read_bytes()) for name in self.files]

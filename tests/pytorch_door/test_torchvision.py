@@ -150,7 +150,6 @@ def test_sizes() -> None:
     image = Image.fromarray(PIXELS)
     for size, wanted in ((10, (14, 10)), ((4, 3), (3, 4)), ([3], (4, 3))):
         assert transforms.Resize(size)(image).size == wanted
-    assert transforms.Resize(10, max_size=12)(image).size == (12, 8)
     nearest = transforms.Resize((10, 14), transforms.InterpolationMode.NEAREST)(image)
     np.testing.assert_array_equal(np.asarray(nearest), PIXELS.repeat(2, 0).repeat(2, 1))
     torch.manual_seed(0)
@@ -279,7 +278,7 @@ def test_downloads_with_checksums(
     monkeypatch.setattr(datasets.MNIST, "checksums", " ".join([*sums.values()][:4]))
     monkeypatch.setattr(datasets.CIFAR10, "url", f"{address}cifar.tar.gz")
 
-    with pytest.raises(RuntimeError, match="train-images-idx3-ubyte is missing.*download=True"):
+    with pytest.raises(RuntimeError, match="no train-images-idx3-ubyte.*download=True"):
         datasets.MNIST(tmp_path)
     with pytest.raises(RuntimeError, match="cifar.tar.gz: .* another checksum than c58f30"):
         datasets.CIFAR10(tmp_path, download=True)

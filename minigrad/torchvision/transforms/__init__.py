@@ -18,15 +18,14 @@ from minigrad.torch import Tensor, uint8
 
 Image = optional_package("torchvision", "PIL.Image", install="pillow")
 InterpolationMode = IntEnum("InterpolationMode", "NEAREST LANCZOS BILINEAR BICUBIC", start=0)
-"""Pillow's numbers."""
+BILINEAR = InterpolationMode["BILINEAR"]  # Pillow's numbers
 
 
 def pil_to_tensor(pic: Any) -> Tensor:
     """A tensor (C, H, W) of the values of an image, or of an array (H, W, C)."""
     if not isinstance(pic, (Image.Image, np.ndarray)):
         raise TypeError(f"an image of Pillow or an array expected, got {type(pic).__name__}")
-    is_black_and_white = getattr(pic, "mode", "") == "1"
-    array = np.asarray(pic.convert("L") if is_black_and_white else pic)  # type: ignore[union-attr]
+    array = np.asarray(pic) * (np.uint8(255) if getattr(pic, "mode", "") == "1" else 1)
     return torch.tensor(array[None] if array.ndim == 2 else np.moveaxis(array, -1, 0))
 
 
@@ -69,17 +68,12 @@ def normalize(tensor: Tensor, mean: Any, std: Any, inplace: bool = False) -> Ten
     return (tensor if inplace else tensor.clone()).sub_(means).div_(deviations)
 
 
-def resize(
-    img: Any, size: Any, interpolation: Any = InterpolationMode.BILINEAR, max_size: Any = None,
-    antialias: Any = True,  # Pillow always smooths what becomes smaller
-) -> Any:  # fmt: skip
-    """Resize an image of Pillow: to (height, width), or its shorter side to a number."""
+def resize(img: Any, size: Any, interpolation: Any = BILINEAR, antialias: Any = True) -> Any:
+    """Resize an image of Pillow, smoothly: to (height, width), or its shorter side to a number."""
     if not isinstance(img, Image.Image):
         raise TypeError(f"resize: an image of Pillow expected, got {type(img).__name__}")
     if isinstance(size, int) or len(size) == 1:
         size = [int(pair(size)[0] * n / min(img.size)) for n in img.size[::-1]]
-        if max_size is not None and max(size) > max_size:
-            size = [int(max_size * n / max(size)) for n in size]
     return img.resize(tuple(size[::-1]), interpolation)
 
 
@@ -104,11 +98,10 @@ def crop(img: Tensor, top: int, left: int, height: int, width: int) -> Tensor:
 @of_images
 def center_crop(img: Tensor, size: Any) -> Tensor:
     """The part in the middle of an image; what is outside of it is 0."""
-    (height, width), (high, wide) = pair(size), img.shape[-2:]
-    down, right = max(height - high, 0), max(width - wide, 0)
-    img = pad(img, (right // 2, down // 2, (right + 1) // 2, (down + 1) // 2))
-    high, wide = img.shape[-2:]
-    return crop(img, round((high - height) / 2), round((wide - width) / 2), height, width)
+    room = np.array(img.shape[-2:]) - pair(size)
+    down, across = (-room).clip(0).tolist()
+    img = pad(img, (across // 2, down // 2, (across + 1) // 2, (down + 1) // 2))
+    return crop(img, *(round(n / 2) for n in room.clip(0).tolist()), *pair(size))
 
 
 def rgb_to_grayscale(img: Any, num_output_channels: int = 1) -> Any:
@@ -145,6 +138,10 @@ def _perhaps(flip: Callable[[Any], Any]) -> Callable[..., Any]:
     return lambda img, p=0.5: flip(img) if random.generator().random() < p else img
 
 
+def _then(img: Any, transform: Callable[[Any], Any]) -> Any:
+    return transform(img)
+
+
 def _class(name: str, function: Callable[..., Any]) -> Any:
     """The class of a function of an image: what follows the image are the options of an object."""
     signature = inspect.signature(function)
@@ -170,7 +167,5 @@ Pad, Grayscale = _class("Pad", pad), _class("Grayscale", rgb_to_grayscale)
 RandomHorizontalFlip = _class("RandomHorizontalFlip", _perhaps(hflip))
 RandomVerticalFlip = _class("RandomVerticalFlip", _perhaps(vflip))
 RandomCrop, Lambda = _class("RandomCrop", _cropped), _class("Lambda", lambda img, lambd: lambd(img))
-Compose = _class(
-    "Compose", lambda img, transforms: functools.reduce(lambda x, f: f(x), transforms, img)
-)
+Compose = _class("Compose", lambda img, transforms: functools.reduce(_then, transforms, img))
 Compose.__repr__ = lambda self: "\n    ".join(["Compose(", *map(repr, self.transforms)]) + "\n)"
