@@ -96,12 +96,7 @@ class BasePruningMethod(ABC):
         method._tensor_name = name
         found = _method_of(module, name)
         original = module.get_parameter(name if found is None else f"{name}_orig")
-        scores = getattr(module, name) if importance_scores is None else importance_scores
-        if scores.shape != original.shape:
-            raise AssertionError(
-                f"{cls.__name__}: importance_scores of shape {tuple(original.shape)} expected, as "
-                f"{name!r}, got {tuple(scores.shape)}"
-            )
+        scores = _scores(importance_scores, getattr(module, name))
         with no_grad():
             if found is None:
                 mask = method.compute_mask(scores, original.new_ones(original.shape))
@@ -131,14 +126,8 @@ class BasePruningMethod(ABC):
             >>> prune.L1Unstructured(amount=1).prune(tensor([3.0, -1.0, 2.0])).tolist()
             [3.0, 0.0, 2.0]
         """
-        scores = t if importance_scores is None else importance_scores
-        if scores.shape != t.shape:
-            raise AssertionError(
-                f"prune: importance_scores of shape {tuple(t.shape)} expected, as the tensor, got "
-                f"{tuple(scores.shape)}"
-            )
         before = t.new_ones(t.shape) if default_mask is None else default_mask
-        pruned: Tensor = t * self.compute_mask(scores, before)
+        pruned: Tensor = t * self.compute_mask(_scores(importance_scores, t), before)
         return pruned
 
     def remove(self, module: Module) -> None:
@@ -152,6 +141,14 @@ class BasePruningMethod(ABC):
         module.register_parameter(name, original)
 
 
+def _scores(given: Tensor | None, t: Tensor) -> Tensor:
+    """What is looked at: the scores, of the shape of the tensor, or the tensor itself."""
+    if given is not None and given.shape != t.shape:
+        came, wanted = tuple(given.shape), tuple(t.shape)
+        raise AssertionError(f"prune: importance_scores has shape {came}, {wanted} expected")
+    return t if given is None else given
+
+
 def _method_of(module: Module, name: str) -> tuple[int, BasePruningMethod] | None:
     """The hook that prunes a parameter, and its key."""
     for key, hook in module._forward_pre_hooks.items():
@@ -163,15 +160,16 @@ def _method_of(module: Module, name: str) -> tuple[int, BasePruningMethod] | Non
 def _combined(method: BasePruningMethod, t: Tensor, mask: Tensor) -> Tensor:
     """The mask after a further method, which looks at what the mask has left."""
     kept = values_of(mask) != 0
-    left: Any = kept
-    if method.PRUNING_TYPE == "global":
-        left = ...
-    elif method.PRUNING_TYPE == "structured":
-        axis = method.dim % mask.ndim  # type: ignore[attr-defined]
-        others = tuple(i for i in range(mask.ndim) if i != axis)
-        left = (slice(None),) * axis + (kept.any(axis=others),)
-    elif method.PRUNING_TYPE != "unstructured":
-        raise ValueError(f"PRUNING_TYPE: {method.PRUNING_TYPE!r} is not known")
+    kind: Any = method.PRUNING_TYPE
+    axis = getattr(method, "dim", 0) % mask.ndim
+    others = tuple(i for i in range(mask.ndim) if i != axis)
+    parts: dict[str, Any] = {
+        "unstructured": kept, "global": ...,
+        "structured": (slice(None),) * axis + (kept.any(axis=others),),
+    }  # fmt: skip
+    if kind not in parts:
+        raise ValueError(f"PRUNING_TYPE: one of {sorted(parts)} expected, got {kind!r}")
+    left = parts[kind]
     new = mask.clone()
     new[left] = method.compute_mask(t[left].to(mask.dtype), mask[left])
     return new
@@ -180,9 +178,9 @@ def _combined(method: BasePruningMethod, t: Tensor, mask: Tensor) -> Tensor:
 class PruningContainer(BasePruningMethod):
     """Several methods that have pruned one parameter, one after the other."""
 
-    def __init__(self, *args: BasePruningMethod) -> None:
+    def __init__(self, *args: Any) -> None:
         self._pruning_methods: tuple[BasePruningMethod, ...] = ()
-        for method in args[0] if len(args) == 1 and isinstance(args[0], Iterable) else args:
+        for method in args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args:
             self._tensor_name = getattr(self, "_tensor_name", getattr(method, "_tensor_name", ""))
             self.add_pruning_method(method)
 

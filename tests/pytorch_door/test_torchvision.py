@@ -110,7 +110,7 @@ CALLS: dict[str, tuple[Any, np.ndarray]] = {
     "never": (transforms.RandomVerticalFlip(0.0), PIXELS),
     "one place": (transforms.RandomCrop((5, 7)), PIXELS),
     "one padded place": (transforms.RandomCrop((9, 11), padding=2), padded(-2, -2, 9, 11)),
-    "compose": (transforms.Compose([transforms.Pad(1), transforms.CenterCrop(3)]), PIXELS[1:4, 2:5]),
+    "compose": (transforms.Compose([transforms.Pad(1), TF.hflip]), padded(-1, -1, 7, 9)[:, ::-1]),
 }  # fmt: skip
 
 
