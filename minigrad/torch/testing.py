@@ -41,8 +41,8 @@ def _compare(
 ) -> None:
     kinds = [isinstance(x, (dict, list, tuple, str, type(None))) for x in (actual, expected)]
     if isinstance(expected, str) or (any(kinds) and not _alike(actual, expected)):
-        one, other = type(actual).__name__, type(expected).__name__
-        raise TypeError(f"assert_close: {one} and {other} cannot be compared")
+        names = f"{type(actual).__name__} and {type(expected).__name__}"
+        raise TypeError(f"assert_close: {names} cannot be compared")
     if expected is None:
         return
     if isinstance(expected, dict):

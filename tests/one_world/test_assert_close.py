@@ -26,7 +26,7 @@ PAIRS: list[Any] = [
     lambda w: (w.ones(2, 3), w.ones(3, 2)), lambda w: (w.tensor([True]), w.tensor([False])),
 ]  # fmt: skip
 OPTIONS: list[dict[str, Any]] = [
-    {}, {"equal_nan": True}, {"check_dtype": False}, {"rtol": 0.2, "atol": 0.0}, {"rtol": 0.2},
+    {}, {"equal_nan": True}, {"check_dtype": False}, {"rtol": 0.2, "atol": 0.0},
 ]  # fmt: skip
 
 
@@ -47,3 +47,5 @@ def test_what_is_close(options: dict[str, Any]) -> None:
 def test_a_text_of_one_s_own(msg: Any, said: str) -> None:
     with pytest.raises(AssertionError, match=said):
         door.testing.assert_close(door.ones(2), door.zeros(2), msg=msg)
+    with pytest.raises(ValueError, match="both, or neither"):
+        door.testing.assert_close(door.ones(2), door.ones(2), rtol=0.1)
