@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import io
 import itertools
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -163,3 +165,46 @@ def test_an_optimizer_and_its_schedule_go_on_in_the_other_world(
     as_theirs = filed(mine, minigrad.save, torch.load, weights_only=True)
     go_on(theirs, World(door, name, options, make), as_ours)
     go_on(ours, World(torch, name, options, make), as_theirs)
+
+
+def a_scaler(world: Any) -> Any:
+    return world.amp.GradScaler("cpu", growth_interval=7)
+
+
+def an_average(world: Any) -> Any:
+    model = world.nn.Sequential(world.nn.Linear(2, 2), world.nn.BatchNorm1d(2))
+    average = world.optim.swa_utils.AveragedModel(model)
+    average.update_parameters(model)
+    return average
+
+
+def pruned(world: Any) -> Any:
+    return world.nn.utils.prune.l1_unstructured(world.nn.Linear(4, 3), "weight", 5)
+
+
+def normed(world: Any) -> Any:
+    return world.nn.utils.parametrizations.weight_norm(world.nn.Linear(4, 3))
+
+
+def recurrent(world: Any) -> Any:
+    return world.nn.LSTM(3, 4, num_layers=2, bidirectional=True)
+
+
+@pytest.mark.parametrize("make", [a_scaler, an_average, pruned, normed, recurrent])
+def test_other_states_go_both_ways(make: Any) -> None:
+    importlib.import_module("torch.nn.utils.prune")
+    for one, other, save, load in (
+        (door, torch, minigrad.save, partial(torch.load, weights_only=True)),
+        (torch, door, torch.save, minigrad.load),
+    ):
+        first, second = make(one), make(other)
+        state = first.state_dict()
+        second.load_state_dict(filed(state, save, load))
+        found = second.state_dict()
+        assert list(found) == list(state)
+        for name, value in state.items():
+            if name != "scale":  # there is nothing to scale here
+                np.testing.assert_array_equal(np.asarray(found[name]), np.asarray(value))
+        if hasattr(state, "_metadata"):
+            versions = [{k: dict(v) for k, v in s._metadata.items()} for s in (state, found)]
+            assert versions[0] == versions[1]
