@@ -233,11 +233,11 @@ class CustomFromMask(BasePruningMethod):
         return product
 
 
-class _Unstructured(BasePruningMethod):
-    """The entries of the lowest scores are pruned.
+class _Lowest(BasePruningMethod):
+    """The parts of the lowest scores are pruned: entries, or rows along an axis.
 
     Args:
-        amount: The number of entries, or their fraction.
+        amount: The number of parts, or their fraction.
     """
 
     PRUNING_TYPE = "unstructured"
@@ -246,33 +246,49 @@ class _Unstructured(BasePruningMethod):
         _validate_pruning_amount_init(amount)
         self.amount = amount
 
-    def _scores(self, t: np.ndarray) -> np.ndarray:
-        raise NotImplementedError
+    def _parts(self, array: np.ndarray) -> np.ndarray:
+        """A view of the array whose first axis is that of the parts."""
+        return array.reshape(-1)
+
+    def _scores(self, parts: np.ndarray) -> np.ndarray:
+        return random.generator().random(len(parts))
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Return the mask that was there without the entries of the lowest scores."""
-        scores = self._scores(values_of(t)).reshape(-1)
-        lowest = np.argsort(scores, kind="stable")[: _count(self.amount, len(scores))]
-        mask = values_of(default_mask).copy()
-        mask.reshape(-1)[lowest] = 0
+        """Return the mask that was there without the parts of the lowest scores."""
+        parts, mask = self._parts(values_of(t)), values_of(default_mask).copy()
+        lowest = np.argsort(self._scores(parts), kind="stable")
+        self._parts(mask)[lowest[: _count(self.amount, len(parts))]] = 0
         return tensor(mask)
 
 
-class RandomUnstructured(_Unstructured):
+class RandomUnstructured(_Lowest):
     """Entries drawn at random are pruned; `amount` is their number or their fraction."""
 
-    def _scores(self, t: np.ndarray) -> np.ndarray:
-        return random.generator().random(t.shape)
 
-
-class L1Unstructured(_Unstructured):
+class L1Unstructured(_Lowest):
     """The entries of the least magnitude are pruned; `amount` is their number or fraction."""
 
-    def _scores(self, t: np.ndarray) -> np.ndarray:
-        return np.abs(t)
+    def _scores(self, parts: np.ndarray) -> np.ndarray:
+        return np.abs(parts)
 
 
-class RandomStructured(BasePruningMethod):
+class _Rows(_Lowest):
+    PRUNING_TYPE = "structured"
+
+    def __init__(self, amount: float, dim: int = -1) -> None:
+        super().__init__(amount)
+        self.dim = dim
+
+    def _parts(self, array: np.ndarray) -> np.ndarray:
+        if array.ndim < 2:
+            raise ValueError(
+                f"{type(self).__name__}: at least two axes expected, got shape {array.shape}; "
+                f"unstructured pruning takes any"
+            )
+        return np.moveaxis(array, self.dim, 0)
+
+
+class RandomStructured(_Rows):
     """Rows along an axis, drawn at random, are pruned.
 
     Args:
@@ -280,33 +296,8 @@ class RandomStructured(BasePruningMethod):
         dim: The axis.
     """
 
-    PRUNING_TYPE = "structured"
 
-    def __init__(self, amount: float, dim: int = -1) -> None:
-        _validate_pruning_amount_init(amount)
-        self.amount, self.dim = amount, dim
-
-    def _scores(self, rows: np.ndarray) -> np.ndarray:
-        return random.generator().random(len(rows))
-
-    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Return the mask that was there without the rows of the lowest scores."""
-        if t.ndim < 2:
-            raise ValueError(
-                f"{type(self).__name__}: at least two axes expected, got shape {tuple(t.shape)}; "
-                f"unstructured pruning takes any"
-            )
-        if not -t.ndim <= self.dim < t.ndim:
-            raise IndexError(f"{type(self).__name__}: dim {self.dim} of a tensor of {t.ndim} axes")
-        first = np.moveaxis(values_of(t), self.dim, 0)
-        rows = first.reshape(len(first), math.prod(first.shape[1:]))
-        mask = values_of(default_mask).copy()
-        lowest = np.argsort(self._scores(rows), kind="stable")[: _count(self.amount, len(rows))]
-        np.moveaxis(mask, self.dim, 0)[lowest] = 0
-        return tensor(mask)
-
-
-class LnStructured(RandomStructured):
+class LnStructured(_Rows):
     """The rows along an axis that have the least norm are pruned.
 
     Args:
@@ -317,11 +308,11 @@ class LnStructured(RandomStructured):
 
     def __init__(self, amount: float, n: Any, dim: int = -1) -> None:
         super().__init__(amount, dim)
-        self.n = n
+        self.n = 2 if n == "fro" else n
 
-    def _scores(self, rows: np.ndarray) -> np.ndarray:
-        order = 2 if self.n == "fro" else self.n
-        return np.linalg.norm(rows, order, axis=1)
+    def _scores(self, parts: np.ndarray) -> np.ndarray:
+        rows = parts.reshape(len(parts), math.prod(parts.shape[1:]))
+        return np.linalg.norm(rows, self.n, axis=1)
 
 
 def _validate_pruning_amount_init(amount: Any) -> None:

@@ -75,7 +75,7 @@ def same(ours: list[Any], theirs: list[Any]) -> None:
         np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.parametrize("second", ["", *PRUNINGS])
+@pytest.mark.parametrize("second", ["", "fraction", "rows", "mask", "own", "global"])
 @pytest.mark.parametrize("first", PRUNINGS)
 def test_one_pruning_after_another(first: str, second: str) -> None:
     """What is pruned stays pruned: the second looks at what the first has left."""
@@ -99,8 +99,9 @@ def test_one_pruning_after_another(first: str, second: str) -> None:
         out = layer(world.ones(2, 6)).sum()
         out.backward()
         name = "weight_orig"
-        sgd = world.optim.SGD(layer.parameters(), lr=0.5)
-        sgd.step()
+        with world.no_grad():
+            for parameter in layer.parameters():
+                parameter -= 0.5 * parameter.grad
         layer(world.ones(2, 6))
         prune = world.nn.utils.prune
         results.append([
