@@ -240,7 +240,7 @@ class _Lowest(BasePruningMethod):
         amount: The number of parts, or their fraction.
     """
 
-    PRUNING_TYPE = "unstructured"
+    PRUNING_TYPE: ClassVar[Literal["unstructured", "structured"]] = "unstructured"
 
     def __init__(self, amount: float) -> None:
         _validate_pruning_amount_init(amount)
