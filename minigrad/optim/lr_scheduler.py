@@ -201,6 +201,8 @@ class LRScheduler:
                     f"{self._name}: {name} has {len(own[name])} entries, the saved one is {saved}"
                 )
             setattr(self, name, _loaded(getattr(self, name), saved))
+        if "_step_count" in self._not_saved:
+            self._step_count = self.last_epoch + 1
 
 
 def _saved(value: Any) -> Any:
