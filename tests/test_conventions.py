@@ -22,7 +22,7 @@ LAYERS = [
     "support", "autograd", "tracing", "debugging", "ops", "random", "transforms", "tensors",
     "_tensor", "linalg", "special", "distributions", "optim", "data", "nn", "func", "io",
     "distributed", "pretrained", "onnx", "compiler", "checking", "viz", "interop", "einops",
-    "torch", "lucid", "learn", "__init__", "__main__",
+    "torch", "torchvision", "lucid", "learn", "__init__", "__main__",
 ]  # fmt: skip
 
 

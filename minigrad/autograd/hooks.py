@@ -2,7 +2,7 @@
 
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 from minigrad.autograd.engine import hooked, watch_of
 from minigrad.autograd.mode import version
@@ -21,20 +21,43 @@ class Removable:
         tensor([1., 1.])
         >>> handle.remove()
         >>> x.sum().backward()
+        >>> with x.register_hook(print):  # for a block
+        ...     x.sum().backward()
+        tensor([1., 1.])
     """
 
-    def __init__(self, hooks: dict[int, Any], hook: Any) -> None:
-        self._hooks = hooks
-        self._key = next(clock)  # never used again, so that removing twice is harmless
-        hooks[self._key] = hook
-        version.move()
+    def __init__(self, hooks_dict: dict[int, Any]) -> None:
+        self._hooks = hooks_dict
+        self.id = next(clock)  # never used again, so that removing twice is harmless
 
     def remove(self) -> None:
         """Take the hook away; harmless if it is gone already."""
-        self._hooks.pop(self._key, None)
+        self._hooks.pop(self.id, None)
         version.move()
 
     __call__ = remove
+
+    def hooks_dict_ref(self) -> dict[int, Any]:
+        """Return the table of the hook; PyTorch's name."""
+        return self._hooks
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
+
+
+def register(hooks: dict[int, Any], hook: Any, prepend: bool = False) -> Removable:
+    """Put a hook into a table, behind the others or before them."""
+    handle = Removable(hooks)
+    others = list(hooks.items()) if prepend else []
+    for key, _ in others:
+        del hooks[key]
+    hooks[handle.id] = hook
+    hooks.update(others)
+    version.move()
+    return handle
 
 
 def add_hook(edge: Edge, hook: Callable[[Any], Any]) -> Removable:
@@ -44,14 +67,14 @@ def add_hook(edge: Edge, hook: Callable[[Any], Any]) -> Removable:
     """
     if isinstance(edge, Leaf):
         hooked.add(edge)
-        return Removable(edge.hooks, hook)
-    return Removable(watch_of(edge).hooks, hook)
+        return register(edge.hooks, hook)
+    return register(watch_of(edge).hooks, hook)
 
 
 def add_post_hook(leaf: Leaf, hook: Callable[[Any], Any]) -> Removable:
     """Call `hook` with a leaf's tensor as soon as a backward pass has written its ``.grad``."""
     hooked.add(leaf)
-    return Removable(leaf.post_hooks, hook)
+    return register(leaf.post_hooks, hook)
 
 
 def retain(tensor: Variable) -> None:

@@ -26,7 +26,7 @@ def save(
     obj: Any, f: Place, pickle_module: Any = None, pickle_protocol: int = 2,  # noqa: ARG001
     _use_new_zipfile_serialization: bool = True,
 ) -> None:  # fmt: skip
-    """Write a state dict, or any nested value, into a file.
+    """Write a state dict, a module, or any nested value, into a file.
 
     The format is PyTorch's, which ``torch.load`` reads, but for a path that ends with ``.npz`` or
     ``.safetensors``. A state dict is written under its own names, so other programs can read it.
@@ -38,9 +38,11 @@ def save(
     Args:
         obj: Tensors, ndarrays, numbers, strings, bools and None; dicts, lists and tuples of
             them. Only the values of tensors are saved. An object that occurs several times is saved
-            each time. PyTorch's format takes bytes, sets and dtypes too. It keeps what requires a
-            gradient, which are parameters, strides, and which tensors share memory; ndarrays come
-            back as tensors, NumPy's scalars as numbers.
+            each time. PyTorch's format takes bytes, sets, dtypes and modules too; of a module it
+            holds the names of the classes and the attributes, which must be such values or
+            functions of `nn.functional`, and no code. It keeps what requires a gradient, which are
+            parameters, strides, and which tensors and modules are shared; ndarrays come back as
+            tensors, NumPy's scalars as numbers.
         f: A path; or a binary file that is open for writing, which gets everything at once, or
             nothing. ``.safetensors`` needs the extra ``safetensors``.
         pickle_module: Without effect.
@@ -111,7 +113,9 @@ def load(
             format is that of what it holds from its position on.
         map_location: "cpu", or what leads to it, such as ``{"cuda:0": "cpu"}`` or a function.
         pickle_module: Without effect.
-        weights_only: Whether to refuse what could run code; it is refused in any case.
+        weights_only: Whether to refuse modules. Without it, a file of `save` may hold modules whose
+            classes the program has imported or defined. No code runs: neither of the file, nor
+            ``__init__``, ``__reduce__`` or ``__setstate__`` of a class.
         mmap: Without effect.
         encoding: Without effect: the texts of Python 2 are refused.
 
@@ -139,20 +143,20 @@ def load(
         for place in places:
             on_cpu(place)
     place = _place("load", f, "read")
-    return read_file(place, _format(place))
+    return read_file(place, _format(place), bool(weights_only))
 
 
-def read_file(place: Path | IO[bytes], form: ModuleType | None) -> Any:
+def read_file(place: Path | IO[bytes], form: ModuleType | None, weights_only: bool = False) -> Any:
     """Load from a format, whatever the path ends with; None for the format of the content."""
     try:
         if not isinstance(place, Path):
-            return _content(io.BytesIO(_bytes(place)), form)
+            return _content(io.BytesIO(_bytes(place)), form, weights_only)
         remove_unfinished(place)
         place.stat()  # a missing file is not a damaged one
         if not place.is_file():
             raise LoadError("no file, but a folder or a device; name a file in it")
         with place.open("rb") as file:
-            return _content(file, form)
+            return _content(file, form, weights_only)
     except LoadError as error:
         why = str(error)  # it may quote much of the file
         brief = why if len(why) <= LONGEST else f"{why[:LONGEST]} ..."
@@ -169,7 +173,7 @@ def _bytes(file: IO[bytes]) -> bytes:
     return bytes(content)
 
 
-def _content(file: IO[bytes], form: ModuleType | None) -> Any:
+def _content(file: IO[bytes], form: ModuleType | None, weights_only: bool) -> Any:
     start = file.read(len(POINTER))
     file.seek(0)
     if start == POINTER:
@@ -177,7 +181,7 @@ def _content(file: IO[bytes], form: ModuleType | None) -> Any:
     if start.startswith(b"\x93NUMPY"):
         raise LoadError("it is one array of NumPy's: np.load reads it")
     form = form or _format_of(file, start)
-    return pt.read(file) if form is pt else unpack(*form.read(file))
+    return pt.read(file, weights_only) if form is pt else unpack(*form.read(file))
 
 
 def _format_of(file: IO[bytes], start: bytes) -> ModuleType:

@@ -1,10 +1,12 @@
 """Learning-rate schedulers: they change an optimizer's learning rate from step to step."""
 
+import copy
 import math
 import warnings
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import FunctionType
 from typing import Any, Literal
 
 from minigrad.autograd.events import effect, reading
@@ -18,8 +20,11 @@ __all__ = [
     "SequentialLR", "StepLR", "WarmupCosineLR",
 ]  # fmt: skip
 
-_ONLY_PYTORCHS = {"_get_lr_called_within_step", "_is_initial", "_last_lr", "lr_lambdas"}
-"""What else is in the state of one of PyTorch's schedulers; nothing here needs it."""
+_NOT_IN_ALL_FILES = {
+    "_get_lr_called_within_step", "_is_initial", "_last_lr", "anneal_func", "default_min_lr",
+    "verbose",
+}  # fmt: skip
+"""Entries that the states of some versions of PyTorch have; nothing here needs them."""
 EPOCH_DEPRECATION_WARNING = "step(epoch) is deprecated: call step() once after each epoch"
 
 
@@ -58,8 +63,11 @@ class LRScheduler:
         [0.25]
     """
 
+    _is_initial = _get_lr_called_within_step = False
+    _also_saved: tuple[str, ...] = ("_is_initial", "_get_lr_called_within_step")
+    """Entries of PyTorch's state that are not attributes of the object."""
     _not_saved: tuple[str, ...] = ("optimizer",)
-    """Attributes that are not plain values, which a state dict leaves out."""
+    """Attributes that PyTorch's state does not have."""
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         self._take(optimizer)
@@ -122,12 +130,8 @@ class LRScheduler:
 
     @reading
     def get_last_lr(self) -> list[float]:
-        """Return the current learning rates, one for each group."""
-        return self._lrs
-
-    @property
-    def _last_lr(self) -> list[float]:
-        return self.get_last_lr()
+        """Return the learning rates that were set last, one for each group."""
+        return [*self._last_lr]
 
     @effect
     def step(self, epoch: int | None = None) -> None:
@@ -161,38 +165,71 @@ class LRScheduler:
         rates = [check_number(self._name, "a learning rate", lr, 0.0) for lr in self.get_lr()]
         for group, lr in zip(groups, rates, strict=True):
             group["lr"] = lr
+        self._last_lr = self._lrs
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state, to resume training later, as plain values.
+        """Return the state, to resume training later, with PyTorch's entries.
 
-        The current learning rates are in the state of the optimizer. Functions are not saved.
+        The current learning rates are in the state of the optimizer too. Functions are not saved,
+        but the attributes of objects that are called in their place are.
         """
-        return {
-            name: list(value) if isinstance(value, list) else value
-            for name, value in vars(self).items()
-            if name not in self._not_saved
-        }
+        names = (*vars(self), *self._also_saved)
+        return {name: _saved(getattr(self, name)) for name in names if name not in self._not_saved}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Load a saved state of the same class; if it does not fit, nothing is changed.
+        """Load a state of the same class, saved here or in PyTorch; load nothing if it misfits.
 
-        Load the optimizer's state too, before or after. A state of PyTorch's fits where its options
-        have the same names: not those of `CyclicLR` and `OneCycleLR`.
+        Load the optimizer's state too, before or after.
         """
-        own = self.state_dict()
-        if not isinstance(state_dict, Mapping) or state_dict.keys() - _ONLY_PYTORCHS != own.keys():
-            given = sorted(state_dict) if isinstance(state_dict, Mapping) else state_dict
+        before = self.state_dict()
+        try:
+            self._load(state_dict, before)
+        except Exception:
+            self._load(before, before)
+            raise
+
+    def _load(self, state: Mapping[str, Any], own: dict[str, Any]) -> None:
+        if not isinstance(state, Mapping) or (state.keys() ^ own.keys()) - _NOT_IN_ALL_FILES:
+            given = sorted(state) if isinstance(state, Mapping) else state
             raise ValueError(f"{self._name}: a state has the keys {sorted(own)}, got {given}")
-        if len(state_dict["base_lrs"]) != len(self.base_lrs):
-            raise ValueError(
-                f"{self._name}: saved for {len(state_dict['base_lrs'])} groups, the optimizer has "
-                f"{len(self.base_lrs)}"
-            )
-        for name in own:
-            value = state_dict[name]
-            if isinstance(value, Counter):  # of milestones, in PyTorch
-                value = sorted(value.elements())
-            setattr(self, name, list(value) if isinstance(value, list) else value)
+        for name in (own.keys() & state.keys()) - {*self._also_saved}:
+            saved = state[name]
+            if isinstance(own[name], list) and (
+                not isinstance(saved, list) or len(saved) != len(own[name])
+            ):
+                raise ValueError(
+                    f"{self._name}: {name} has {len(own[name])} entries, the saved one is {saved}"
+                )
+            setattr(self, name, _loaded(getattr(self, name), saved))
+        if "_step_count" in self._not_saved:
+            self._step_count = self.last_epoch + 1
+
+
+def _saved(value: Any) -> Any:
+    """What a state has of an attribute: a copy; None of a function, attributes of a callable."""
+    if isinstance(value, list):
+        return [_saved(part) for part in value]
+    if isinstance(value, LRScheduler):
+        return value.state_dict()
+    if callable(value):
+        return None if isinstance(value, FunctionType) else dict(getattr(value, "__dict__", {}))
+    return copy.copy(value)
+
+
+def _loaded(own: Any, saved: Any) -> Any:
+    """The value of an attribute after what was saved of it is loaded."""
+    if isinstance(own, list):
+        return [_loaded(*pair) for pair in zip(own, saved, strict=True)]
+    if isinstance(own, LRScheduler):
+        own.load_state_dict(saved)
+        return own
+    if callable(own):
+        if saved:
+            vars(own).update(saved)
+        return own
+    if isinstance(own, Counter):  # of milestones: JSON makes texts of its keys
+        return Counter({int(step): count for step, count in Counter(saved).items()})
+    return copy.copy(saved)
 
 
 class LambdaLR(LRScheduler):
@@ -211,8 +248,6 @@ class LambdaLR(LRScheduler):
         >>> scheduler.get_last_lr()
         [0.25]
     """
-
-    _not_saved = ("optimizer", "lr_lambdas")
 
     def __init__(
         self, optimizer: Optimizer,
@@ -296,14 +331,14 @@ class MultiStepLR(_Factor):
         self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1,
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
-        self.milestones = sorted(
+        self.milestones = Counter(
             check_size(self._name, "each of milestones", n, 0) for n in milestones
         )
         self.gamma = check_number(self._name, "gamma", gamma, 0.0)
         super().__init__(optimizer, last_epoch)
 
     def _factor(self) -> float:
-        return self.gamma ** self.milestones.count(self.last_epoch)
+        return self.gamma ** self.milestones[self.last_epoch]
 
 
 class ExponentialLR(_Factor):
@@ -525,33 +560,32 @@ def _cosine(first: float, last: float, done: float) -> float:
 
 
 class _WithMomentum(LRScheduler):
-    """A cycle of the learning rate, and of the momentum: "momentum", or the first of "betas"."""
+    """A cycle of the learning rate, and of the momentum: "momentum", or the first of "betas".
 
-    max_lrs: list[float]
-    final_div_factor = 1.0
+    The groups of the optimizer have the bounds of both.
+    """
 
-    def _take_momentum(self, optimizer: Optimizer, cycle: bool, low: Any, high: Any) -> None:
-        self._take(optimizer)
-        if cycle and not {"momentum", "betas"} & self.optimizer.defaults.keys():
+    def _take_momentum(self, cycle: bool, low: Any, high: Any, last_epoch: int) -> None:
+        self.cycle_momentum = bool(cycle)
+        if not cycle:
+            return
+        if not {"momentum", "betas"} & self.optimizer.defaults.keys():
             kind = type(self.optimizer).__name__
             raise ValueError(
                 f"{self._name}: {kind} has neither momentum nor betas; pass cycle_momentum=False"
             )
-        self.cycle_momentum = bool(cycle)
-        self.base_momentums = self._per_group("base_momentum", low) if cycle else []
-        self.max_momentums = self._per_group("max_momentum", high) if cycle else []
+        self.use_beta1 = "betas" in self.optimizer.defaults
+        lows, highs = self._per_group("base_momentum", low), self._per_group("max_momentum", high)
+        self._put(last_epoch, base_momentum=lows, max_momentum=highs)
 
-    def get_lr(self) -> list[float]:
-        pairs = zip(self.base_lrs, self.max_lrs, strict=True)
-        return [self._between(low, high, low / self.final_div_factor) for low, high in pairs]
+    def _put(self, last_epoch: int, **options: list[float]) -> None:
+        """Set options of the groups, unless they come with a loaded state."""
+        for name, values in options.items() if last_epoch == -1 else ():
+            for group, value in zip(self.optimizer.param_groups, values, strict=True):
+                group[name] = value
 
     def get_momentum(self) -> list[float]:
         """Return the momentum of step number `last_epoch`, one number for each group."""
-        pairs = zip(self.base_momentums, self.max_momentums, strict=True)
-        return [self._between(high, low, high) for low, high in pairs]
-
-    def _between(self, first: float, top: float, last: float) -> float:
-        """The value at the current step, of a cycle from the first over the top to the last."""
         raise NotImplementedError
 
     @effect
@@ -560,7 +594,7 @@ class _WithMomentum(LRScheduler):
         if self.cycle_momentum:
             pairs = zip(self.optimizer.param_groups, self.get_momentum(), strict=True)
             for group, momentum in pairs:
-                if "betas" in group:
+                if self.use_beta1:
                     group["betas"] = (momentum, *group["betas"][1:])
                 else:
                     group["momentum"] = momentum
@@ -598,8 +632,6 @@ class CyclicLR(_WithMomentum):
         [0.0, 0.25, 0.5, 0.75, 1.0, 0.75, 0.5, 0.25, 0.0]
     """
 
-    _not_saved = ("optimizer", "scale_fn")
-
     def __init__(
         self, optimizer: Optimizer, base_lr: float | list[float], max_lr: float | list[float],
         step_size_up: int = 2000, step_size_down: int | None = None,
@@ -609,42 +641,48 @@ class CyclicLR(_WithMomentum):
         base_momentum: float | list[float] = 0.8, max_momentum: float | list[float] = 0.9,
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
+        self._take(optimizer)
         self.mode = check_choice(
             self._name, "mode", mode, ("triangular", "triangular2", "exp_range")
         )
         self.scale_mode = check_choice(
             self._name, "scale_mode", scale_mode, ("cycle", "iterations")
         )
-        self.step_size_up = check_size(self._name, "step_size_up", step_size_up)
+        self._scale_fn_custom = scale_fn
+        if scale_fn is None:
+            self.scale_mode = "iterations" if mode == "exp_range" else "cycle"
+        up = check_size(self._name, "step_size_up", step_size_up)
         down = step_size_up if step_size_down is None else step_size_down
-        self.step_size_down = check_size(self._name, "step_size_down", down)
+        self.total_size = float(up + check_size(self._name, "step_size_down", down))
+        self.step_ratio = up / self.total_size
         self.gamma = check_number(self._name, "gamma", gamma, 0.0)
-        self.scale_fn = scale_fn
-        self._take_momentum(optimizer, cycle_momentum, base_momentum, max_momentum)
         lows, self.max_lrs = self._per_group("base_lr", base_lr), self._per_group("max_lr", max_lr)
-        if last_epoch == -1:
-            for group, low in zip(optimizer.param_groups, lows, strict=True):
-                group["initial_lr"] = low
+        self._take_momentum(cycle_momentum, base_momentum, max_momentum, last_epoch)
+        if cycle_momentum:
+            self.base_momentums = self._per_group("base_momentum", base_momentum)
+            self.max_momentums = self._per_group("max_momentum", max_momentum)
+        self._put(last_epoch, initial_lr=lows)
         super().__init__(optimizer, last_epoch)
 
-    def _between(self, first: float, top: float, last: float) -> float:  # noqa: ARG002
-        return first + (top - first) * self._height()
+    def get_lr(self) -> list[float]:
+        return self._at_height(self.base_lrs, self.max_lrs)
 
-    def _height(self) -> float:
-        """The position between the lower and the upper learning rate, from 0 to 1."""
-        cycle, step = divmod(self.last_epoch, self.step_size_up + self.step_size_down)
-        if step <= self.step_size_up:
-            height = step / self.step_size_up
-        else:
-            height = 1 - (step - self.step_size_up) / self.step_size_down
-        if self.scale_fn is not None:
-            by_cycle = self.scale_mode == "cycle"
-            return height * float(self.scale_fn(cycle + 1 if by_cycle else self.last_epoch))
-        if self.mode == "triangular2":
-            return height / 2.0**cycle
-        if self.mode == "exp_range":
-            return height * self.gamma**self.last_epoch
-        return height
+    def get_momentum(self) -> list[float]:
+        return self._at_height(self.max_momentums, self.base_momentums)
+
+    def _at_height(self, firsts: list[float], tops: list[float]) -> list[float]:
+        """The values at the current height of the cycle, between the firsts and the tops."""
+        cycle, step = divmod(self.last_epoch, self.total_size)
+        up = self.step_ratio * self.total_size
+        height = step / up if step <= up else (self.total_size - step) / (self.total_size - up)
+        height *= self.scale_fn(cycle + 1 if self.scale_mode == "cycle" else self.last_epoch)
+        return [first + (top - first) * height for first, top in zip(firsts, tops, strict=True)]
+
+    def scale_fn(self, x: Any) -> float:
+        """Return the height of a cycle as a factor, of its number or of the number of steps."""
+        if self._scale_fn_custom is not None:
+            return float(self._scale_fn_custom(x))
+        return {"triangular": 1.0, "triangular2": 2.0 ** (1 - x)}.get(self.mode, self.gamma**x)
 
 
 class OneCycleLR(_WithMomentum):
@@ -686,6 +724,7 @@ class OneCycleLR(_WithMomentum):
         div_factor: float = 25.0, final_div_factor: float = 1e4, three_phase: bool = False,
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
+        self._take(optimizer)
         if total_steps is None:
             if epochs is None or steps_per_epoch is None:
                 raise ValueError("OneCycleLR: pass total_steps, or epochs and steps_per_epoch")
@@ -696,36 +735,50 @@ class OneCycleLR(_WithMomentum):
         check_probability("OneCycleLR", "pct_start", pct_start)
         check_number(self._name, "div_factor", div_factor, above=0.0)
         check_number(self._name, "final_div_factor", final_div_factor, above=0.0)
-        self.pct_start, self.three_phase = float(pct_start), bool(three_phase)
-        self.anneal_strategy = check_choice(
+        self._anneal_func_type = check_choice(
             self._name, "anneal_strategy", anneal_strategy, ("cos", "linear")
         )
-        self._take_momentum(optimizer, cycle_momentum, base_momentum, max_momentum)
-        self.max_lrs = self._per_group("max_lr", max_lr)
-        self.final_div_factor = float(final_div_factor)
-        if last_epoch == -1:
-            for group, high in zip(optimizer.param_groups, self.max_lrs, strict=True):
-                group["initial_lr"] = high / div_factor
+        rise, end = float(pct_start * self.total_steps) - 1, self.total_steps - 1
+        low, high = ("initial_lr", "max_momentum"), ("max_lr", "base_momentum")
+        last = "min_lr", "max_momentum"
+        ways = [(rise, low, high), (end, high, last)]
+        if three_phase:
+            ways[1:] = [(2 * rise, high, low), (end, low, last)]
+        names = "end_step", "start_lr", "start_momentum", "end_lr", "end_momentum"
+        self._schedule_phases: list[dict[str, Any]] = [
+            dict(zip(names, (step, *begin, *stop), strict=True)) for step, begin, stop in ways
+        ]
+        self._take_momentum(cycle_momentum, base_momentum, max_momentum, last_epoch)
+        tops = self._per_group("max_lr", max_lr)
+        first = [top / div_factor for top in tops]
+        least = [lr / final_div_factor for lr in first]
+        self._put(last_epoch, initial_lr=first, max_lr=tops, min_lr=least)
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
         if self.last_epoch > self.total_steps:
             raise ValueError(f"OneCycleLR: all {self.total_steps} steps were done")
-        return super().get_lr()
+        return self._annealed("lr")
 
-    def _between(self, first: float, top: float, last: float) -> float:
-        rise, end = self.pct_start * self.total_steps - 1, self.total_steps - 1
-        ways = [(rise, first, top), (end, top, last)]
-        if self.three_phase:
-            ways[1:] = [(2 * rise, top, first), (end, first, last)]
+    def get_momentum(self) -> list[float]:
+        return self._annealed("momentum")
+
+    def _annealed(self, what: str) -> list[float]:
+        """The learning rate or the momentum of each group, within the phase of the current step."""
         begin = 0.0
-        while len(ways) > 1 and self.last_epoch > ways[0][0]:
-            begin = ways.pop(0)[0]
-        stop, here, there = ways[0]
+        for phase in self._schedule_phases:
+            stop = phase["end_step"]
+            if self.last_epoch <= stop:
+                break
+            begin = stop
         done = min((self.last_epoch - begin) / (stop - begin), 1.0) if stop > begin else 1.0
-        if self.anneal_strategy == "linear":
-            return here + (there - here) * done
-        return _cosine(here, there, done)
+        if self._anneal_func_type == "cos":
+            done = (1 - math.cos(math.pi * done)) / 2
+        first, last = phase[f"start_{what}"], phase[f"end_{what}"]
+        return [
+            group[first] + (group[last] - group[first]) * done
+            for group in self.optimizer.param_groups
+        ]
 
 
 class LinearLR(_Factor):
@@ -883,6 +936,9 @@ class ReduceLROnPlateau(LRScheduler):
         [0.1]
     """
 
+    _also_saved = ("mode_worse",)
+    _not_saved = ("optimizer", "base_lrs", "_step_count")
+
     def __init__(
         self, optimizer: Optimizer, mode: Literal["min", "max"] = "min", factor: float = 0.1,
         patience: int = 10, threshold: float = 1e-4, threshold_mode: Literal["rel", "abs"] = "rel",
@@ -898,10 +954,16 @@ class ReduceLROnPlateau(LRScheduler):
         self.cooldown = check_size(self._name, "cooldown", cooldown, 0)
         self.cooldown_counter = 0
         self.eps = check_number(self._name, "eps", eps, 0.0)
-        self.best = math.inf if mode == "min" else -math.inf
+        self.best = self.mode_worse
         self.num_bad_epochs = 0
         super().__init__(optimizer)
         self.min_lrs = self._per_group("min_lr", min_lr)
+        self.default_min_lr = None if isinstance(min_lr, (list, tuple)) else min_lr
+
+    @property
+    def mode_worse(self) -> float:
+        """The metric than which every other one is better."""
+        return math.inf if self.mode == "min" else -math.inf
 
     def get_lr(self) -> list[float]:
         return self._lrs
@@ -946,8 +1008,10 @@ class ReduceLROnPlateau(LRScheduler):
 
 
 class _Several(LRScheduler):
-    """A scheduler made of others, and its state."""
+    """A scheduler made of others."""
 
+    _also_saved = ()
+    _not_saved: tuple[str, ...] = ("optimizer", "base_lrs", "_step_count")
     _schedulers: list[Any]
 
     def _check_schedulers(self) -> None:
@@ -964,29 +1028,6 @@ class _Several(LRScheduler):
                 raise ValueError(
                     f"{self._name}: schedulers[{i}], {kind}, was made for another optimizer"
                 )
-
-    def state_dict(self) -> dict[str, Any]:
-        """The state, as plain values; "_schedulers" is the list of the states of the schedulers."""
-        states = [scheduler.state_dict() for scheduler in self._schedulers]
-        return {**super().state_dict(), "_schedulers": states}
-
-    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Load a saved state, besides the optimizer's; if it does not fit, nothing is changed."""
-        before, schedulers = self.state_dict(), self._schedulers
-        super().load_state_dict(state_dict)
-        self._schedulers = schedulers
-        states = state_dict["_schedulers"]
-        try:
-            if not isinstance(states, list) or len(states) != len(schedulers):
-                raise ValueError(
-                    f"{self._name}: a list of {len(schedulers)} states expected in '_schedulers', "
-                    f"got {states}"
-                )
-            for scheduler, state in zip(schedulers, states, strict=True):
-                scheduler.load_state_dict(state)
-        except ValueError:
-            self.load_state_dict(before)
-            raise
 
 
 class SequentialLR(_Several):
@@ -1069,6 +1110,8 @@ class ChainedScheduler(_Several):
         >>> rates
         [0.5, 0.25, 0.25]
     """
+
+    _not_saved = ("optimizer", "base_lrs", "_step_count", "last_epoch")
 
     def __init__(
         self, schedulers: Iterable[LRScheduler], optimizer: Optimizer | None = None

@@ -14,6 +14,7 @@ import numpy as np
 from minigrad.autograd.call import wrap
 from minigrad.autograd.events import effect
 from minigrad.autograd.grad_mode import enable_grad
+from minigrad.autograd.hooks import Removable, register
 from minigrad.optim.blocks import Blocks, Part
 from minigrad.optim.blocks import State as State
 from minigrad.optim.options import Options
@@ -84,6 +85,7 @@ class Optimizer:
         self.state: defaultdict[Tensor, State] = defaultdict(dict)
         self._scratch: dict[tuple[int, np.dtype[Any], int], np.ndarray] = {}
         self._blocks = Blocks()
+        self._hooks: defaultdict[str, dict[int, Callable[..., Any]]] = defaultdict(dict)
         given = self._listed(params)
         if not given:
             raise ValueError(f"{self._name}: no parameters were given")
@@ -340,6 +342,55 @@ class Optimizer:
             memory = self._scratch[key] = np.empty(like.size, like.dtype)
         return memory[: like.size].reshape(like.shape)
 
+    # Hooks
+
+    def register_step_pre_hook(self, hook: Callable[..., Any]) -> Removable:
+        """Register a hook ``hook(optimizer, args, kwargs)`` that runs before each step.
+
+        The first of `args` is the optimizer too. If the hook does not return None, it returns other
+        arguments of `step`: ``(args, kwargs)``.
+
+        Example:
+            >>> from minigrad import nn, optim
+            >>> optimizer = optim.SGD(nn.Linear(2, 1).parameters(), lr=0.1)
+            >>> with optimizer.register_step_pre_hook(lambda *_: print("step")):
+            ...     optimizer.step()
+            step
+        """
+        return self._around_steps("before a step", hook)
+
+    def register_step_post_hook(self, hook: Callable[..., Any]) -> Removable:
+        """Register a hook ``hook(optimizer, args, kwargs)`` that runs after each step."""
+        return self._around_steps("after a step", hook)
+
+    def _around_steps(self, place: str, hook: Callable[..., Any]) -> Removable:
+        vars(self)["step"] = partial(_step_with_hooks, self)  # in front of the class's
+        return register(self._hooks[place], hook)
+
+    def register_state_dict_pre_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> Removable:
+        """Register a hook ``hook(optimizer)`` that runs before `state_dict`."""
+        return register(self._hooks["before saving"], hook, prepend)
+
+    def register_state_dict_post_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> Removable:
+        """Register a hook ``hook(optimizer, state_dict)`` that may change or replace the state."""
+        return register(self._hooks["after saving"], hook, prepend)
+
+    def register_load_state_dict_pre_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> Removable:
+        """Register a hook ``hook(optimizer, state_dict)`` that may replace what is loaded."""
+        return register(self._hooks["before loading"], hook, prepend)
+
+    def register_load_state_dict_post_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> Removable:
+        """Register a hook ``hook(optimizer)`` that runs after `load_state_dict`."""
+        return register(self._hooks["after loading"], hook, prepend)
+
     # State
 
     def state_dict(self) -> dict[str, Any]:
@@ -357,6 +408,8 @@ class Optimizer:
             >>> optimizer.state_dict()["state"]
             {0: {'momentum_buffer': tensor([2., 2.])}}
         """
+        for hook in [*self._hooks["before saving"].values()]:
+            hook(self)
         state, groups, n = {}, [], 0
         for group in self.param_groups:
             for i, param in enumerate(group["params"], n):
@@ -365,7 +418,10 @@ class Optimizer:
             numbers = list(range(n, n + len(group["params"])))
             groups.append({**group, "params": numbers})
             n += len(numbers)
-        return {"state": state, "param_groups": groups}
+        saved: dict[str, Any] = {"state": state, "param_groups": groups}
+        for hook in [*self._hooks["after saving"].values()]:
+            saved = _unless_none(hook(self, saved), saved)
+        return saved
 
     def _saved(self, name: str, value: Any) -> Any:
         """An entry of the state as in a state dict; PyTorch's numbers are tensors there."""
@@ -378,6 +434,8 @@ class Optimizer:
 
         The optimizer has the same class, and its groups as many parameters of the same shapes.
         """
+        for hook in [*self._hooks["before loading"].values()]:
+            state_dict = _unless_none(hook(self, state_dict), state_dict)
         if not isinstance(state_dict, Mapping) or {"state", "param_groups"} - state_dict.keys():
             raise ValueError(f"{self._name}: a state dict has the keys 'state' and 'param_groups'")
         groups, saved = list(state_dict["param_groups"]), state_dict["state"]
@@ -404,6 +462,8 @@ class Optimizer:
         self.state, self._blocks = state, Blocks()
         for own, group in zip(self.param_groups, groups, strict=True):
             own.update({k: v for k, v in group.items() if k not in ("params", "param_names")})
+        for hook in [*self._hooks["after loading"].values()]:
+            hook(self)
 
     def _restored(self, number: int, param: Tensor, saved: Mapping[str, Any]) -> State:
         """The saved state of one parameter, copied to arrays of its shape and dtype.
@@ -439,6 +499,29 @@ class Optimizer:
             lines = [f"    {name}: {value}\n" for name, value in options]
             groups.append(f"\nParameter Group {i}\n{''.join(lines)}")
         return f"{self._name} ({''.join(groups)})"
+
+
+def _step_with_hooks(*args: Any, **kwargs: Any) -> Any:
+    """A step of an optimizer, the first argument, that has hooks."""
+    optimizer: Optimizer = args[0]
+    for hook in [*optimizer._hooks["before a step"].values()]:
+        replaced = hook(optimizer, args, kwargs)
+        if replaced is None:
+            continue
+        if not isinstance(replaced, tuple) or len(replaced) != 2:
+            raise RuntimeError(
+                f"{optimizer._name}: a hook before a step returns None or a pair (args, kwargs), "
+                f"got {replaced!r}"
+            )
+        args, kwargs = replaced
+    result = type(optimizer).step(*args, **kwargs)
+    for hook in [*optimizer._hooks["after a step"].values()]:
+        hook(optimizer, args, kwargs)
+    return result
+
+
+def _unless_none(replaced: Any, value: Any) -> Any:
+    return value if replaced is None else replaced
 
 
 def optimizers_of(params: Iterable[Tensor]) -> list[Optimizer]:

@@ -214,17 +214,19 @@ class SWALR(LRScheduler):
         anneal_strategy: Literal["cos", "linear"] = "cos", last_epoch: int = -1,
     ) -> None:  # fmt: skip
         self._take(optimizer)
-        self.swa_lrs = self._per_group("swa_lr", swa_lr)
+        rates = self._per_group("swa_lr", swa_lr)
         self.anneal_epochs = check_size(self._name, "anneal_epochs", anneal_epochs, 0)
-        self.anneal_strategy = check_choice(
+        self._anneal_strategy = check_choice(
             self._name, "anneal_strategy", anneal_strategy, ("cos", "linear")
         )
+        for group, rate in zip(optimizer.param_groups, rates, strict=True):
+            group["swa_lr"] = rate
         super().__init__(optimizer, last_epoch)
 
     def _share(self, step: int) -> float:
         """The share of the last learning rate in that of a step."""
         t = min(max(step / max(1, self.anneal_epochs), 0.0), 1.0)
-        return (1 - math.cos(math.pi * t)) / 2 if self.anneal_strategy == "cos" else t
+        return (1 - math.cos(math.pi * t)) / 2 if self._anneal_strategy == "cos" else t
 
     def get_lr(self) -> list[float]:
         step = self._step_count - 1
@@ -232,7 +234,8 @@ class SWALR(LRScheduler):
             step = max(1, step)
         before, now = self._share(step - 1), self._share(step)
         rates = []
-        for lr, last in zip(self._lrs, self.swa_lrs, strict=True):
+        for group in self.optimizer.param_groups:
+            lr, last = group["lr"], group["swa_lr"]
             first = last if before == 1 else (lr - before * last) / (1 - before)
             rates.append(last * now + first * (1 - now))
         return rates

@@ -115,12 +115,12 @@ def fitted(array: np.ndarray, dtype: np.dtype[Any], name: str = "") -> np.ndarra
     return array.astype(dtype, copy=False)
 
 
-def optional_package(owner: str, name: str) -> Any:
+def optional_package(owner: str, name: str, install: str = "") -> Any:
     """Import a module of an optional package; an ImportError if it is not installed."""
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError:
-        package = name.partition(".")[0]
+        package = install or name.partition(".")[0]
         raise ImportError(f"{owner}: {package} is missing: pip install {package}") from None
 
 

@@ -11,7 +11,7 @@ import runpy
 import sys
 from collections.abc import Sequence
 from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -23,16 +23,23 @@ from minigrad.torch.absent import UNKNOWN, why_not
 USAGE = """usage: python -m minigrad.torch FILE [ARGUMENTS ...]
        python -m minigrad.torch -m MODULE [ARGUMENTS ...]
 
-Runs a Python file, or a module, in which torch is minigrad.torch."""
+Runs a Python file, or a module, in which torch is minigrad.torch; so is torchvision, if it is not
+installed: its transforms, datasets and utils."""
 
 
 class Door(MetaPathFinder, Loader):
     """Finds `torch` and its modules in this package."""
 
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
-        """The spec of a module of torch; None for others."""
-        if fullname.partition(".")[0] != "torch":
+        """The spec of a module of torch or of torchvision; None for others."""
+        package = fullname.partition(".")[0]
+        if package not in ("torch", "torchvision"):
             return None
+        if package == "torchvision" and PathFinder.find_spec(package):
+            raise ImportError(
+                "torchvision is installed here, and it needs PyTorch itself: uninstall it, or run "
+                "this in an environment without it, where minigrad has its transforms and datasets"
+            )
         return ModuleSpec(fullname, self, is_package=True)
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
@@ -42,8 +49,8 @@ class Door(MetaPathFinder, Loader):
         except ModuleNotFoundError as error:
             if error.name != f"minigrad.{spec.name}":
                 raise
-            _, _, why = str(error).partition(": ")
-            told = f"minigrad.torch has no module {spec.name!r}" + (f": {why}" if why else "")
+            why = str(error).partition(": ")[2] or why_not(f"minigrad.{spec.name}")
+            told = f"minigrad.torch has no module {spec.name!r}: {why}"
             raise ModuleNotFoundError(told, name=spec.name) from None
         spec.loader_state = module.__spec__
         return module

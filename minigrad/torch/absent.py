@@ -17,6 +17,7 @@ ABSENT = {
     "tensors are dense": """
         masked nested jagged *sparse* *Sparse* hsmm dsmm hspmm smm spmm saddmm sspaddmm *coalesce*
         *_indices *_indices_copy indices* values* dense_dim is_nested to_padded_tensor""",
+    "of torchvision there are transforms, datasets and utils": "minigrad.torchvision",
     "no layer has three spatial axes": "*3d *3d_with_indices",
     "no loss aligns sequences: there is no CTC": "ctc_loss CTCLoss",
     "there is no mixed precision": "amp *autocast*",
@@ -37,14 +38,14 @@ ABSENT = {
         profiler autograd.profiler* utils.*hroughput* utils.collect_env utils.benchmark""",
     "transforms of functions are torch.func's: grad, vjp, jvp, jacrev, hessian, vmap": """
         func autograd.forward_ad""",
-    "layers are neither pruned, fused nor stored in another order": """
-        nn.utils.prune nn.utils.fus* nn.utils.init nn.utils.memory_format nn.utils.skip_init
+    "layers are neither fused nor stored in another order": """
+        nn.utils.fus* nn.utils.init nn.utils.memory_format nn.utils.skip_init
         nn.utils.convert_conv*""",
     "attention has one implementation: F.scaled_dot_product_attention": "nn.attention",
     "there is no TorchScript: save and load a state_dict": "jit.load jit.save",
     "there is no compiler of graphs; functions run as they are": """
         jit fx export library package compiler ops classes overrides return_types cond while_loop
-        sym_* cpp parse_* merge_type* unify_type* import_ir* utils.hooks utils.backend_registration
+        sym_* cpp parse_* merge_type* unify_type* import_ir* utils.backend_registration
         utils.backcompat utils.cpp_* compiled_with* thread_safe_generator""",
     "batches are made by DataLoader": "utils.data.datapipes utils.data.graph* *DataPipe",
     "an inner function: torch.nn and torch.nn.functional have what models use": """

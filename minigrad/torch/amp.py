@@ -26,11 +26,26 @@ class GradScaler:
     """Scales nothing: what it would guard against does not occur without mixed precision."""
 
     scale = staticmethod(unchanged)
-    unscale_ = update = load_state_dict = staticmethod(nothing)
-    state_dict = staticmethod(dict[str, Any])
+    unscale_ = update = staticmethod(nothing)
 
-    def __init__(self, device: str = "cpu", *, enabled: bool = True, **options: Any) -> None:
-        self._enabled = enabled
+    def __init__(
+        self, device: str = "cuda", init_scale: float = 65536.0, growth_factor: float = 2.0,
+        backoff_factor: float = 0.5, growth_interval: int = 2000, enabled: bool = True,
+    ) -> None:  # fmt: skip
+        self._enabled = enabled and str(device) == "cpu"
+        self._options: dict[str, Any] = {
+            "scale": 1.0, "growth_factor": growth_factor, "backoff_factor": backoff_factor,
+            "growth_interval": growth_interval, "_growth_tracker": 0,
+        }  # fmt: skip
+
+    def state_dict(self) -> dict[str, Any]:
+        """PyTorch's entries; none if it is not enabled, as one of a device that is not there."""
+        return dict(self._options) if self._enabled else {}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take the entries; the scale stays 1."""
+        if self._enabled:
+            self._options |= {**state_dict, "scale": 1.0}
 
     def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         """The optimizer's step."""

@@ -132,7 +132,7 @@ def checkpoint_sequential(
         >>> model[0].weight.grad is None
         False
     """
-    every = list(functions.children() if hasattr(functions, "children") else functions)
+    every = list(functions)
     if not 1 <= segments <= len(every):
         raise ValueError(f"checkpoint_sequential: {segments} segments of {len(every)} functions")
     size, value = len(every) // segments, input

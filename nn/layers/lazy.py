@@ -26,27 +26,38 @@ class _Lazy(Module):
     Parameters remain the same objects: an optimizer may be made before.
     """
 
-    grown: ClassVar[type[Module]]
+    cls_to_become: ClassVar[type[Module] | None]
+    """The class that it grows into; None if it stays what it is."""
     learned: ClassVar[str]
     """The attribute that is the size."""
     input_axis: ClassVar[int]
     weight_axis: ClassVar[int] = 1
     groups: int = 1
+    _grown = False
+
+    def has_uninitialized_params(self) -> bool:
+        """Whether it has not grown yet."""
+        return not self._grown
 
     def reset_parameters(self) -> None:
-        """Do nothing: there is nothing to initialize yet."""
+        """Initialize the parameters again, if it has grown."""
+        if not self.has_uninitialized_params():
+            super().reset_parameters()
 
     def forward(self, input: Tensor) -> Tensor:
-        """Grow to the size of the input, and map it as the layer that this one has become."""
-        axis = self.input_axis
-        self._grow(input.shape[axis] if -input.ndim <= axis < input.ndim else 0)
-        result: Tensor = self.forward(input)  # that of the other class
+        """Grow to the size of the first input, and map it as the layer that this one has become."""
+        if self.has_uninitialized_params():
+            axis = self.input_axis
+            self._grow(input.shape[axis] if -input.ndim <= axis < input.ndim else 0)
+            mapped: Tensor = self.forward(input)  # that of the other class
+            return mapped
+        result: Tensor = super().forward(input)
         return result
 
     def adapt_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
         """Grow to the size of the loaded values."""
         shape = np.shape(state.get("weight", ()))
-        if 0 not in shape:
+        if self.has_uninitialized_params() and 0 not in shape:
             self._grow(shape[self.weight_axis] * self.groups)
         return state
 
@@ -65,7 +76,8 @@ class _Lazy(Module):
                 f"first input, must be above 0 and divisible by groups ({self.groups}), got {size}"
             )
         self._resize(size)
-        self.__class__ = self.grown  # type: ignore[assignment]
+        self._grown = True
+        self.__class__ = self.cls_to_become or type(self)  # type: ignore[assignment]
         self.reset_parameters()
 
 
@@ -81,7 +93,7 @@ class LazyLinear(_Lazy, Linear):
         (minigrad.Size([2, 5, 3]), Linear(in_features=4, out_features=3, bias=True))
     """
 
-    grown, learned, input_axis = Linear, "in_features", -1
+    cls_to_become, learned, input_axis = Linear, "in_features", -1
 
     def __init__(
         self, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
@@ -109,7 +121,7 @@ class _LazyConvolution(_Lazy):
 class LazyConv1d(_LazyConvolution, Conv1d):
     """A `Conv1d` whose `in_channels` is that of its first input: see `LazyLinear`."""
 
-    grown, input_axis = Conv1d, -2
+    cls_to_become, input_axis = Conv1d, -2
 
 
 class LazyConv2d(_LazyConvolution, Conv2d):
@@ -122,7 +134,7 @@ class LazyConv2d(_LazyConvolution, Conv2d):
         (minigrad.Size([2, 10]), 3, 128)
     """
 
-    grown, input_axis = Conv2d, -3
+    cls_to_become, input_axis = Conv2d, -3
 
 
 class _LazyBatchNorm(_Lazy):
@@ -142,7 +154,7 @@ class _LazyBatchNorm(_Lazy):
 class LazyBatchNorm1d(_LazyBatchNorm, BatchNorm1d):
     """A `BatchNorm1d` whose `num_features` is that of its first input: see `LazyLinear`."""
 
-    grown = BatchNorm1d
+    cls_to_become = BatchNorm1d
 
 
 class LazyBatchNorm2d(_LazyBatchNorm, BatchNorm2d):
@@ -155,4 +167,4 @@ class LazyBatchNorm2d(_LazyBatchNorm, BatchNorm2d):
         (minigrad.Size([2, 3, 4, 4]), 3)
     """
 
-    grown = BatchNorm2d
+    cls_to_become = BatchNorm2d

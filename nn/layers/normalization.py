@@ -136,6 +136,7 @@ class _NormBase(_Normalization):
     repr_sizes = ("num_features",)
     repr_fields = ("eps", "momentum", "affine", "bias", "track_running_stats")
 
+    _version = 2
     layouts: tuple[str, ...]
     running_mean: Tensor | None
     running_var: Tensor | None

@@ -6,16 +6,16 @@ gradients of all outputs, or of all inputs, at once.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from minigrad.autograd.call import call_path, wrap
-from minigrad.autograd.errors import value_error
 from minigrad.autograd.primitives import Primitive
 from minigrad.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
-    from minigrad.nn.module.base import Module
+    from minigrad.nn.module.registry import Registry
 
 Gradients = tuple[Tensor | None, ...]
 
@@ -40,12 +40,13 @@ def _pull(g: Sequence[Any], needed: Sequence[bool], pull: Callable[..., Any]) ->
 
 
 class BackwardHooks:
-    """The backward hooks of one call of a module, each with whether it is a pre-hook."""
+    """The backward hooks of one call of a module, and its backward pre-hooks."""
 
-    def __init__(self, module: Module, hooks: Sequence[tuple[bool, Callable[..., Any]]]) -> None:
-        self.module = module
-        self.pre_hooks = [hook for early, hook in hooks if early]
-        self.hooks = [hook for early, hook in hooks if not early]
+    def __init__(
+        self, module: Registry, pre_hooks: list[Callable[..., Any]],
+        hooks: list[Callable[..., Any]],
+    ) -> None:  # fmt: skip
+        self.module, self.pre_hooks, self.hooks = module, pre_hooks, hooks
         self.grad_outputs: Gradients | None = None
         self.inputs: list[int] = []
 
@@ -58,6 +59,12 @@ class BackwardHooks:
     def leave(self, output: Any) -> Any:
         """Return the output, a tensor or a tuple, watched."""
         several = output if isinstance(output, tuple) else (output,)
+        if not isinstance(output, (Tensor, tuple)):
+            warnings.warn(
+                f"{type(self.module).__name__}: backward hooks are called where the output should "
+                f"be a Tensor or a tuple of Tensors, got {type(output).__name__}",
+                stacklevel=5,
+            )
         self.output_count = len(several)
         left, self.outputs = self._watched(several, self._at_outputs)
         if not isinstance(output, tuple):
@@ -84,7 +91,13 @@ class BackwardHooks:
             self.grad_outputs = found
         else:
             for hook in self.hooks:
-                hook(self.module, (None,) * self.count, found)
+                returned = hook(self.module, (None,) * self.count, found)
+                nothing = isinstance(returned, tuple) and all(part is None for part in returned)
+                if returned is not None and not nothing:
+                    raise RuntimeError(
+                        f"{type(self.module).__name__}: a backward hook of a call where no input "
+                        f"requires gradient returned {returned}; None expected"
+                    )
         return [found[i] for i in self.outputs]
 
     def _at_inputs(self, gradients: list[Tensor]) -> list[Any]:
@@ -108,9 +121,9 @@ class BackwardHooks:
         if not fits:
             wanted = [getattr(x, "shape", None) for x in before]
             came = [getattr(x, "shape", x) for x in after]
-            raise value_error(
-                f"{owner}: a backward hook returned {name} of shapes {came}; None or tensors of "
-                f"shapes {wanted} expected"
+            raise RuntimeError(
+                f"{owner}: a backward hook returned {name} of shapes {came}: got {len(after)}, but "
+                f"expected {len(before)} tensors of shapes {wanted}, or None"
             )
         return after
 

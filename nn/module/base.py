@@ -15,13 +15,12 @@ from minigrad import ops
 from minigrad.autograd.dtypes import checked
 from minigrad.autograd.errors import type_error
 from minigrad.autograd.events import effect, tell
-from minigrad.autograd.hooks import Removable
 from minigrad.autograd.mode import State, state
 from minigrad.autograd.node import Leaf
 from minigrad.autograd.scope import Scope, module_call
 from minigrad.nn.module import state_dict as states
-from minigrad.nn.module.backward_hooks import BackwardHooks
-from minigrad.nn.module.registry import Registry, path_to
+from minigrad.nn.module.hooks import Hooked, of_all
+from minigrad.nn.module.registry import path_to
 from minigrad.ops._numerics import values_of
 from minigrad.support.checks import check_flag, module_of, on_cpu
 from minigrad.tensors.kinds import dtype_of_kind
@@ -52,7 +51,7 @@ class _LastAnswer:
         raise AttributeError(message, name=name, obj=self)
 
 
-class Module(Registry):
+class Module(Hooked):
     """The base class of all layers and models: subclass it and define `forward`.
 
     A `Parameter` or module that is assigned to an attribute is registered under that name. One that
@@ -78,6 +77,8 @@ class Module(Registry):
     """
 
     training: bool
+    _version = 1
+    """The version of the entries of the state dict, in its metadata; PyTorch's."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -87,15 +88,8 @@ class Module(Registry):
     def __init__(self) -> None:
         super().__init__()
         self.training = True
-        self._pre_hooks: dict[int, tuple[Callable[..., Any], bool]] = {}
-        self._hooks: dict[int, tuple[Callable[..., Any], bool, bool]] = {}
-        self._backward_hooks: dict[int, tuple[bool, Callable[..., Any]]] = {}
 
     # The call
-
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Compute the output; defined by every subclass."""
-        raise NotImplementedError(f"{type(self).__name__} does not define forward()")
 
     def __call__(self: _Runs[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the hooks and `forward`; ops recorded inside know this module and its path."""
@@ -112,7 +106,10 @@ class Module(Registry):
             token = state.set(own)
             if outer.observers:
                 tell("entered", module)
-            if module._pre_hooks or module._hooks or module._backward_hooks:
+            if (
+                module._forward_pre_hooks or module._forward_hooks or of_all
+                or module._backward_hooks or module._backward_pre_hooks
+            ):  # fmt: skip
                 return module._forward_with_hooks(args, kwargs)
             return module.forward(*args, **kwargs)
         except (AttributeError, TypeError) as error:
@@ -126,124 +123,6 @@ class Module(Registry):
                 state.set(outer)
             else:  # cheaper
                 state.reset(token)
-
-    def _forward_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        try:
-            return self._through_hooks(args, kwargs)
-        except Exception:
-            for hook, with_kwargs, always_call in list(self._hooks.values()):
-                if always_call:
-                    hook(self, *((args, kwargs) if with_kwargs else (args,)), None)
-            raise
-
-    def _through_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        for hook, with_kwargs in list(self._pre_hooks.values()):
-            replaced = hook(self, args, kwargs) if with_kwargs else hook(self, args)
-            if replaced is None:
-                continue
-            if with_kwargs:
-                args, kwargs = replaced
-            else:
-                args = replaced if isinstance(replaced, tuple) else (replaced,)
-        backward = None
-        if self._backward_hooks:
-            backward = BackwardHooks(self, list(self._backward_hooks.values()))
-            args = backward.enter(args)
-        output = self.forward(*args, **kwargs)
-        for hook, with_kwargs, _ in list(self._hooks.values()):
-            seen = (args, kwargs, output) if with_kwargs else (args, output)
-            replaced = hook(self, *seen)
-            output = output if replaced is None else replaced
-        return output if backward is None else backward.leave(output)
-
-    def register_forward_pre_hook(
-        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
-    ) -> Removable:
-        """Register a hook ``hook(module, args)`` that runs before each `forward`.
-
-        Args:
-            hook: If it does not return None, the result replaces the positional arguments.
-            prepend: Whether it runs before all others.
-            with_kwargs: Call ``hook(module, args, kwargs)``; it may return ``(args, kwargs)``.
-
-        Example:
-            >>> from minigrad import nn, tensor
-            >>> layer = nn.Identity()
-            >>> remove = layer.register_forward_pre_hook(lambda module, args: 2 * args[0])
-            >>> layer(tensor(3.0)).item()
-            6.0
-            >>> remove()
-            >>> layer(tensor(3.0)).item()
-            3.0
-        """
-        return _register(self._pre_hooks, (hook, with_kwargs), prepend)
-
-    def register_forward_hook(
-        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False,
-        always_call: bool = False,
-    ) -> Removable:  # fmt: skip
-        """Register a hook ``hook(module, args, output)`` that runs after each `forward`.
-
-        Args:
-            hook: If it does not return None, the result replaces the output.
-            prepend: Whether it runs before all others.
-            with_kwargs: Call ``hook(module, args, kwargs, output)``.
-            always_call: Whether it runs after a `forward` that failed too; the output is then None.
-
-        Example:
-            >>> from minigrad import nn, ones
-            >>> model = nn.Sequential(nn.Linear(4, 3), nn.ReLU())
-            >>> shapes = []
-            >>> remember = lambda module, args, output: shapes.append(output.shape)
-            >>> remove = model[0].register_forward_hook(remember)
-            >>> output = model(ones((2, 4)))
-            >>> shapes
-            [minigrad.Size([2, 3])]
-        """
-        return _register(self._hooks, (hook, with_kwargs, always_call), prepend)
-
-    def register_full_backward_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> Removable:
-        """Register a hook ``hook(module, grad_input, grad_output)`` for each backward pass.
-
-        Both are tuples: the gradients of the positional arguments and those of the outputs, None
-        for what has none, zeros for an output that was not used. The hook runs when the gradients
-        of all inputs are known, or, if no input requires one, those of the outputs. What it
-        returns, if not None, replaces `grad_input`. With `prepend` it runs before all others.
-
-        Example:
-            >>> from minigrad import nn, ones
-            >>> layer, shapes = nn.Linear(4, 3), []
-            >>> remember = lambda module, inputs, outputs: shapes.append(inputs[0].shape)
-            >>> remove = layer.register_full_backward_hook(remember)
-            >>> layer(ones((2, 4), requires_grad=True)).sum().backward()
-            >>> shapes
-            [minigrad.Size([2, 4])]
-        """
-        return _register(self._backward_hooks, (False, hook), prepend)
-
-    register_backward_hook = register_full_backward_hook
-
-    def register_full_backward_pre_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> Removable:
-        """Register a hook ``hook(module, grad_output)`` that runs before those of the inputs.
-
-        What it returns, if not None, replaces `grad_output`. With `prepend` it runs before all
-        others.
-
-        Example:
-            >>> from minigrad import nn, ones
-            >>> layer = nn.Identity()
-            >>> twice = lambda module, grad_output: (2 * grad_output[0],)
-            >>> remove = layer.register_full_backward_pre_hook(twice)
-            >>> x = ones(2, requires_grad=True)
-            >>> layer(x).sum().backward()
-            >>> x.grad.tolist()
-            [2.0, 2.0]
-        """
-        return _register(self._backward_hooks, (True, hook), prepend)
 
     # Operations on this module and all modules below it
 
@@ -394,10 +273,57 @@ class Module(Registry):
             >>> list(nn.Sequential(nn.Linear(2, 3), nn.ReLU()).state_dict())
             ['0.weight', '0.bias']
         """
-        found: dict[str, Any] = OrderedDict() if destination is None else destination
-        for path, tensor in states.entries(self):
-            found[prefix + path] = tensor if keep_vars else tensor.detach()
-        return found
+        found: Any = OrderedDict() if destination is None else destination
+        if destination is None:
+            found._metadata = OrderedDict()
+        own = {"version": self._version}
+        getattr(found, "_metadata", {})[prefix[:-1]] = own
+        for _, hook in self._hooks_of("_state_dict_pre_hooks"):
+            hook(self, prefix, keep_vars)
+        self._save_to_state_dict(found, prefix, keep_vars)
+        for name, child in self._children():
+            child.state_dict(destination=found, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
+        for _, hook in self._hooks_of("_state_dict_hooks"):
+            replaced = hook(self, found, prefix, own)
+            found = found if replaced is None else replaced
+        result: dict[str, Any] = found
+        return result
+
+    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+        """Add the entries of this module alone."""
+        for name, tensor in (*self._own_parameters(), *self._own_buffers("buffer")):
+            destination[prefix + name] = tensor if keep_vars else tensor.detach()
+        if self._defines("get_extra_state"):
+            destination[prefix + states.EXTRA] = self.get_extra_state()
+
+    def _defines(self, method: str) -> bool:
+        """Whether its class defines a method anew."""
+        return getattr(type(self), method) is not getattr(Module, method)
+
+    def get_extra_state(self) -> Any:
+        """Return what the state dict has of this module besides its tensors.
+
+        A class that defines it, and `set_extra_state`, has an entry ``_extra_state``.
+
+        Example:
+            >>> from minigrad import nn
+            >>> class Counter(nn.Module):
+            ...     count = 0
+            ...     def get_extra_state(self):
+            ...         return {"count": self.count}
+            ...     def set_extra_state(self, state):
+            ...         self.count = state["count"]
+            >>> counter = Counter()
+            >>> counter.load_state_dict({"_extra_state": {"count": 3}}), counter.count
+            (<All keys matched successfully>, 3)
+        """
+        raise RuntimeError(f"{type(self).__name__} does not define get_extra_state()")
+
+    def set_extra_state(self, state: Any) -> None:  # noqa: ARG002
+        """Take what `get_extra_state` returned."""
+        raise RuntimeError(
+            f"{type(self).__name__} has get_extra_state() and does not define set_extra_state()"
+        )
 
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
@@ -408,7 +334,7 @@ class Module(Registry):
 
         Args:
             state_dict: Tensors, ndarrays or PyTorch tensors by path. PyTorch's keys are accepted,
-                including the packed projections of its attention.
+                including the packed projections of its attention. Hooks do not change it.
             strict: Whether a missing or unexpected key is an error. A wrong shape always is.
             assign: Whether tensors take the memory of the values, and their dtype, instead of a
                 copy.
@@ -440,11 +366,3 @@ def _is_a_layer(module: Module) -> bool:
     """Whether its first argument is a tensor: it is not a container, nor a module of a user's."""
     home = module_of(module.forward)
     return home.startswith("minigrad.nn.") and not home.startswith("minigrad.nn.module")
-
-
-def _register(hooks: dict[int, Any], entry: Any, prepend: bool) -> Removable:
-    handle = Removable(hooks, entry)
-    if prepend:
-        others = {key: hooks.pop(key) for key in list(hooks) if key != handle._key}
-        hooks.update(others)
-    return handle

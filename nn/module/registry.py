@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import inspect
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast, get_args
 
 import numpy as np
 
@@ -29,8 +29,17 @@ if TYPE_CHECKING:  # every Registry is a Module
 
 Kind = Literal["parameter", "module", "buffer", "non-persistent buffer"]
 """The kind of a registered name. A buffer that is not persistent is not in the state dict."""
+KINDS = {*get_args(Kind)}
 BUFFERS: tuple[Kind, Kind] = ("buffer", "non-persistent buffer")
-TABLES = ("_registered", "_pre_hooks", "_hooks", "_backward_hooks")
+HOOKS = (
+    "_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks",
+    "_state_dict_pre_hooks", "_state_dict_hooks", "_load_state_dict_pre_hooks",
+    "_load_state_dict_post_hooks",
+)  # fmt: skip
+"""PyTorch's names of the tables of hooks; each is a dict."""
+registered: dict[int, tuple[str, Callable[..., Any]]] = {}
+"""Hooks on the registration of parts of all modules, each with the kind of a part."""
+TABLES = ("_registered", *HOOKS)
 """The attributes that say what belongs to one module alone: a copy has its own."""
 
 
@@ -52,6 +61,9 @@ class Registry:
     # Registering
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if registered and isinstance(value, (Parameter, Registry)):
+            kind_of_hook = "parameter" if isinstance(value, Parameter) else "module"
+            value = self._after_hooks(name, value, kind_of_hook)
         if self.__dict__.get(name, self) is not value:
             version.move()
         kind = self._registered.get(name)
@@ -78,6 +90,13 @@ class Registry:
         elif kind == "module" and value is not None:
             del self._registered[name]
         super().__setattr__(name, value)
+
+    def _after_hooks(self, name: str, value: Any, kind: str) -> Any:
+        """What is registered for a value: a hook may return another one."""
+        for of, hook in list(registered.values()):
+            replaced = hook(self, name, value) if of == kind else None
+            value = value if replaced is None else replaced
+        return value
 
     def _check_value(self, name: str, kind: Kind, value: Any) -> None:
         """Raise if a registered name cannot have this value."""
@@ -189,6 +208,8 @@ class Registry:
                     f"register_buffer: {name} must be a tensor, an array or None, got {tensor!r}"
                 )
             tensor = as_tensor(tensor, dtype=dtype)
+        if registered:
+            tensor = self._after_hooks(name, tensor, "buffer")
         version.move()
         self._registered[name] = "buffer" if persistent else "non-persistent buffer"
         super().__setattr__(name, tensor)
@@ -196,8 +217,12 @@ class Registry:
     # Looking up
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
-        """Iterate over (name, child), in the order of assignment."""
-        return iter(cast("list[tuple[str, Module]]", self._own(Registry, "module")))
+        """Iterate over (name, child), in the order of assignment; each with its first name."""
+        return _once(iter(self._children()))
+
+    def _children(self) -> list[tuple[str, Module]]:
+        """Every name of a child, and the child."""
+        return self._own(Registry, "module")
 
     def _child(self, name: str) -> Module | None:
         """The child of that name, or None."""
@@ -207,7 +232,7 @@ class Registry:
         return cast("Module", child) if isinstance(child, Registry) else None
 
     def children(self) -> Iterator[Module]:
-        """Iterate over the children."""
+        """Iterate over the children, each once."""
         return (child for _, child in self.named_children())
 
     def named_modules(
@@ -267,7 +292,7 @@ class Registry:
             if below is None:
                 raise AttributeError(
                     f"{_place(module, passed)} has no child {name!r}; "
-                    f"it has {[name for name, _ in module.named_children()]}"
+                    f"it has {[name for name, _ in module._children()]}"
                 )
             module, passed = below, join(passed, name)
         return module
@@ -346,7 +371,7 @@ class Registry:
 
     def _shown_children(self) -> Iterator[tuple[str, str]]:
         """The names of the children and their reprs."""
-        return ((name, repr(child)) for name, child in self.named_children())
+        return ((name, repr(child)) for name, child in self._children())
 
     def __repr__(self) -> str:
         lines = [self.extra_repr()] if self.extra_repr() else []
@@ -408,14 +433,14 @@ def walk(
             return
         seen.add(id(module))
     yield prefix, module
-    for name, child in module.named_children():
+    for name, child in module._children():
         yield from walk(child, join(prefix, name), seen)
 
 
 def replaced(model: Module, parts: Mapping[int, Module]) -> Module:
     """Put parts in the place of the modules with their ids, also of the model itself."""
     for parent in list(model.modules()):
-        for name, child in list(parent.named_children()):
+        for name, child in parent._children():
             if id(child) in parts:
                 setattr(parent, name, parts[id(child)])
     return parts.get(id(model), model)
@@ -445,7 +470,7 @@ def _search(caller: Module, module: Module) -> str | None:
         level = [
             (join(path, name), child)
             for path, holder in level
-            for name, child in holder.named_children()
+            for name, child in holder._children()
         ]
         for path, child in reversed(level):  # the first of several paths is stored last
             child._name = path

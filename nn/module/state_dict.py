@@ -15,6 +15,9 @@ from minigrad.tensors.tensor import Tensor
 if TYPE_CHECKING:
     from minigrad.nn.module.base import Module
 
+EXTRA = "_extra_state"
+"""The key of what a module saves besides its tensors."""
+
 
 class Differences(NamedTuple):
     """The result of loading a state dict.
@@ -33,18 +36,27 @@ class Differences(NamedTuple):
         return f"_IncompatibleKeys(missing_keys={self[0]}, unexpected_keys={self[1]})"
 
 
-def entries(module: Module) -> Iterator[tuple[str, Tensor]]:
-    """Iterate over (path, parameter or persistent buffer), once for each path."""
-    for path, owner in walk(module):
-        for name, tensor in (*owner._own_parameters(), *owner._own_buffers("buffer")):
-            yield join(path, name), tensor
-
-
 def load(module: Module, state: Mapping[str, Any], strict: bool, assigned: bool) -> Differences:
     """Check all values, then copy or assign them: see `Module.load_state_dict`."""
-    given = _adapted(module, {str(key): value for key, value in state.items()})
-    own = dict(entries(module))
+    given = {str(key): value for key, value in state.items()}
+    metadata = getattr(state, "_metadata", {})
+    modules = list(walk(module))
+    missing: list[str] = []
+    unexpected: list[str] = []
     problems: list[str] = []
+    for path, owner in modules:
+        prefix, own_metadata = f"{path}." if path else "", dict(metadata.get(path, {}))
+        if hooks := owner._hooks_of("_load_state_dict_pre_hooks"):
+            part = {key: given.pop(key) for key in list(given) if key.startswith(prefix)}
+            for _, hook in hooks:
+                hook(owner, part, prefix, own_metadata, strict, missing, unexpected, problems)
+            given |= part
+    given = _adapted(module, given)
+    own = {
+        join(path, name): tensor for path, owner in modules
+        for name, tensor in (*owner._own_parameters(), *owner._own_buffers("buffer"))
+    }  # fmt: skip
+    extra = {join(path, EXTRA): m for path, m in modules if m._defines("set_extra_state")}
     arrays: dict[str, np.ndarray] = {}
     for key, tensor in own.items():
         if key in given:
@@ -55,14 +67,13 @@ def load(module: Module, state: Mapping[str, Any], strict: bool, assigned: bool)
     problems += _contradictions(own, arrays)
 
     present = {id(own[key]) for key in own if key in given}
-    missing = [key for key, tensor in own.items() if id(tensor) not in present]
-    unexpected = [key for key in given if key not in own]
-    if strict:
-        problems += [f"{key}: missing" for key in missing]
-        problems += [f"{key}: unexpected" for key in unexpected]
-    if problems:
-        message = f"the state does not fit {type(module).__name__}; nothing was loaded"
-        raise RuntimeError("\n  ".join([f"load_state_dict: {message}", *problems]))
+    missing += [key for key, tensor in own.items() if id(tensor) not in present]
+    missing += [key for key in extra if key not in given]
+    unexpected += [key for key in given if key not in own and key not in extra]
+    found = Differences(missing, unexpected)
+    after = [(owner, hook) for _, owner in modules[::-1]
+             for _, hook in owner._hooks_of("_load_state_dict_post_hooks")]  # fmt: skip
+    _check(module, found if strict and not after else None, problems, "nothing was loaded")
     for key, array in arrays.items():
         value = given[key]
         if assigned:
@@ -71,13 +82,28 @@ def load(module: Module, state: Mapping[str, Any], strict: bool, assigned: bool)
             own[key].data = array
         else:
             assign(own[key], array)
-    return Differences(missing, unexpected)
+    for key in extra.keys() & given.keys():
+        extra[key].set_extra_state(given[key])
+    for owner, hook in after:
+        hook(owner, found)
+    _check(module, found if strict else None, [], "what fits was loaded")
+    return found
+
+
+def _check(module: Module, found: Differences | None, problems: list[str], done: str) -> None:
+    """Raise if something does not fit."""
+    if found is not None:
+        problems += [f"{key}: missing" for key in found.missing_keys]
+        problems += [f"{key}: unexpected" for key in found.unexpected_keys]
+    if problems:
+        message = f"the state does not fit {type(module).__name__}; {done}"
+        raise RuntimeError("\n  ".join([f"load_state_dict: {message}", *problems]))
 
 
 def _adapted(module: Module, state: dict[str, Any]) -> dict[str, Any]:
     """The state under the module's own names: each module translates its part."""
     adapted = module.adapt_state_dict(dict(state))
-    children = dict(module.named_children())
+    children = dict(module._children())
     result: dict[str, Any] = {}
     parts: dict[str, dict[str, Any]] = {}
     for key, value in adapted.items():

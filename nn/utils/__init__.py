@@ -15,6 +15,7 @@ from minigrad.autograd.mutation import mark_written
 from minigrad.nn.module.stateless import evaluating, functional_call
 from minigrad.nn.utils import parametrizations as parametrizations
 from minigrad.nn.utils import parametrize as parametrize
+from minigrad.nn.utils import prune as prune
 from minigrad.nn.utils import rnn as rnn
 from minigrad.nn.utils.older_norms import (
     remove_spectral_norm,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partialmethod
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -37,6 +38,21 @@ class PackedSequence(NamedTuple):
     batch_sizes: Tensor
     sorted_indices: Tensor | None = None
     unsorted_indices: Tensor | None = None
+
+    def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
+        """Convert the data as `Tensor.to` does: to a dtype, or to the CPU."""
+        data = self.data.to(*args, **kwargs)
+        return self if data is self.data else self._replace(data=data)
+
+
+KINDS = {
+    "double": np.float64, "float": np.float32, "half": np.float16, "long": np.int64,
+    "int": np.int32, "short": np.int16, "char": np.int8, "byte": np.uint8, "cpu": "cpu",
+}  # fmt: skip
+"""The conversions of a packed sequence that are methods."""
+for _name, _kind in KINDS.items():
+    setattr(PackedSequence, _name, partialmethod(PackedSequence.to, _kind))
+PackedSequence.is_cuda = False  # type: ignore[attr-defined]
 
 
 class Packing:

@@ -221,7 +221,7 @@ def test_only_some_steps_and_nothing_without_recording() -> None:
     assert list(statistics.gradients["0.bias"]) == [0, 3, 6]
     assert [n.count for n in statistics.activations["2.0"].values()] == [16] * 3
     net(minigrad.ones(1, 4))
-    assert not any(module._hooks for module in net.modules()), "the hooks are gone"
+    assert not any(module._forward_hooks for module in net.modules()), "the hooks are gone"
 
 
 def test_what_cannot_be_kept_is_refused() -> None:

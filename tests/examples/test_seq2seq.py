@@ -198,8 +198,8 @@ def test_cross_attention_leaves_the_model_as_it_was(model: example.Speller) -> N
     example.cross_attention(model, example.Spelling(3481, "three"))
     np.testing.assert_array_equal(model(*inputs).numpy(), before)
     for module in model.modules():
-        assert not module._hooks
-        assert not module._pre_hooks
+        assert not module._forward_hooks
+        assert not module._forward_pre_hooks
 
 
 def test_a_spelling_says_whether_it_is_right() -> None:

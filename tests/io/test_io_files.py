@@ -196,12 +196,12 @@ def test_what_can_be_saved_can_be_loaded(path: Path) -> None:
         assert round_trip({key: {key}}, path) == {key: {key}}
 
 
+SGD = minigrad.optim.SGD(nn.Linear(1, 1).parameters())
 REFUSED: dict[str, list[tuple[Any, str]]] = {
     "each": [
         ([object()], "0 is of type object"),
         ({"a": {"b": [0, 1j]}}, "a.b.1 is of type complex"),
-        ([nn.Linear(1, 1)], "0 is of type Linear; what can"),
-        (nn.Linear(1, 1), "of them; pass its state_dict()"),
+        ([SGD], "0 is of type SGD; what can"), (SGD, "of them; pass its state_dict()"),
         ({"f": len}, "f is of type builtin_function_or_method"),
         ({"x": np.array([None])}, "x has dtype object"),
         ({"x": np.zeros(2, complex)}, "x has dtype complex128"),
@@ -210,6 +210,7 @@ REFUSED: dict[str, list[tuple[Any, str]]] = {
     ],
     "plain": [
         ({"a": {"b": [0, b"bytes"]}}, "a.b.1 is of type bytes"),
+        ([nn.Linear(1, 1)], "0 is of type Linear; what can"),
         ({"a": {1, 2}}, "a is of type set"),
         (1j, "the value is of type complex"), ({"a": {(1, 2): 0}}, "a has the key (1, 2)"),
         ({"x": np.array(["a"])}, "x has dtype <U1"),

@@ -14,7 +14,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pt_files import FLOATS, archive, called, named, number, numbers, old, storage, tensor, text
+from pt_files import (
+    FLOATS,
+    archive,
+    called,
+    named,
+    number,
+    numbers,
+    old,
+    pickled,
+    storage,
+    tensor,
+    text,
+)
 from refusals import lies, refused
 
 import minigrad
@@ -25,6 +37,45 @@ CHAIN: list[Any] = [[0]]  # each of 150 lists holds the one before
 for _ in range(150):
     CHAIN.append([CHAIN[-1]])
 LISTS = b"](" + b"K\1" * 200 + b"eq\0"  # a list of 200 numbers, remembered
+
+
+class Counting(nn.Module):
+    """A module each of whose methods would be noticed."""
+
+    ran: list[str] = []  # noqa: RUF012
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ran.append("__init__")
+
+    def __new__(cls) -> Any:
+        cls.ran.append("__new__")
+        return super().__new__(cls)
+
+    def __setstate__(self, state: Any) -> None:
+        self.ran.append("__setstate__")
+
+    def __reduce__(self) -> Any:
+        self.ran.append("__reduce__")
+        return open, ("run", "w")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self.ran.append("__setattr__")
+        super().__setattr__(name, value)
+
+
+class Guarded(nn.Module):
+    """A module that would do something when it is freed."""
+
+    def __del__(self) -> None:
+        Counting.ran.append("__del__")
+
+
+def an_object(where: str, name: str, parts: Any = None, **state: Any) -> bytes:
+    """An object of a class, with attributes."""
+    if parts is not None:
+        state["_registered"] = parts
+    return called("minigrad.io object", text(where), text(name), pickled(state))
 
 
 @lies({
@@ -75,6 +126,23 @@ LISTS = b"](" + b"K\1" * 200 + b"eq\0"  # a list of 200 numbers, remembered
     "tensor.dequantize()": [called("torch._utils _rebuild_qtensor"), named("torch QInt8Storage")],
     "no complex numbers": [named("torch ComplexFloatStorage"), named("torch complex64")],
     "NumPy has no such dtype": [named("torch float8_e4m3fn")],
+    "class builtins.dict, which is no subclass of Module": [
+        an_object("builtins", "dict"), an_object("builtins", "dict", parts={"a": 1})],
+    "class os.system": [an_object("os", "system")],
+    "class minigrad.nn.layers.linear.Linear.forward": [
+        an_object("minigrad.nn.layers.linear", "Linear.forward")],
+    "test_io_pt_hostile.Guarded has __del__": [an_object(__name__, "Guarded")],
+    "does not say what its parts are": [
+        an_object(__name__, "Counting"), an_object(__name__, "Counting", parts=3),
+        an_object(__name__, "Counting", parts={"forward": "method"})],
+    "the attributes of a Counting": [
+        called("minigrad.io object", text(__name__), text("Counting"), b"]"),
+        called("minigrad.io object", text(__name__), text("Counting"), b"}K\1K\2s")],
+    "the hooks of a Counting": [
+        an_object(__name__, "Counting", _registered={}, _forward_hooks=[1])],
+    "the function 'open'": [called("minigrad.io function", text("open"))],
+    "asks for the function": [called("minigrad.io function", text("__builtins__"))],
+    "asks for minigrad.io.load": [called("minigrad.io load", text("x"))],
     "state_dict() of a module": [named("torch.nn.modules.linear Linear")],
     "a number of Python": [named("numpy.core.multiarray scalar")],
     "without attributes": [named("torch._tensor _rebuild_from_type_v2")],
@@ -87,6 +155,20 @@ def test_a_pickle_that_lies(
     path = Path("a.pt")
     refused(write(path, content, {}), said)
     assert [*Path().iterdir()] == [path]
+
+
+def test_a_module_is_made_without_its_methods(tmp_path: Path) -> None:
+    module = Counting()
+    path = tmp_path / "module.pt"
+    Counting.ran.clear()
+    save(module, path)
+    loaded = load(path)
+    assert type(loaded) is Counting
+    assert loaded.training
+    archive(path, an_object(__name__, "Guarded", parts={}))
+    with pytest.raises(LoadError):
+        load(path)
+    assert not Counting.ran
 
 
 @lies({

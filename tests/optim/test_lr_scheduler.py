@@ -63,10 +63,10 @@ def test_a_state_is_a_copy(make: Any) -> None:
     scheduler.load_state_dict(state)
     go(scheduler, range(5))
     assert json.dumps(state) == before
-    state["base_lrs"][0] = 7.0
-    assert scheduler.base_lrs != [7.0] != scheduler.state_dict()["base_lrs"]
-    scheduler.state_dict()["base_lrs"][0] = 7.0
-    assert scheduler.base_lrs != [7.0]
+    state["_last_lr"][0] = 7.0
+    assert scheduler.get_last_lr() != [7.0] != scheduler.state_dict()["_last_lr"]
+    scheduler.state_dict()["_last_lr"][0] = 7.0
+    assert scheduler.get_last_lr() != [7.0]
 
 
 @schedulers
@@ -74,7 +74,7 @@ def test_another_schedule_s_state_is_refused(make: Any) -> None:
     scheduler = make(optimizer())
     go(scheduler, range(3))
     before = scheduler.state_dict()
-    for bad in ({}, [], {**before, "more": 1}, {**before, "base_lrs": [0.1, 0.2]}):
+    for bad in ({}, [], {**before, "more": 1}, {**before, "_last_lr": [0.1, 0.2]}):
         with pytest.raises(ValueError, match=f"{type(scheduler).__name__}: "):
             scheduler.load_state_dict(bad)
         assert scheduler.state_dict() == before

@@ -19,7 +19,7 @@ import re
 import struct
 import sys
 import zipfile
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import IO, Any
@@ -30,8 +30,9 @@ from minigrad.autograd.call import leaf_of
 from minigrad.autograd.dtype_class import dtype
 from minigrad.io.archive import fill, opened, size_of
 from minigrad.io.errors import LoadError
+from minigrad.io.pt.objects import FUNCTIONS, made, name_leaves
 from minigrad.io.pt.unpickler import Unpickler, key
-from minigrad.nn import Parameter
+from minigrad.nn import Module, Parameter
 from minigrad.tensors.creation import Device
 from minigrad.tensors.tensor import Tensor
 
@@ -146,15 +147,18 @@ class Storage:
         return np.ndarray(shape, memory.dtype, memory, offset * width, steps)
 
 
-def read(file: IO[bytes]) -> Any:
-    """The value in a file; tensors of bfloat16, which NumPy lacks, are widened to float32."""
+def read(file: IO[bytes], weights_only: bool = False) -> Any:
+    """The value in a file; tensors of bfloat16, which NumPy lacks, are widened to float32.
+
+    With `weights_only`, modules are refused.
+    """
     size = size_of(file)
     start = file.read(4)
     file.seek(0)
     if start != b"PK\3\4":
-        return _read_old(file.read())
+        return _read_old(file.read(), weights_only)
     with opened(file, "a pt file", "load it with PyTorch and save a state_dict()") as archive:
-        return _read_archive(archive, size)
+        return _read_archive(archive, size, weights_only)
 
 
 class Reader(Unpickler):
@@ -163,15 +167,20 @@ class Reader(Unpickler):
     Args:
         file: The open file.
         size: Its size.
+        weights_only: Whether to refuse modules.
         sizes: How many bytes there are of each storage, if that is known before they are read.
     """
 
-    def __init__(self, file: IO[bytes], size: int, sizes: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self, file: IO[bytes], size: int, weights_only: bool, sizes: Mapping[str, int] | None = None
+    ) -> None:
         super().__init__(file, size)
+        self.weights_only = weights_only
         self.sizes, self.bytes_left = sizes, size
         self.storages: dict[str, Storage] = {}
         self.overlapping: list[np.ndarray] = []
         self.trained: list[Tensor] = []
+        self.modules: list[Module] = []
 
     def find_class(self, module: str, name: str) -> Any:
         """The meaning of a name."""
@@ -247,6 +256,24 @@ class Reader(Unpickler):
         parameter._data = data._data
         return self._training(parameter, requires_grad)
 
+    def object(self, where: Any, name: Any, state: Any) -> Any:
+        """An object of a class of the program."""
+        if self.weights_only:
+            raise LoadError(
+                f"it holds an object of class {where}.{name}: pass weights_only=False, no code of "
+                f"the file runs"
+            )
+        value = made(where, name, state)
+        if isinstance(value, Module):
+            self.modules.append(value)
+        return value
+
+    def function(self, name: Any) -> Any:
+        """A function of `minigrad.nn.functional`."""
+        if name not in FUNCTIONS:
+            raise LoadError(f"it asks for the function {name!r}, which is not here")
+        return FUNCTIONS[name]
+
     def _training(self, tensor: Tensor, requires_grad: Any) -> Tensor:
         if type(requires_grad) is not bool or (requires_grad and tensor._data.dtype.kind != "f"):
             raise LoadError(f"damaged: a tensor of {tensor._data.dtype} requires a gradient")
@@ -266,9 +293,11 @@ class Reader(Unpickler):
             if copied > max(self.size, WIDEST):
                 raise LoadError("its parameters repeat their elements: they are larger than it is")
             tensor.requires_grad = True
+        for module in self.modules:
+            name_leaves(module)
 
 
-def _read_archive(archive: zipfile.ZipFile, size: int) -> Any:
+def _read_archive(archive: zipfile.ZipFile, size: int, weights_only: bool) -> Any:
     folder = next(iter(archive.namelist()), "").partition("/")[0] + "/"
     sizes = {
         member.filename.removeprefix(folder): member.file_size
@@ -285,7 +314,8 @@ def _read_archive(archive: zipfile.ZipFile, size: int) -> Any:
     if byteorder not in ("little", "big"):
         raise LoadError(f"damaged: its byte order is {byteorder!r}")
     content = io.BytesIO(archive.read(f"{folder}data.pkl"))
-    reader = Reader(content, size, {k[5:]: n for k, n in sizes.items() if k.startswith("data/")})
+    storages = {k[5:]: n for k, n in sizes.items() if k.startswith("data/")}
+    reader = Reader(content, size, weights_only, storages)
     value = reader.load()
     for name, storage in reader.storages.items():
         with archive.open(f"{folder}data/{name}") as record:
@@ -294,12 +324,12 @@ def _read_archive(archive: zipfile.ZipFile, size: int) -> Any:
     return value
 
 
-def _read_old(data: bytes) -> Any:
+def _read_old(data: bytes, weights_only: bool) -> Any:
     """A file of PyTorch before 1.6; its bytes are little-endian on every machine."""
     if data[:1] != b"\x80":
         raise LoadError("not a pt file: neither a zip archive nor a pickle")
     content = io.BytesIO(data)
-    reader = Reader(content, len(data))
+    reader = Reader(content, len(data), weights_only)
     if reader.load() != MAGIC or reader.load() != OLD_VERSION:
         raise LoadError("a pickle, but not of torch.save")
     reader.load()  # the sizes of C's types
@@ -342,6 +372,12 @@ def _ordered(_reader: Any, pairs: Any = ()) -> OrderedDict[Any, Any]:
     return OrderedDict((key(name), value) for name, value in pairs)
 
 
+def _counter(_reader: Any, counts: Any) -> Counter[Any]:
+    if type(counts) is not dict or not all(type(n) is int for n in counts.values()):
+        raise LoadError("damaged: a Counter holds something else than counts")
+    return Counter(counts)
+
+
 def _encoded(_reader: Any, text: Any, encoding: Any) -> bytes:
     if type(text) is not str or encoding != "latin1":
         raise LoadError(f"it asks for the encoding {encoding!r}; bytes are latin1")
@@ -358,9 +394,12 @@ NAMES: dict[str, Any] = {
     "torch._utils._rebuild_tensor_v2": Reader.rebuild,
     "torch._utils._rebuild_tensor_v3": Reader.rebuild_untyped,
     "torch._utils._rebuild_parameter": Reader.parameter,
+    "minigrad.io.object": Reader.object,
+    "minigrad.io.function": Reader.function,
     "torch.Size": _size,
     "torch.device": _device,
     "collections.OrderedDict": _ordered,
+    "collections.Counter": _counter,
     "builtins.set": lambda _reader, items: {*map(key, items)},
     "builtins.bytes": lambda _reader: b"",
     "_codecs.encode": _encoded,

@@ -17,6 +17,7 @@ import numpy as np
 
 from minigrad.autograd.dtype_class import dtype
 from minigrad.io.errors import LoadError
+from minigrad.io.pt.objects import FUNCTIONS, SAVED
 from minigrad.tensors.tensor import Tensor
 
 DEEPEST = 100
@@ -100,7 +101,7 @@ class Unpickler(pickle._Unpickler):
         arguments, function = self.stack.pop(), self.stack.pop()
         if not isinstance(function, FunctionType) or type(arguments) is not tuple:
             raise LoadError("damaged: its pickle calls something that is not a function")
-        if arguments and isinstance(arguments[0], (list, str, tuple)):
+        if arguments and isinstance(arguments[0], (dict, list, str, tuple)):
             self.room -= len(arguments[0])
             if self.room < 0:
                 raise LoadError("it copies the same values again and again")
@@ -183,8 +184,12 @@ def _parts(value: Any, level: int) -> Iterable[Any]:
         raise LoadError("its values are nested too deeply")
     if isinstance(value, dict):
         return [*value.values(), *getattr(value, "__dict__", {}).values()]
+    if isinstance(value, SAVED):
+        return vars(value).values()
     if isinstance(value, (list, tuple, set)):
         return value
+    if isinstance(value, FunctionType) and value in FUNCTIONS.values():
+        return ()
     if isinstance(value, (Tensor, dtype, np.dtype, str)):
         return ()
     raise LoadError(f"it holds a {type(value).__name__.lower()}, not a value; save tensors")

@@ -8,7 +8,7 @@ import io
 import pickle
 import sys
 import zipfile
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import IO, Any, NamedTuple
@@ -16,6 +16,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from minigrad.autograd.dtype_class import dtype
+from minigrad.io.pt.objects import FUNCTIONS, SAVED, attributes
 from minigrad.io.pt.reading import DTYPES, STORAGES, UNTYPED
 from minigrad.io.pt.unpickler import ATOMS, LONGEST_KEY
 from minigrad.io.tree import Packer, said
@@ -161,18 +162,41 @@ class Parts(NamedTuple):
     arguments: tuple[Any, ...]
 
 
+class Made:
+    """An object of a class as it is written: its class, and its attributes."""
+
+    def __init__(self, kind: type) -> None:
+        self.path = kind.__module__, kind.__qualname__
+        self.state: dict[str, Any] | None = None  # while it is being looked at
+
+
 class _Plain(Packer):
-    """Makes a value of plain types: subclasses become their base, arrays and tensors `Stored`."""
+    """Makes a value of plain types: subclasses become their base, arrays and tensors `Stored`.
+
+    Modules become `Made`.
+    """
 
     plain = (Device, int, float, str, bytes)
     saved = (
-        "tensors, arrays, numbers, strings, bytes, bools, None, dtypes, and dicts, lists, tuples "
-        "and sets of them"
+        "tensors, arrays, numbers, strings, bytes, bools, None, dtypes, modules, and dicts, lists, "
+        "tuples and sets of them"
     )
 
     def __init__(self) -> None:
         self.tensors: dict[int, Stored] = {}  # by the identity of what they were made of
+        self.objects: dict[int, Made] = {}
         self.alive: list[Any] = []  # that no other object gets its identity
+
+    def entry(self, value: Any, path: tuple[str, ...]) -> Any:
+        if not isinstance(value, SAVED):
+            return super().entry(value, path)
+        if (known := self.objects.get(id(value))) is None:
+            known = self.objects[id(value)] = Made(type(value))
+            self.alive.append(value)
+            known.state = {k: self.entry(v, (*path, k)) for k, v in attributes(value).items()}
+        if known.state is None:
+            raise ValueError(f"{said(path)} is a module that contains itself")
+        return known
 
     def array(self, value: Any, array: np.ndarray, path: tuple[str, ...]) -> Any:  # noqa: ARG002
         if isinstance(value, np.generic):
@@ -188,6 +212,9 @@ class _Plain(Packer):
             return {self._key(part, "the element", path) for part in value}
         if isinstance(value, (np.dtype, dtype)) and value in DTYPES.values():
             return np.dtype(value).newbyteorder("=")
+        name = getattr(value, "__name__", "")
+        if FUNCTIONS.get(name, self) is value:
+            return Parts(named("minigrad.io", "function"), (name,))
         return super().other(value, path)
 
     def mapping(self, value: Mapping[Any, Any], path: tuple[str, ...]) -> dict[Any, Any]:
@@ -196,7 +223,7 @@ class _Plain(Packer):
             for key, part in value.items()
         ]
         if not isinstance(value, OrderedDict):
-            return dict(pairs)
+            return Counter(dict(pairs)) if isinstance(value, Counter) else dict(pairs)
         ordered = OrderedDict(pairs)
         if "_metadata" in vars(value):  # of a state dict of PyTorch
             metadata = self.entry(vars(value)["_metadata"], (*path, "_metadata"))
@@ -226,7 +253,7 @@ class _Pickler(pickle._Pickler):  # its Python code, in which a name need not be
 
     def memoize(self, obj: Any) -> None:
         """Remember tensors and names only: then equal values give equal files."""
-        if isinstance(obj, (Stored, type, np.dtype)):
+        if isinstance(obj, (Stored, Made, type, np.dtype)):
             super().memoize(obj)  # type: ignore[misc]  # typeshed lacks it
 
     def save_global(self, obj: Any, name: str | None = None) -> None:
@@ -253,10 +280,14 @@ class _Pickler(pickle._Pickler):  # its Python code, in which a name need not be
                 return named("_codecs", "encode"), (obj.decode("latin1"), "latin1")
             case set():
                 return named("__builtin__", "set"), (sorted(obj, key=repr),)
+            case Counter():
+                return named("collections", "Counter"), (dict(obj),)
             case Device():
                 return named("torch", "device"), (str(obj),)
             case Parts():
                 return obj
+            case Made():
+                return named("minigrad.io", "object"), (*obj.path, obj.state)
             case Stored():
                 array = obj.array
                 no_hooks: OrderedDict[Any, Any] = OrderedDict()

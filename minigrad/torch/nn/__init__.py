@@ -17,6 +17,7 @@ from minigrad.nn.layers.pooling import _AvgPoolNd as _AvgPoolNd
 from minigrad.nn.layers.pooling import _MaxPoolNd as _MaxPoolNd
 from minigrad.nn.layers.recurrence import RNNBase as RNNBase
 from minigrad.nn.layers.recurrence import RNNCellBase as RNNCellBase
+from minigrad.nn.module.hooks import *
 from minigrad.torch.nn import attention as attention
 from minigrad.torch.nn import common_types as common_types
 from minigrad.torch.nn.common_types import _size_1_t as _size_1_t

@@ -32,7 +32,7 @@ class Tag(nn.Module):
 
 
 def children(module: nn.Module) -> list[str]:
-    return [name for name, _ in module.named_children()]
+    return [name for name, _ in module._children()]
 
 
 def parameters(module: nn.Module) -> list[str]:
@@ -41,7 +41,7 @@ def parameters(module: nn.Module) -> list[str]:
 
 def assert_whole(container: Any) -> None:
     """All views of a container agree, and nothing is there twice."""
-    named = list(container.named_children())
+    named = list(container._children())
     if isinstance(container, nn.ParameterList | nn.ParameterDict):
         named = list(container.named_parameters(remove_duplicate=False))
     keys = [name for name, _ in named]
@@ -242,10 +242,10 @@ def test_what_does_not_fit_changes_nothing(
 KEYS: list[tuple[str, Any, str]] = [
     *[(kind, *row) for kind in ("ModuleDict", "ParameterDict") for row in (
         ("a.b", "has a dot"), ("", "'' cannot"), ("keys", "one of its methods"),
-        ("training", "another attribute"), ("_hooks", "another attribute"),
+        ("training", "another attribute"), ("_forward_hooks", "another attribute"),
     )],
     *[("Sequential", name, "cannot be a name") for name in ("1", "", "a.b", 3)],
-    *[("Sequential", name, f"'{name}'") for name in ("training", "_hooks", "forward")],
+    *[("Sequential", name, f"'{name}'") for name in ("training", "_forward_hooks", "forward")],
 ]  # fmt: skip
 
 

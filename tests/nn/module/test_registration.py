@@ -164,7 +164,7 @@ def test_a_copy_has_registers_of_its_own() -> None:
         assert names(module) == before
         assert not hasattr(module, "another")
         twin.register_forward_hook(lambda *_: None)
-        assert not module._hooks
+        assert not module._forward_hooks
         if isinstance(twin, nn.Sequential | nn.ModuleList | nn.ParameterList):
             del twin[0]
             assert names(module) == before

@@ -1,0 +1,14 @@
+"""`torchvision`, where it is not installed: transforms, data sets, and pictures of batches.
+
+Source: the documentation of torchvision, for the names, the arguments and what they mean.
+"""
+
+import sys
+
+from minigrad.torch.modules import Module
+from minigrad.torchvision import datasets as datasets
+from minigrad.torchvision import transforms as transforms
+from minigrad.torchvision import utils as utils
+
+__version__ = "0.28.0+minigrad"
+sys.modules[__name__].__class__ = Module  # it says why a name is not here

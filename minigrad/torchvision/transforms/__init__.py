@@ -1,0 +1,171 @@
+"""`torchvision.transforms`: what is done with images, as functions, and as objects with options.
+
+An image is one of Pillow, or a tensor (..., C, H, W), and the result is of the same kind.
+"""
+
+import functools
+import inspect
+from collections.abc import Callable
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+from minigrad import random, torch
+from minigrad.nn import Module
+from minigrad.support.checks import optional_package
+from minigrad.torch import Tensor, uint8
+
+Image = optional_package("torchvision", "PIL.Image", install="pillow")
+InterpolationMode = IntEnum("InterpolationMode", "NEAREST LANCZOS BILINEAR BICUBIC", start=0)
+BILINEAR = InterpolationMode["BILINEAR"]  # Pillow's numbers
+
+
+def pil_to_tensor(pic: Any) -> Tensor:
+    """A tensor (C, H, W) of the values of an image, or of an array (H, W, C)."""
+    if not isinstance(pic, (Image.Image, np.ndarray)):
+        raise TypeError(f"an image of Pillow or an array expected, got {type(pic).__name__}")
+    array = np.asarray(pic) * (np.uint8(255) if getattr(pic, "mode", "") == "1" else 1)
+    return torch.tensor(array[None] if array.ndim == 2 else np.moveaxis(array, -1, 0))
+
+
+def to_tensor(pic: Any) -> Tensor:
+    """A tensor (C, H, W) of an image; bytes become floats from 0 to 1."""
+    found = pil_to_tensor(pic)
+    return found.to(torch.get_default_dtype()) / 255 if found.dtype == uint8 else found
+
+
+def to_pil_image(pic: Any, mode: str | None = None) -> Any:
+    """An image of a tensor (C, H, W) or (H, W), or of an array; floats are from 0 to 1."""
+    if isinstance(pic, Tensor):
+        pic = (pic.detach() * 255 if pic.is_floating_point() else pic).to(uint8).numpy()
+        pic = np.moveaxis(pic, 0, -1) if pic.ndim == 3 else pic
+    image = Image.fromarray(np.ascontiguousarray(pic[..., 0] if pic.shape[2:] == (1,) else pic))
+    return image if mode is None else image.convert(mode)
+
+
+def of_images(function: Callable[..., Any]) -> Any:
+    """The function, of a tensor, as one of images too."""
+
+    @functools.wraps(function)
+    def call(img: Any, *args: Any, **options: Any) -> Any:
+        if isinstance(img, Tensor):
+            return function(img, *args, **options)
+        return to_pil_image(function(pil_to_tensor(img), *args, **options))
+
+    return call
+
+
+def normalize(tensor: Tensor, mean: Any, std: Any, inplace: bool = False) -> Tensor:
+    """Subtract a mean from each channel, and divide by a standard deviation."""
+    if not isinstance(tensor, Tensor) or not tensor.is_floating_point():
+        raise TypeError("normalize: a tensor of floats expected; ToTensor comes first")
+    means, deviations = (
+        torch.as_tensor(x, dtype=tensor.dtype).reshape(-1, 1, 1) for x in (mean, std)
+    )
+    if (deviations == 0).any():
+        raise ValueError(f"normalize: a standard deviation is 0: {std}")
+    return (tensor if inplace else tensor.clone()).sub_(means).div_(deviations)
+
+
+def resize(img: Any, size: Any, interpolation: Any = BILINEAR, antialias: Any = True) -> Any:
+    """Resize an image of Pillow, smoothly: to (height, width), or its shorter side to a number."""
+    if not isinstance(img, Image.Image):
+        raise TypeError(f"resize: an image of Pillow expected, got {type(img).__name__}")
+    if isinstance(size, int) or len(size) == 1:
+        size = [int(pair(size)[0] * n / min(img.size)) for n in img.size[::-1]]
+    return img.resize(tuple(size[::-1]), interpolation)
+
+
+@of_images
+def pad(img: Tensor, padding: Any, fill: float = 0, padding_mode: Any = "constant") -> Tensor:
+    """Pad an image: by a number, by (left and right, top and bottom) or (left, top, right, bottom).
+
+    The mode is "constant", or "edge", "reflect" or "symmetric", which repeat the image.
+    """
+    left, top, right, bottom = pair(padding) * 2 if np.size(padding) < 4 else padding
+    more = {"constant_values": fill} if padding_mode == "constant" else {}
+    by = [(0, 0)] * (img.ndim - 2) + [(top, bottom), (left, right)]
+    return torch.tensor(np.pad(img.numpy(), by, padding_mode, **more))
+
+
+@of_images
+def crop(img: Tensor, top: int, left: int, height: int, width: int) -> Tensor:
+    """A part of an image."""
+    return img[..., top : top + height, left : left + width]
+
+
+@of_images
+def center_crop(img: Tensor, size: Any) -> Tensor:
+    """The part in the middle of an image; what is outside of it is 0."""
+    room = np.array(img.shape[-2:]) - pair(size)
+    down, across = (-room).clip(0).tolist()
+    img = pad(img, (across // 2, down // 2, (across + 1) // 2, (down + 1) // 2))
+    return crop(img, *(round(n / 2) for n in room.clip(0).tolist()), *pair(size))
+
+
+def rgb_to_grayscale(img: Any, num_output_channels: int = 1) -> Any:
+    """The brightness of an image of Pillow, in one channel or in three that are alike."""
+    gray = img.convert("L")
+    return gray if num_output_channels == 1 else Image.merge("RGB", [gray] * 3)
+
+
+def pair(size: Any) -> Any:
+    """A height and a width, which are the same for one number."""
+    return (size, size) if isinstance(size, int) else (*size, *size)[:2]
+
+
+hflip, vflip = of_images(lambda img: img.flip(-1)), of_images(lambda img: img.flip(-2))
+
+
+@of_images
+def _cropped(
+    img: Tensor, size: Any, padding: Any = None, pad_if_needed: bool = False, fill: float = 0,
+    padding_mode: str = "constant",
+) -> Tensor:  # fmt: skip
+    """A part of the image at a random place, after padding."""
+    img = img if padding is None else pad(img, padding, fill, padding_mode)
+    room = np.array(img.shape[-2:]) - pair(size)
+    if pad_if_needed:
+        down, across = (-room).clip(0).tolist()
+        img, room = pad(img, (across, down), fill, padding_mode), abs(room)
+    if min(room) < 0:
+        raise ValueError(f"RandomCrop: {pair(size)} is larger than the image, {img.shape[-2:]}")
+    return crop(img, *random.generator().integers(room + 1).tolist(), *pair(size))
+
+
+def _perhaps(flip: Callable[[Any], Any]) -> Callable[..., Any]:
+    return lambda img, p=0.5: flip(img) if random.generator().random() < p else img
+
+
+def _then(img: Any, transform: Callable[[Any], Any]) -> Any:
+    return transform(img)
+
+
+def _class(name: str, function: Callable[..., Any]) -> Any:
+    """The class of a function of an image: what follows the image are the options of an object."""
+    signature = inspect.signature(function)
+
+    def begin(self: Any, *args: Any, **options: Any) -> None:
+        Module.__init__(self)
+        bound = signature.bind(None, *args, **options)
+        bound.apply_defaults()
+        self.options = dict([*bound.arguments.items()][1:])
+        vars(self).update(self.options)
+
+    return type(name, (Module,), {
+        "__doc__": function.__doc__, "__module__": __name__, "__init__": begin,
+        "forward": lambda self, img: function(img, **self.options),
+        "extra_repr": lambda self: ", ".join(f"{n}={value}" for n, value in self.options.items()),
+    })  # fmt: skip
+
+
+ToTensor, ToPILImage = _class("ToTensor", to_tensor), _class("ToPILImage", to_pil_image)
+PILToTensor, Normalize = _class("PILToTensor", pil_to_tensor), _class("Normalize", normalize)
+Resize, CenterCrop = _class("Resize", resize), _class("CenterCrop", center_crop)
+Pad, Grayscale = _class("Pad", pad), _class("Grayscale", rgb_to_grayscale)
+RandomHorizontalFlip = _class("RandomHorizontalFlip", _perhaps(hflip))
+RandomVerticalFlip = _class("RandomVerticalFlip", _perhaps(vflip))
+RandomCrop, Lambda = _class("RandomCrop", _cropped), _class("Lambda", lambda img, lambd: lambd(img))
+Compose = _class("Compose", lambda img, transforms: functools.reduce(_then, transforms, img))
+Compose.__repr__ = lambda self: "\n    ".join(["Compose(", *map(repr, self.transforms)]) + "\n)"
