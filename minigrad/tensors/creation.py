@@ -309,7 +309,7 @@ def range(
         [1.0, 2.0, 3.0]
     """
     start, end = (0, start) if end is None else (start, end)
-    return arange(start, end + step, step, _dtype(dtype, "range"), **options)
+    return arange(start, end + step, step, dtype=_dtype(dtype, "range"), **options)
 
 
 @created

@@ -8,6 +8,7 @@ get their new history when they are next read (autograd/mutation.py).
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any, Self
@@ -20,7 +21,7 @@ from minigrad.autograd.engine import detach, watch_of, watched
 from minigrad.autograd.events import tell
 from minigrad.autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
 from minigrad.autograd.hooks import retain
-from minigrad.autograd.mode import state
+from minigrad.autograd.mode import located, state
 from minigrad.autograd.mutation import history, mark_written, rewrote
 from minigrad.autograd.node import (
     Edge,
@@ -303,6 +304,24 @@ class Fills(Variable):
     def copy_(self, src: Any, non_blocking: bool = False) -> Self:
         """Write the values of another tensor, or of an array, in this one's shape and dtype."""
         return set_item(self, ..., src, "copy_")
+
+    def _take(self, name: str, result: Any) -> Self:
+        """Hold the result of a function, whose `out` this is; it gets the shape of the result."""
+        if is_grad_enabled() and (history(self) or history(result)):
+            raise RuntimeError(
+                f"{name}: out= records no gradient, and an argument requires one; use "
+                f"minigrad.no_grad(), or leave out= away"
+            )
+        if _KINDS[result.dtype.kind] > _KINDS[self.dtype.kind]:
+            raise RuntimeError(f"{name}: the result is {result.dtype}, and out is {self.dtype}")
+        if self.shape != result.shape:
+            if self._data.size:
+                warnings.warn(located(
+                    f"{name}: out of shape {tuple(self.shape)} is resized to "
+                    f"{tuple(result.shape)}; call out.resize_(0) first"
+                ), stacklevel=4)  # fmt: skip
+            self.data = np.empty(result.shape, self._data.dtype)
+        return set_item(self, ..., result, name)
 
     def fill_(self, value: Any) -> Self:
         """Write one number everywhere."""

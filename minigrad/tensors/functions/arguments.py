@@ -11,6 +11,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.node import Variable
+from minigrad.support.signatures import into
 
 __all__ = ["axes", "computed", "of_numbers", "part", "signed", "sizes_of", "spelled", "with_axes"]
 
@@ -28,6 +29,8 @@ def spelled(function: Callable[P, R]) -> Callable[P, R]:
     def call(*args: P.args, **keywords: P.kwargs) -> R:
         if not keywords:
             return function(*args)  # type: ignore[call-arg]
+        if "out" in keywords:
+            return into(call, args, keywords)  # type: ignore[no-any-return]
         if keywords.keys() & names.keys():
             given = {names.get(name, name): value for name, value in keywords.items()}
             if len(given) < len(keywords):
