@@ -258,6 +258,15 @@ def _overwrite(tensor: Any, result: Any) -> None:
     written(tensor, result)
 
 
+def taken_over(name: str, tensor: Any, result: Any) -> Any:
+    """The tensor with the values and the history of a result of an op that wrote to it."""
+    if _prepare(name, tensor, result):
+        _overwrite(tensor, result)
+    else:
+        written(tensor, result)
+    return tensor
+
+
 def _base(tensor: Any) -> Any:
     """The base of a view: the tensor that owns its memory; otherwise the tensor itself."""
     base = tensor._base
