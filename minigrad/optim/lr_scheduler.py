@@ -10,6 +10,7 @@ from typing import Any, Literal
 from minigrad.autograd.events import effect, reading
 from minigrad.optim.optimizer import Optimizer
 from minigrad.support.checks import check_choice, check_number, check_probability, check_size
+from minigrad.tensors.tensor import Tensor
 
 __all__ = [
     "ChainedScheduler", "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts",
@@ -21,6 +22,19 @@ __all__ = [
 _ONLY_PYTORCHS = {"_get_lr_called_within_step", "_is_initial", "_last_lr", "lr_lambdas"}
 """What else is in the state of one of PyTorch's schedulers; nothing here needs it."""
 EPOCH_DEPRECATION_WARNING = "step(epoch) is deprecated: call step() once after each epoch"
+
+
+def _number(lr: Any) -> Any:
+    """A learning rate, which may be a tensor, as a number."""
+    return lr.item() if isinstance(lr, Tensor) else lr
+
+
+def _set_rate(group: dict[str, Any], lr: float) -> None:
+    """Set the learning rate of a group; one that is a tensor stays it."""
+    if isinstance(group["lr"], Tensor):
+        group["lr"].fill_(lr)
+    else:
+        group["lr"] = lr
 
 
 class LRScheduler:
@@ -60,13 +74,15 @@ class LRScheduler:
 
     _not_saved: tuple[str, ...] = ("optimizer",)
     """Attributes that are not plain values, which a state dict leaves out."""
+    _by_group: tuple[str, ...] = ()
+    """Attributes that are lists of an option for each group."""
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         self._take(optimizer)
         self.last_epoch = check_size(self._name, "last_epoch", last_epoch, -1)
         for i, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
-                group.setdefault("initial_lr", group["lr"])
+                group.setdefault("initial_lr", _number(group["lr"]))
             elif "initial_lr" not in group:
                 raise ValueError(
                     f"{self._name}: last_epoch={last_epoch}, but group {i} of the optimizer has no "
@@ -91,12 +107,13 @@ class LRScheduler:
     @property
     def _lrs(self) -> list[float]:
         """The current learning rates, which some schedulers multiply by a factor."""
-        return [group["lr"] for group in self.optimizer.param_groups]
+        return [_number(group["lr"]) for group in self.optimizer.param_groups]
 
     def _restart(self) -> None:
         """Start again, from the initial learning rates."""
+        self._admit()
         for group, lr in zip(self.optimizer.param_groups, self.base_lrs, strict=True):
-            group["lr"] = lr
+            _set_rate(group, lr)
         self.last_epoch, self._step_count = -1, 0
         self.step()
 
@@ -123,7 +140,8 @@ class LRScheduler:
     @reading
     def get_last_lr(self) -> list[float]:
         """Return the current learning rates, one for each group."""
-        return self._lrs
+        rates = [group["lr"] for group in self.optimizer.param_groups]
+        return [lr.clone() if isinstance(lr, Tensor) else lr for lr in rates]
 
     @property
     def _last_lr(self) -> list[float]:
@@ -137,8 +155,8 @@ class LRScheduler:
             epoch: The number of the step, instead of the next. PyTorch advises against it.
 
         Raises:
-            ValueError: The optimizer was given more groups, or a learning rate is negative or not
-                finite.
+            ValueError: A learning rate is negative or not finite, or the optimizer was given a
+                group, and an option of the scheduler differs from group to group.
         """
         if epoch is None:
             self._advance()
@@ -150,17 +168,25 @@ class LRScheduler:
 
     def _advance(self) -> None:
         """Set the learning rates of the next step."""
-        groups = self.optimizer.param_groups
-        if len(groups) != len(self.base_lrs):
-            raise ValueError(
-                f"{self._name}: created for {len(self.base_lrs)} groups, the optimizer has "
-                f"{len(groups)}; add groups before creating the scheduler"
-            )
+        self._admit()
         self._step_count += 1
         self.last_epoch += 1
         rates = [check_number(self._name, "a learning rate", lr, 0.0) for lr in self.get_lr()]
-        for group, lr in zip(groups, rates, strict=True):
-            group["lr"] = lr
+        for group, lr in zip(self.optimizer.param_groups, rates, strict=True):
+            _set_rate(group, lr)
+
+    def _admit(self) -> None:
+        """Take in the groups that came later, with the options that all others have."""
+        for group in self.optimizer.param_groups[len(self.base_lrs) :]:
+            for name in self._by_group:
+                values = getattr(self, name)
+                if any(value != values[0] for value in values):
+                    raise ValueError(
+                        f"{self._name}: created for {len(values)} groups with {name} {values}, "
+                        f"which has nothing for a group that was added later; add it before"
+                    )
+                values.extend(values[:1])
+            self.base_lrs.append(float(group.setdefault("initial_lr", _number(group["lr"]))))
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state, to resume training later, as plain values.
@@ -213,6 +239,7 @@ class LambdaLR(LRScheduler):
     """
 
     _not_saved = ("optimizer", "lr_lambdas")
+    _by_group = ("lr_lambdas",)
 
     def __init__(
         self, optimizer: Optimizer,
@@ -529,6 +556,7 @@ class _WithMomentum(LRScheduler):
 
     max_lrs: list[float]
     final_div_factor = 1.0
+    _by_group = ("max_lrs", "base_momentums", "max_momentums")
 
     def _take_momentum(self, optimizer: Optimizer, cycle: bool, low: Any, high: Any) -> None:
         self._take(optimizer)
@@ -883,6 +911,8 @@ class ReduceLROnPlateau(LRScheduler):
         [0.1]
     """
 
+    _by_group = ("min_lrs",)
+
     def __init__(
         self, optimizer: Optimizer, mode: Literal["min", "max"] = "min", factor: float = 0.1,
         patience: int = 10, threshold: float = 1e-4, threshold_mode: Literal["rel", "abs"] = "rel",
@@ -934,9 +964,10 @@ class ReduceLROnPlateau(LRScheduler):
         if self.num_bad_epochs > self.patience:
             self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
             for group, least in zip(self.optimizer.param_groups, self.min_lrs, strict=True):
-                lr = max(group["lr"] * self.factor, least)
-                if group["lr"] - lr > self.eps:
-                    group["lr"] = lr
+                known = _number(group["lr"])
+                lr = max(known * self.factor, least)
+                if known - lr > self.eps:
+                    _set_rate(group, lr)
 
     def _is_better(self, value: float) -> bool:
         sign = 1 if self.mode == "min" else -1
