@@ -8,6 +8,7 @@ get their new history when they are next read (autograd/mutation.py).
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -335,6 +336,25 @@ class Fills(Variable):
     def fill_(self, value: Any) -> Self:
         """Write one number everywhere."""
         return set_item(self, ..., value, "fill_")
+
+    def resize_(self, *sizes: Any, memory_format: Any = None) -> Self:  # noqa: ARG002
+        """Give this tensor itself another shape, with the first of its elements, and zeros.
+
+        Raises:
+            RuntimeError: It requires a gradient.
+        """
+        if history(self) is not None:
+            raise RuntimeError("resize_: a tensor that requires grad is not resized; use reshape")
+        shape = tuple(sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes)
+        count, known = math.prod(shape), self._data.reshape(-1)
+        if count > known.size:
+            known = np.concatenate([known, np.zeros(count - known.size, known.dtype)])
+        self.data = known[:count].reshape(shape)
+        return self
+
+    def resize_as_(self, the_template: Any, memory_format: Any = None) -> Self:
+        """`resize_` to the shape of another tensor."""
+        return self.resize_(the_template.shape, memory_format=memory_format)
 
     def zero_(self) -> Self:
         """Write 0 everywhere."""

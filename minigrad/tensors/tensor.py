@@ -258,6 +258,11 @@ class Tensor(Methods, Fills, Variable):
 
     H, mH = T, mT  # there are no complex numbers
 
+    @property
+    def real(self) -> Self:
+        """The tensor itself: there are no complex numbers."""
+        return self
+
     # Autograd -----------------------------------------------------------------
 
     @property

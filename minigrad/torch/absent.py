@@ -11,7 +11,7 @@ ABSENT = {
         ao quantization nn.qat nn.quantiz* nn.intrinsic *quantize* *fake_quant* quantized* fbgemm*
         q_* qint* quint* qscheme int_repr per_channel_* per_tensor_* choose_qparams*""",
     "there are no complex numbers": """
-        *complex* *Complex* *conj* angle real imag polar cfloat cdouble chalf view_as_real* is_neg
+        *complex* *Complex* imag polar cfloat cdouble chalf view_as_real* is_neg
         resolve_neg eig eigvals""",
     "there is no Fourier transform": "fft stft istft",
     "tensors are dense": """
@@ -63,7 +63,7 @@ Names are meant wherever they are, after a point in `torch` alone; modules with 
 
 CALLED = """
     cuda.*Tensor nn.*[A-Z]*3d nn.*CTCLoss nn.*SyncBatchNorm nn.*DistributedDataParallel
-    distributed.all_* distributed.barrier distributed.broadcast distributed.get_rank
+    distributed.nn.* distributed.all_* distributed.barrier distributed.broadcast distributed.get_rank
     distributed.get_world_size distributed.*_process_group multiprocessing.spawn
     hub.*load* hub.get_dir jit.load jit.save profiler.profile"""
 """Those that programs import, or ask for in `isinstance`: they are an error when called."""

@@ -34,6 +34,8 @@ PARTS = {
     "distributions": """
         bernoulli beta categorical dirichlet distribution exponential gamma kl laplace
         multivariate_normal normal""",
+    "distributed": "nn",
+    "distributed.nn": "functional",
     "nn": "modules parallel parameter",
     "nn.modules": """
         activation batchnorm channelshuffle container conv distance dropout flatten fold

@@ -54,7 +54,9 @@ class _Parameters(_Entries):
 
     _kind = "parameter"
 
-    def _checked(self, name: str, value: Any) -> Parameter:  # noqa: ARG002
+    def _checked(self, name: str, value: Any) -> Any:  # noqa: ARG002
+        if value is None:
+            return None
         if not isinstance(value, Tensor):
             raise TypeError(
                 f"{type(self).__name__}: a Parameter or Tensor expected, got {type(value).__name__}"

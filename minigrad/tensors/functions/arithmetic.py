@@ -14,7 +14,7 @@ from minigrad.autograd.node import Variable, data_of
 from minigrad.autograd.typing import Tensor
 
 __all__ = [
-    "add", "addcdiv", "addcmul", "clamp_max", "clamp_min", "clone", "div", "divide", "equal",
+    "add", "addcdiv", "addcmul", "angle", "clamp_max", "clamp_min", "clone", "div", "divide", "equal",
     "float_power", "frac", "frexp", "gcd", "heaviside", "isneginf", "isposinf", "isreal", "lcm",
     "ldexp", "lerp", "logaddexp2", "mvlgamma", "nan_to_num", "positive", "pow", "rsub", "square",
     "sub", "subtract",
@@ -31,6 +31,17 @@ def square(input: Any) -> Tensor:
     """
     of_bools = isinstance(input, Variable) and input._data.dtype.kind == "b"
     return ops.square(ops.astype(input, np.int64) if of_bools else input)
+
+
+def angle(input: Any) -> Tensor:
+    """Compute the angle of a real number: 0, or π below 0.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.angle(minigrad.tensor([1.0, -1.0]))
+        tensor([0.0000, 3.1416])
+    """
+    return ops.where(ops.isnan(input), input, ops.where(ops.less(input, 0), math.pi, 0.0))
 
 
 def add(input: Any, other: Any, *, alpha: float = 1) -> Tensor:

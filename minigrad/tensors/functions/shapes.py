@@ -24,7 +24,7 @@ from minigrad.tensors.functions.arguments import of_numbers, part, sizes_of, spe
 __all__ = [
     "adjoint", "block_diag", "broadcast_shapes", "broadcast_to", "cartesian_prod", "cat", "chunk",
     "combinations", "concat", "concatenate", "diag", "diag_embed", "diagflat", "diagonal", "expand",
-    "flatten", "flip", "fliplr", "flipud", "meshgrid", "narrow", "permute", "repeat",
+    "flatten", "flip", "fliplr", "flipud", "meshgrid", "narrow", "narrow_copy", "permute", "repeat",
     "repeat_interleave", "reshape", "roll", "rot90", "split", "split_with_sizes", "squeeze",
     "stack", "swapaxes", "swapdims", "t", "tensor_split", "tile", "transpose", "tril", "triu",
     "unbind", "unflatten", "unfold", "unsqueeze",
@@ -336,7 +336,7 @@ def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Tensor:
 
 @spelled
 def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
-    """Join tensors along an axis; empty ones with one axis are left out.
+    """Join tensors along an axis; empty ones with one axis take any shape.
 
     Example:
         >>> import minigrad
@@ -346,8 +346,9 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     given = list(tensors)
     shapes = [x._data.shape if isinstance(x, Variable) else np.shape(x) for x in given]
     if (0,) in shapes:
-        kept = [x for x, shape in zip(given, shapes, strict=True) if shape != (0,)]
-        given = kept or given
+        like = next((shape for shape in shapes if shape != (0,)), (0,))
+        empty = tuple([0 if axis == dim % len(like) else n for axis, n in enumerate(like)])
+        given = [ops.reshape(x, empty) if np.shape(x) == (0,) else x for x in given]
     return ops.concatenate(given, dim)
 
 
@@ -509,6 +510,18 @@ def narrow(input: Any, dim: int, start: int, length: int) -> Tensor:
     if not (0 <= first <= n and 0 <= length <= n - first):
         raise RuntimeError(f"narrow: an axis of length {n} has no {length} places from {start} on")
     return part(input, dim, slice(first, first + length))
+
+
+@spelled
+def narrow_copy(input: Any, dim: int, start: int, length: int) -> Tensor:
+    """Copy some consecutive places of an axis: see `narrow`.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.narrow_copy(minigrad.arange(5), 0, 1, 3).tolist()
+        [1, 2, 3]
+    """
+    return ops.clone(narrow(input, dim, start, length))
 
 
 def unfold(input: Any, dimension: int, size: int, step: int) -> Tensor:
