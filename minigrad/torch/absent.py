@@ -18,7 +18,6 @@ ABSENT = {
         masked nested jagged *sparse* *Sparse* hsmm dsmm hspmm smm spmm saddmm sspaddmm *coalesce*
         *_indices *_indices_copy indices* values* dense_dim is_nested to_padded_tensor""",
     "no layer has three spatial axes": "*3d *3d_with_indices",
-    "no loss aligns sequences: there is no CTC": "ctc_loss CTCLoss",
     "there is no mixed precision": "amp *autocast*",
     "everything runs on the CPU": """
         cuda cpu mps mtia xpu accelerator *cuda* *cudnn* *miopen* *vulkan* Stream Event *ObjType
@@ -62,7 +61,7 @@ Names are meant wherever they are, after a point in `torch` alone; modules with 
 """
 
 CALLED = """
-    cuda.*Tensor nn.*[A-Z]*3d nn.*CTCLoss nn.*SyncBatchNorm nn.*DistributedDataParallel
+    cuda.*Tensor nn.*[A-Z]*3d nn.*SyncBatchNorm nn.*DistributedDataParallel
     distributed.nn.* distributed.all_* distributed.barrier distributed.broadcast distributed.get_rank
     distributed.get_world_size distributed.*_process_group multiprocessing.spawn
     hub.*load* hub.get_dir jit.load jit.save profiler.profile"""
