@@ -7,13 +7,23 @@ from typing import Any, Self
 import numpy as np
 
 __all__ = [
-    "bfloat16", "bool_", "complex64", "complex128", "double", "dtype", "float16", "float32",
-    "float64", "half", "int8", "int16", "int32", "int64", "long", "short", "uint8", "uint16",
-    "uint32", "uint64",
+    "bfloat16", "bool_", "complex64", "complex128", "double", "dtype", "finfo", "float16",
+    "float32", "float64", "half", "iinfo", "int8", "int16", "int32", "int64", "long", "short",
+    "uint8", "uint16", "uint32", "uint64",
 ]  # fmt: skip
 
 shown_as = "minigrad"
 """The package in whose name dtypes and sizes print; ``python -m minigrad.torch`` says "torch"."""
+
+
+def result_text(name: str) -> Any:
+    """The `__repr__` of a named tuple of results: a field on each line."""
+
+    def __repr__(self: Any) -> str:
+        parts = [f"\n{field}={value!r}" for field, value in zip(self._fields, self, strict=True)]
+        return f"{shown_as}.return_types.{name}({','.join(parts)})"
+
+    return __repr__
 
 
 class dtype:
@@ -104,3 +114,53 @@ float16, float32, float64 = map(_of_numpy, ("float16", "float32", "float64"))
 complex64, complex128 = map(_of_numpy, ("complex64", "complex128"))
 bfloat16 = _new("bfloat16", "f", "", 2)
 short, long, half, double = int16, int64, float16, float64
+
+
+class finfo:
+    """The limits of a float dtype, as numbers of Python's.
+
+    Args:
+        type: The dtype, float32 if it is not given.
+
+    Source: PyTorch 2.13, "torch.finfo".
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.finfo(minigrad.float32).eps == 2**-23
+        True
+    """
+
+    def __init__(self, type: Any = "float32") -> None:  # noqa: A002
+        known = np.finfo(np.dtype(type))
+        self.bits, self.dtype = known.bits, known.dtype.name
+        self.resolution, self.eps = 10.0**-known.precision, float(known.eps)
+        self.min, self.max, self.tiny = float(known.min), float(known.max), float(known.tiny)
+        self.smallest_normal = self.tiny
+
+    def __repr__(self) -> str:
+        names = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
+        shown = ", ".join([f"{name}={getattr(self, name):g}" for name in names])
+        return f"finfo({shown}, dtype={self.dtype})"
+
+
+class iinfo:
+    """The limits of an integer dtype.
+
+    Args:
+        type: The dtype.
+
+    Source: PyTorch 2.13, "torch.iinfo".
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.iinfo(minigrad.int8).max
+        127
+    """
+
+    def __init__(self, type: Any) -> None:  # noqa: A002
+        known = np.iinfo(np.dtype(type))
+        self.bits, self.dtype = known.bits, known.dtype.name
+        self.min, self.max = int(known.min), int(known.max)
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"

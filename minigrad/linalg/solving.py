@@ -10,6 +10,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.call import leaf_of
+from minigrad.autograd.dtype_class import result_text
 from minigrad.autograd.typing import Tensor
 from minigrad.linalg.matrices import mirrored
 from minigrad.ops._numerics import shape_of, values_of
@@ -28,12 +29,16 @@ class InvExResult(NamedTuple):
     inverse: Any
     info: Any
 
+    __repr__ = result_text("linalg_inv_ex")
+
 
 class SolveExResult(NamedTuple):
     """The result of `solve_ex`."""
 
     result: Any
     info: Any
+
+    __repr__ = result_text("linalg_solve_ex")
 
 
 def inv_ex(A: Any, *, check_errors: bool = False) -> InvExResult:

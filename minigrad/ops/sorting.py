@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from minigrad.autograd.dtype_class import result_text
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
@@ -22,13 +23,13 @@ from minigrad.ops._numerics import (
     formula,
     kept_shape,
     reduced_axes,
+    shape_of,
     widened,
     within_rule,
     zero_gradient,
     zeroed,
 )
 from minigrad.ops.casting import as_tensor
-from minigrad.ops._numerics import shape_of
 from minigrad.ops.gathering import open_grid, take, take_along_axis
 from minigrad.ops.indexing import IndexUpdate
 from minigrad.ops.shapes import ravel
@@ -44,6 +45,8 @@ class ValuesAndIndices(NamedTuple):
 
     values: Tensor
     indices: Tensor
+
+    __repr__ = result_text("values_and_indices")
 
 
 def _order(x: np.ndarray, axis: int, descending: bool) -> np.ndarray:
@@ -344,7 +347,8 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Tens
     Args:
         a: The sorted values, in ascending order, shape (n,), or rows of them, (..., n). The order
             is not checked.
-        v: The values to insert, of any shape; for rows, (..., m), with as many rows. Python numbers and lists take the dtype of `a`.
+        v: The values to insert, of any shape; for rows, (..., m), with as many rows. Python
+            numbers and lists take the dtype of `a`.
         side: Before ("left") or after ("right") equal elements.
         sorter: The indices that sort `a`, of its shape; None if it is sorted.
 

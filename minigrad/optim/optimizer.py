@@ -116,7 +116,7 @@ class Optimizer:
                     f"{self._name}: parameter {i} of shape {param._data.shape} occurs twice"
                 )
             known.add(id(param))
-        options = {"params": params, **self.defaults, **{**param_group, "params": params}}
+        options = {"params": None, **self.defaults, **param_group} | {"params": params}
         if names:
             options["param_names"] = names
         self._check_options(options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -54,13 +54,39 @@ class Size(tuple[int, ...]):
 class Device(str):
     """The name of a device; a string with a `type`."""
 
+    def __new__(cls, type: str, index: int | None = None) -> Self:
+        """The device of a name, such as "cpu:0", or of a type and a number."""
+        return super().__new__(cls, type if index is None else f"{type}:{index}")
+
     @property
     def type(self) -> str:
         """The name before the colon."""
-        return self.partition(":")[0]
+        return str(self).partition(":")[0]
+
+    @property
+    def index(self) -> int | None:  # type: ignore[override]
+        """The number behind the colon, None if there is none."""
+        number = str(self).partition(":")[2]
+        return int(number) if number else None
+
+    def __repr__(self) -> str:
+        number = "" if self.index is None else f", index={self.index}"
+        return f"device(type={self.type!r}{number})"
 
 
 CPU = Device("cpu")
+
+
+class Constant(str):
+    """The name of a way to lay out memory; it prints as a dtype does."""
+
+    def __repr__(self) -> str:
+        return f"{dtype_class.shown_as}.{super().__str__()}"
+
+    __str__ = __repr__
+
+
+STRIDED = Constant("strided")
 
 
 def _dtype(dtype: Any, name: str) -> np.dtype[Any]:

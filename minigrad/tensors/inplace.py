@@ -337,7 +337,7 @@ class Fills(Variable):
         """Write one number everywhere."""
         return set_item(self, ..., value, "fill_")
 
-    def resize_(self, *sizes: Any, memory_format: Any = None) -> Self:  # noqa: ARG002
+    def resize_(self, *sizes: Any, memory_format: Any = None) -> Self:
         """Give this tensor itself another shape, with the first of its elements, and zeros.
 
         Raises:

@@ -17,11 +17,23 @@ from types import ModuleType
 from typing import Any
 
 from minigrad.autograd import dtype_class
+from minigrad.nn import Parameter
+from minigrad.tensors.creation import Size
+from minigrad.tensors.tensor import Tensor
 
 USAGE = """usage: python -m minigrad.torch FILE [ARGUMENTS ...]
        python -m minigrad.torch -m MODULE [ARGUMENTS ...]
 
 Runs a Python file, or a module, in which torch is minigrad.torch."""
+
+
+HOMES = {
+    Tensor: "torch",
+    Size: "torch",
+    Parameter: "torch.nn.parameter",
+    dtype_class.dtype: "torch",
+}
+"""Where PyTorch has the classes whose names programs print."""
 
 
 class Door(MetaPathFinder, Loader):
@@ -52,6 +64,13 @@ class Door(MetaPathFinder, Loader):
         module.__spec__ = module.__spec__.loader_state
 
 
+def take_the_name() -> None:
+    """Have dtypes, sizes and classes print as those of `torch`."""
+    dtype_class.shown_as = "torch"
+    for kind, module in HOMES.items():
+        kind.__module__ = module
+
+
 def main(arguments: Sequence[str]) -> int:
     """Run a file or a module with its arguments.
 
@@ -66,7 +85,7 @@ def main(arguments: Sequence[str]) -> int:
         print(USAGE)
         return 0 if first in ("-h", "--help") else 2
     sys.meta_path.insert(0, Door())
-    dtype_class.shown_as = "torch"
+    take_the_name()
     if first == "-m":
         sys.argv = rest
         sys.path.insert(0, "")

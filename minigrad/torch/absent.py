@@ -42,7 +42,7 @@ ABSENT = {
     "attention has one implementation: F.scaled_dot_product_attention": "nn.attention",
     "there is no TorchScript: save and load a state_dict": "jit.load jit.save",
     "there is no compiler of graphs; functions run as they are": """
-        jit fx export library package compiler ops classes overrides return_types cond while_loop
+        jit fx export library package compiler ops classes overrides cond while_loop
         sym_* cpp parse_* merge_type* unify_type* import_ir* utils.hooks utils.backend_registration
         utils.backcompat utils.cpp_* compiled_with* thread_safe_generator""",
     "batches are made by DataLoader": "utils.data.datapipes utils.data.graph* *DataPipe",
@@ -62,9 +62,11 @@ Names are meant wherever they are, after a point in `torch` alone; modules with 
 
 CALLED = """
     cuda.*Tensor nn.*[A-Z]*3d nn.*SyncBatchNorm nn.*DistributedDataParallel
-    distributed.nn.* distributed.all_* distributed.barrier distributed.broadcast distributed.get_rank
-    distributed.get_world_size distributed.*_process_group multiprocessing.spawn
-    hub.*load* hub.get_dir jit.load jit.save profiler.profile"""
+    distributed.nn.*all_* distributed.nn.*broadcast distributed.nn.*gather
+    distributed.nn.*reduce* distributed.nn.*scatter distributed.all_* distributed.barrier
+    distributed.broadcast distributed.get_rank distributed.get_world_size
+    distributed.*_process_group multiprocessing.spawn hub.*load* hub.get_dir jit.load jit.save
+    profiler.profile"""
 """Those that programs import, or ask for in `isinstance`: they are an error when called."""
 
 UNKNOWN = "not written, or not a name of PyTorch's"

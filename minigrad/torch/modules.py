@@ -35,7 +35,7 @@ PARTS = {
         bernoulli beta categorical dirichlet distribution exponential gamma kl laplace
         multivariate_normal normal""",
     "distributed": "nn",
-    "distributed.nn": "functional",
+    "distributed.nn": "api functional jit",
     "nn": "modules parallel parameter",
     "nn.modules": """
         activation batchnorm channelshuffle container conv distance dropout flatten fold

@@ -15,7 +15,7 @@ import pytest
 import minigrad
 from minigrad import Tensor, ops
 from minigrad.autograd import Node, grad
-from minigrad.autograd.node import FREED, node_of
+from minigrad.autograd.node import node_of
 
 
 @pytest.fixture(autouse=True)

@@ -50,8 +50,9 @@ OTHERS = {
     "diag": "t.ones(2),", "full": "(2, 2), 3.0", "gather": f"{X}, 0, t.tensor([[1, 0]])",
     "heaviside": f"{X}, {Y}", "index_select": f"{X}, 0, t.tensor([1])", "ldexp": f"{X}, {Y}",
     "histogram": f"{X}, 4", "lerp": f"{X}, {Y}, 0.3", "masked_select": f"{X}, {X} > 0.3",
-    "matrix_norm": f"{X},", "mv": f"{X}, t.ones(2)", "polygamma": f"1, {X}",
-    "quantile": f"{X}, 0.5, 0", "renorm": f"{X}, 2, 0, 0.3", "round": f"{X} * 9,",
+    "matrix_norm": f"{X},", "mv": f"{X}, t.ones(2)",
+    "narrow_copy": f"{X}, 0, 0, 1", "polygamma": f"1, {X}", "quantile": f"{X}, 0.5, 0",
+    "renorm": f"{X}, 2, 0, 0.3", "round": f"{X} * 9,",
     "searchsorted": f"t.tensor([0.3, 0.6]), {X}", "solve": f"{X}, t.ones(2)",
     "solve_ex": f"{X}, t.ones(2)",
     "take_along_dim": f"{X}, t.tensor([[1, 0]]), 0", "tensorinv": "t.eye(4).reshape(4, 2, 2), 1",
@@ -63,8 +64,8 @@ chain_matmul solve_triangular bernoulli multinomial normal ones_like rand randin
 std_mean svd var_mean zeros_like"""
 """Random results, signs that may differ, and what is deprecated or has no `out` in truth."""
 GRADIENTS = """
-diag floor_divide frexp inner quantile linalg.cond linalg.matrix_norm linalg.norm linalg.tensorinv
-linalg.tensorsolve special.ndtr"""
+conj_physical diag floor_divide frexp inner quantile linalg.cond linalg.matrix_norm linalg.norm
+linalg.tensorinv linalg.tensorsolve special.ndtr"""
 """Where an argument with a gradient is refused here or there alone: PyTorch composes some."""
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
 
+from minigrad.autograd.dtype_class import result_text
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
@@ -113,6 +114,8 @@ class QRResult(NamedTuple):
     Q: Tensor
     R: Tensor
 
+    __repr__ = result_text("linalg_qr")
+
 
 @primitive(
     multiple_outputs=True, arrays=1, float_inputs=True, promote=("x",), explain_error=no_matrix
@@ -212,6 +215,8 @@ class EighResult(NamedTuple):
     eigenvalues: Any
     eigenvectors: Any
 
+    __repr__ = result_text("linalg_eigh")
+
 
 def _no_spectrum(x: Any, UPLO: Literal["L", "U"]) -> str | None:
     if no_square(x):
@@ -299,6 +304,8 @@ class SVDResult(NamedTuple):
     U: Any
     S: Any
     Vh: Any
+
+    __repr__ = result_text("linalg_svd")
 
 
 def _no_singular_values(x: Any, *_: Any) -> str | None:

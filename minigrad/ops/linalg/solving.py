@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from minigrad.autograd.dtype_class import result_text
 from minigrad.autograd.engine import detach
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import primitive
@@ -284,6 +285,8 @@ class SlogdetResult(NamedTuple):
 
     sign: Any
     logabsdet: Any
+
+    __repr__ = result_text("linalg_slogdet")
 
 
 @primitive(

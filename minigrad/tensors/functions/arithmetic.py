@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.call import wrap
+from minigrad.autograd.dtype_class import result_text
 from minigrad.autograd.dtypes import promote
 from minigrad.autograd.node import Variable, data_of
 from minigrad.autograd.typing import Tensor
 
 __all__ = [
-    "add", "addcdiv", "addcmul", "angle", "clamp_max", "clamp_min", "clone", "div", "divide", "equal",
-    "float_power", "frac", "frexp", "gcd", "heaviside", "isneginf", "isposinf", "isreal", "lcm",
-    "ldexp", "lerp", "logaddexp2", "mvlgamma", "nan_to_num", "positive", "pow", "rsub", "square",
-    "sub", "subtract",
+    "add", "addcdiv", "addcmul", "angle", "clamp_max", "clamp_min", "clone", "div", "divide",
+    "equal", "float_power", "frac", "frexp", "gcd", "heaviside", "isneginf", "isposinf", "isreal",
+    "lcm", "ldexp", "lerp", "logaddexp2", "mvlgamma", "nan_to_num", "positive", "pow", "rsub",
+    "square", "sub", "subtract",
 ]  # fmt: skip
 
 
@@ -182,7 +183,16 @@ def _floats(*values: Any) -> list[Any]:
     return [ops.astype(x, common) if isinstance(x, Variable) else x for x in values]
 
 
-def frexp(input: Any) -> tuple[Tensor, Tensor]:
+class Frexp(NamedTuple):
+    """What `frexp` returns."""
+
+    mantissa: Tensor
+    exponent: Tensor
+
+    __repr__ = result_text("frexp")
+
+
+def frexp(input: Any) -> Frexp:
     """Write numbers as mantissa * 2 ** exponent; this has no derivative.
 
     Example:
@@ -191,7 +201,7 @@ def frexp(input: Any) -> tuple[Tensor, Tensor]:
         [0.75, 3]
     """
     mantissa, exponent = np.frexp(input._data)
-    return wrap(mantissa), wrap(exponent)
+    return Frexp(wrap(mantissa), wrap(exponent))
 
 
 def frac(input: Any) -> Tensor:

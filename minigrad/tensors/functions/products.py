@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad import ops
+from minigrad.autograd.dtype_class import result_text
 from minigrad.autograd.typing import Tensor
 from minigrad.ops import linalg
 from minigrad.tensors.functions.arguments import spelled, with_axes
@@ -218,6 +219,8 @@ class Svd(NamedTuple):
     U: Tensor
     S: Tensor
     V: Tensor
+
+    __repr__ = result_text("svd")
 
 
 def logdet(input: Any) -> Tensor:

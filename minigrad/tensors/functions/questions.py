@@ -11,9 +11,9 @@ from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
 
 __all__ = [
-    "can_cast", "conj", "conj_physical", "get_device", "is_complex", "is_conj", "is_floating_point", "is_inference",
-    "is_neg", "is_nonzero", "is_same_size", "is_signed", "is_storage", "is_tensor", "numel",
-    "promote_types", "real", "resolve_conj", "resolve_neg", "result_type", "typename",
+    "can_cast", "conj", "conj_physical", "get_device", "is_complex", "is_conj", "is_floating_point",
+    "is_inference", "is_neg", "is_nonzero", "is_same_size", "is_signed", "is_storage", "is_tensor",
+    "numel", "promote_types", "real", "resolve_conj", "resolve_neg", "result_type", "typename",
 ]  # fmt: skip
 
 
