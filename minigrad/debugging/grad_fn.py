@@ -8,8 +8,8 @@ from typing import Any
 from minigrad.autograd import dtype_class
 from minigrad.autograd.call import with_history
 from minigrad.autograd.node import FREED, Leaf, Node, Output
-from minigrad.autograd.primitives import registry
 from minigrad.autograd.scope import FunctionCall
+from minigrad.support.checks import module_of
 
 _NAMES = {
     "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan",
@@ -106,14 +106,15 @@ class GradFn:
         if isinstance(self.node, Leaf):
             return "torch::autograd::AccumulateGrad"
         op, frame = self.node.plan.op, self.node.frame
-        if registry.get(op.name) is not op:
-            return f"{op.name.rpartition('.')[2]}Backward"
-        if isinstance(frame, FunctionCall) and frame.name in _FUNCTIONS:
-            name = _FUNCTIONS[frame.name]
-        elif op.name in _BY_NODE:
-            name = _BY_NODE[op.name](self.node)
+        called, function = op.name, frame.name if isinstance(frame, FunctionCall) else ""
+        if not module_of(op.forward).startswith("minigrad."):  # a program's own
+            return f"{called.rpartition('.')[2]}Backward"
+        if function in _FUNCTIONS:
+            name = _FUNCTIONS[function]
+        elif called in _BY_NODE:
+            name = _BY_NODE[called](self.node)
         else:
-            name = "".join(map(str.capitalize, _NAMES.get(op.name, op.name).split("_")))
+            name = "".join(map(str.capitalize, _NAMES.get(called, called).split("_")))
         return name if "Backward" in name or name == "CopySlices" else f"{name}Backward0"
 
     @property

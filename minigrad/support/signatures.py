@@ -110,7 +110,7 @@ def takes_out(function: Callable[P, R]) -> Callable[P, R]:
     @functools.wraps(function)
     def call(*args: P.args, **keywords: P.kwargs) -> R:
         if "out" in keywords:
-            return into(function, args, keywords)  # type: ignore[no-any-return]
+            return into(function, args, keywords)
         return function(*args, **keywords)
 
     return call
@@ -140,7 +140,7 @@ def created(function: Callable[P, R]) -> Callable[P, R]:
             return plain(*args)  # type: ignore[call-arg]
         if "out" in options:
             options.setdefault("dtype", getattr(options["out"], "dtype", None))
-            return into(call, args, options)  # type: ignore[no-any-return]
+            return into(call, args, options)
         given: Any = {name: v for name, v in options.items() if name not in _WITHOUT_EFFECT}
         size = [given.pop("size")] if by_sizes and "size" in given else []
         return checked_call(*args, *size, **given)

@@ -259,15 +259,6 @@ def _overwrite(tensor: Any, result: Any) -> None:
     written(tensor, result)
 
 
-def taken_over(name: str, tensor: Any, result: Any) -> Any:
-    """The tensor with the values and the history of a result of an op that wrote to it."""
-    if _prepare(name, tensor, result):
-        _overwrite(tensor, result)
-    else:
-        written(tensor, result)
-    return tensor
-
-
 def _base(tensor: Any) -> Any:
     """The base of a view: the tensor that owns its memory; otherwise the tensor itself."""
     base = tensor._base
@@ -332,6 +323,14 @@ class Fills(Variable):
                 ), stacklevel=4)  # fmt: skip
             self.data = np.empty(result.shape, self._data.dtype)
         return set_item(self, ..., result, name)
+
+    def _taken_over(self, name: str, result: Any) -> Self:
+        """Become the result of a function that has written to this tensor already."""
+        if _prepare(name, self, result):
+            _overwrite(self, result)
+        else:
+            written(self, result)
+        return self
 
     def fill_(self, value: Any) -> Self:
         """Write one number everywhere."""

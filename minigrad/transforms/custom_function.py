@@ -24,7 +24,6 @@ from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.support.checks import module_of
 from minigrad.support.tree import leaves
-from minigrad.tensors.inplace import taken_over
 
 
 class FunctionContext:
@@ -171,7 +170,7 @@ class Function:
             for x, constant in zip(results, call.context._constant, strict=True)
         ]
         for number, tensor in call.context._dirty:
-            outputs[number] = taken_over(cls.__name__, tensor, outputs[number])
+            outputs[number] = tensor._taken_over(cls.__name__, outputs[number])
             call.context._stamp = next(clock)
         call.context._dirty = ()  # a tensor holds its node, and that the context
         if not call.context._zeros:

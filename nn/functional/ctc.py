@@ -62,6 +62,8 @@ def ctc_loss(
             f"ctc_loss: log_probs of shape (T, N, C) or (T, C), got {log_probs.shape}"
         )
     probs = log_probs[:, None] if single else log_probs
+    if probs.dtype == np.float16:
+        probs = probs.astype(np.float32)
     steps, batch, classes = probs.shape
     blank = check_size("ctc_loss", "blank", blank, 0)
     given = np.asarray(values_of(targets))
@@ -88,7 +90,8 @@ def ctc_loss(
     losses = ops.where(losses < -NEVER / 2, losses, 0.0 if zero_infinity else np.inf)
     if reduction == "mean":
         losses = losses / np.maximum(counts, 1).astype(losses.dtype)
-    return reduced("ctc_loss", losses[0] if single else losses, reduction)
+    losses = reduced("ctc_loss", losses[0] if single else losses, reduction)
+    return losses.astype(log_probs.dtype)
 
 
 def _moved(alpha: Tensor, by: int) -> Tensor:
