@@ -9,7 +9,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.call import leaf_of
-from minigrad.autograd.dtype_class import result_text
+from minigrad.autograd.dtype_class import printed_as
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import shape_of, values_of
 from minigrad.ops.linalg import cholesky, factors, norms, svdvals
@@ -24,13 +24,12 @@ __all__ = [
 ]  # fmt: skip
 
 
+@printed_as("linalg_cholesky_ex")
 class CholeskyExResult(NamedTuple):
     """The result of `cholesky_ex`."""
 
     L: Any
     info: Any
-
-    __repr__ = result_text("linalg_cholesky_ex")
 
 
 def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> CholeskyExResult:

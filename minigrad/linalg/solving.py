@@ -10,7 +10,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.call import leaf_of
-from minigrad.autograd.dtype_class import result_text
+from minigrad.autograd.dtype_class import printed_as
 from minigrad.autograd.typing import Tensor
 from minigrad.linalg.matrices import mirrored
 from minigrad.ops._numerics import shape_of, values_of
@@ -23,22 +23,20 @@ from minigrad.support.checks import check_choice
 __all__ = ["inv_ex", "lstsq", "pinv", "solve", "solve_ex", "tensorinv", "tensorsolve"]
 
 
+@printed_as("linalg_inv_ex")
 class InvExResult(NamedTuple):
     """The result of `inv_ex`."""
 
     inverse: Any
     info: Any
 
-    __repr__ = result_text("linalg_inv_ex")
 
-
+@printed_as("linalg_solve_ex")
 class SolveExResult(NamedTuple):
     """The result of `solve_ex`."""
 
     result: Any
     info: Any
-
-    __repr__ = result_text("linalg_solve_ex")
 
 
 def inv_ex(A: Any, *, check_errors: bool = False) -> InvExResult:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from minigrad.autograd.dtype_class import result_text
+from minigrad.autograd.dtype_class import printed_as
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
@@ -40,13 +40,12 @@ __all__ = [
 ]  # fmt: skip
 
 
+@printed_as("values_and_indices")
 class ValuesAndIndices(NamedTuple):
     """Chosen elements, and their places along the axis."""
 
     values: Tensor
     indices: Tensor
-
-    __repr__ = result_text("values_and_indices")
 
 
 def _order(x: np.ndarray, axis: int, descending: bool) -> np.ndarray:

@@ -140,7 +140,7 @@ class LRScheduler:
     @reading
     def get_last_lr(self) -> list[float]:
         """Return the current learning rates, one for each group."""
-        rates = [group["lr"] for group in self.optimizer.param_groups]
+        rates: list[Any] = [group["lr"] for group in self.optimizer.param_groups]
         return [lr.clone() if isinstance(lr, Tensor) else lr for lr in rates]
 
     @property

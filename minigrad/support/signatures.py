@@ -97,10 +97,10 @@ def into(function: Callable[..., Any], args: Any, keywords: dict[str, Any]) -> A
     several = isinstance(result, tuple)
     parts, outs = (result, out) if several else ((result,), (out,))
     fit = isinstance(outs, (tuple, list)) and len(outs) == len(parts)
-    if not fit or not all(hasattr(one, "_take") for one in outs):
+    if not fit or not all(hasattr(one, "_hold") for one in outs):
         wanted = f"{len(parts)} tensors" if several else "a Tensor"
         raise TypeError(f"{name}: out must be {wanted}, got {reprlib.repr(out)}")
-    written = [one._take(name, part) for one, part in zip(outs, parts, strict=True)]
+    written = [one._hold(name, part) for one, part in zip(outs, parts, strict=True)]
     return getattr(type(result), "_make", tuple)(written) if several else written[0]
 
 

@@ -306,22 +306,23 @@ class Fills(Variable):
         """Write the values of another tensor, or of an array, in this one's shape and dtype."""
         return set_item(self, ..., src, "copy_")
 
-    def _take(self, name: str, result: Any) -> Self:
+    def _hold(self, name: str, result: Any) -> Self:
         """Hold the result of a function, whose `out` this is; it gets the shape of the result."""
+        this: Any = self
         if is_grad_enabled() and (history(self) or history(result)):
             raise RuntimeError(
                 f"{name}: out= records no gradient, and an argument requires one; use "
                 f"minigrad.no_grad(), or leave out= away"
             )
-        if _KINDS[result.dtype.kind] > _KINDS[self.dtype.kind]:
-            raise RuntimeError(f"{name}: the result is {result.dtype}, and out is {self.dtype}")
-        if self.shape != result.shape:
+        if _KINDS[result.dtype.kind] > _KINDS[this.dtype.kind]:
+            raise RuntimeError(f"{name}: the result is {result.dtype}, and out is {this.dtype}")
+        if this.shape != result.shape:
             if self._data.size:
                 warnings.warn(located(
-                    f"{name}: out of shape {tuple(self.shape)} is resized to "
+                    f"{name}: out of shape {tuple(this.shape)} is resized to "
                     f"{tuple(result.shape)}; call out.resize_(0) first"
                 ), stacklevel=4)  # fmt: skip
-            self.data = np.empty(result.shape, self._data.dtype)
+            this.data = np.empty(result.shape, self._data.dtype)
         return set_item(self, ..., result, name)
 
     def _taken_over(self, name: str, result: Any) -> Self:
@@ -348,7 +349,8 @@ class Fills(Variable):
         count, known = math.prod(shape), self._data.reshape(-1)
         if count > known.size:
             known = np.concatenate([known, np.zeros(count - known.size, known.dtype)])
-        self.data = known[:count].reshape(shape)
+        this: Any = self
+        this.data = known[:count].reshape(shape)
         return self
 
     def resize_as_(self, the_template: Any, memory_format: Any = None) -> Self:

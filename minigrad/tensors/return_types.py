@@ -3,16 +3,13 @@
 They are named as the functions are, since they print their name, as in PyTorch.
 """
 
-from typing import Any
-
-from minigrad.autograd.dtype_class import result_text
+from minigrad.autograd.dtype_class import printed_as
 from minigrad.ops.sorting import ValuesAndIndices
 
 
 def _class_of(name: str) -> type[ValuesAndIndices]:
-    members = {"__module__": __name__, "__slots__": (), "__repr__": result_text(name)}
-    made: Any = type(name, (ValuesAndIndices,), members)
-    return made
+    made = type(name, (ValuesAndIndices,), {"__module__": __name__, "__slots__": ()})
+    return printed_as(name)(made)
 
 
 cummax, cummin = _class_of("cummax"), _class_of("cummin")

@@ -233,7 +233,7 @@ def _made(cls: type[Function], places: tuple[int, ...], count: int) -> Any:
     @op.defjoint(*names)
     def _rule(g: tuple[Any, ...], needed: tuple[bool, ...], context: Any) -> list[Any]:
         recorded = isinstance(g[0], Variable)
-        given = g if recorded else map(wrap, g)
+        given: Any = g if recorded else map(wrap, g)
         if not context._zeros:
             given = [x if i in context._used else None for i, x in enumerate(given)]
             context._used.clear()

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
 
-from minigrad.autograd.dtype_class import result_text
+from minigrad.autograd.dtype_class import printed_as
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
@@ -108,13 +108,12 @@ def _cholesky_x(g: Any, out: Any, upper: bool) -> Any:
     return within_rule(solve, mT(out), mT(within_rule(solve, mT(out), s)))
 
 
+@printed_as("linalg_qr")
 class QRResult(NamedTuple):
     """The result of `qr`."""
 
     Q: Tensor
     R: Tensor
-
-    __repr__ = result_text("linalg_qr")
 
 
 @primitive(
@@ -209,13 +208,12 @@ def _refuse_equal(op: str, values: np.ndarray, clash: np.ndarray) -> NoReturn:
     )
 
 
+@printed_as("linalg_eigh")
 class EighResult(NamedTuple):
     """The result of `eigh`."""
 
     eigenvalues: Any
     eigenvectors: Any
-
-    __repr__ = result_text("linalg_eigh")
 
 
 def _no_spectrum(x: Any, UPLO: Literal["L", "U"]) -> str | None:
@@ -298,14 +296,13 @@ def _eigvalsh_x(g: Any, x: Any, UPLO: Literal["L", "U"]) -> Any:
     return (vectors * g[..., None, :]) @ mT(vectors)
 
 
+@printed_as("linalg_svd")
 class SVDResult(NamedTuple):
     """The result of `svd`."""
 
     U: Any
     S: Any
     Vh: Any
-
-    __repr__ = result_text("linalg_svd")
 
 
 def _no_singular_values(x: Any, *_: Any) -> str | None:

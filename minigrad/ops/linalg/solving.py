@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad.autograd.dtype_class import result_text
+from minigrad.autograd.dtype_class import printed_as
 from minigrad.autograd.engine import detach
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import primitive
@@ -280,13 +280,12 @@ def _polynomial(x: Any) -> Any:
     return coefficient * (-1) ** n
 
 
+@printed_as("linalg_slogdet")
 class SlogdetResult(NamedTuple):
     """The result of `slogdet`."""
 
     sign: Any
     logabsdet: Any
-
-    __repr__ = result_text("linalg_slogdet")
 
 
 @primitive(

@@ -30,7 +30,7 @@ def spelled(function: Callable[P, R]) -> Callable[P, R]:
         if not keywords:
             return function(*args)  # type: ignore[call-arg]
         if "out" in keywords:
-            return into(call, args, keywords)  # type: ignore[no-any-return]
+            return into(call, args, keywords)
         if keywords.keys() & names.keys():
             given = {names.get(name, name): value for name, value in keywords.items()}
             if len(given) < len(keywords):

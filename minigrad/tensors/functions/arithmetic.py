@@ -9,7 +9,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.call import wrap
-from minigrad.autograd.dtype_class import result_text
+from minigrad.autograd.dtype_class import printed_as
 from minigrad.autograd.dtypes import promote
 from minigrad.autograd.node import Variable, data_of
 from minigrad.autograd.typing import Tensor
@@ -183,13 +183,12 @@ def _floats(*values: Any) -> list[Any]:
     return [ops.astype(x, common) if isinstance(x, Variable) else x for x in values]
 
 
+@printed_as("frexp")
 class Frexp(NamedTuple):
     """What `frexp` returns."""
 
     mantissa: Tensor
     exponent: Tensor
-
-    __repr__ = result_text("frexp")
 
 
 def frexp(input: Any) -> Frexp:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.dtype_class import result_text
+from minigrad.autograd.dtype_class import printed_as
 from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
@@ -24,13 +24,12 @@ __all__ = [
 ]  # fmt: skip
 
 
+@printed_as("histogram")
 class HistogramAndEdges(NamedTuple):
     """What `histogram` returns."""
 
     hist: Tensor
     bin_edges: Tensor
-
-    __repr__ = result_text("histogram")
 
 
 @of_numbers

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.dtype_class import result_text
+from minigrad.autograd.dtype_class import printed_as
 from minigrad.autograd.typing import Tensor
 from minigrad.ops import linalg
 from minigrad.tensors.functions.arguments import spelled, with_axes
@@ -213,14 +213,13 @@ def chain_matmul(*matrices: Any) -> Tensor:
 # Functions of matrices
 
 
+@printed_as("svd")
 class Svd(NamedTuple):
     """The factors of a singular value decomposition."""
 
     U: Tensor
     S: Tensor
     V: Tensor
-
-    __repr__ = result_text("svd")
 
 
 def logdet(input: Any) -> Tensor:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.dtype_class import result_text
+from minigrad.autograd.dtype_class import printed_as
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
 from minigrad.ops import linalg
@@ -22,13 +22,12 @@ __all__ = [
 ]  # fmt: skip
 
 
+@printed_as("aminmax")
 class Extremes(NamedTuple):
     """The least and the largest elements."""
 
     min: Tensor
     max: Tensor
-
-    __repr__ = result_text("aminmax")
 
 
 def _truth(x: Any, found: Tensor) -> Tensor:
