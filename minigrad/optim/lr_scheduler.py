@@ -141,7 +141,8 @@ class LRScheduler:
     def get_last_lr(self) -> list[float]:
         """Return the current learning rates, one for each group."""
         rates: list[Any] = [group["lr"] for group in self.optimizer.param_groups]
-        return [lr.clone() if isinstance(lr, Tensor) else lr for lr in rates]
+        copies: list[Any] = [lr.clone() if isinstance(lr, Tensor) else lr for lr in rates]
+        return copies
 
     @property
     def _last_lr(self) -> list[float]:

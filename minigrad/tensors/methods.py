@@ -56,6 +56,7 @@ class Methods(Variable):
     argmin = functions.argmin
     argsort = functions.argsort
     argwhere = functions.argwhere
+    as_strided = functions.as_strided
     astype = functions.astype
     baddbmm = functions.baddbmm
     bincount = functions.bincount

@@ -136,6 +136,17 @@ for one in torch.real(x), x.real, torch.conj(x), x.conj(), x.conj_physical(), to
 print(torch.ones(2, 3).mH.shape, torch.ones(2, 3).H.shape)
 print(torch.angle(torch.tensor([1.0, -1.0, 0.0, float("nan")])))
 ===
+x = torch.arange(9.0, requires_grad=True)
+y = x.as_strided((4, 3), (2, 1))
+print(y.detach(), torch.as_strided(x.detach(), (2,), (3,), 1), x[2:].detach().as_strided((2,), (3,)))
+(y * torch.arange(12.0).reshape(4, 3)).sum().backward()
+print(x.grad)
+z = torch.arange(6.0)
+z.as_strided((3, 2), (2, 1))[1, 0] = 9
+print(z, z.reshape(2, 3).t().as_strided((3, 2), (2, 1)))
+print(z.as_strided((), ()), z.as_strided((0,), (1,)))
+z.as_strided((4,), (2,))
+===
 a, b = torch.arange(6.0).reshape(2, 3), torch.arange(6.0).reshape(3, 2)
 print(torch.einsum(a, [0, 1], b, [1, 2], [0, 2]), torch.einsum(a, [1, 0]))
 print(torch.einsum(a, [0, 1], b, [1, 2]))
