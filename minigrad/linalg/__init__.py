@@ -16,26 +16,14 @@ from minigrad.ops.linalg import *  # type: ignore[assignment]  # isort: skip
 from minigrad.linalg.matrices import *  # isort: skip
 from minigrad.linalg.solving import *  # isort: skip
 
+_TAKE_OUT = """
+cholesky cholesky_ex cond eigh inv_ex matrix_power matrix_rank multi_dot pinv qr slogdet solve
+solve_ex solve_triangular svd tensorinv tensorsolve
+"""
+"""The functions with PyTorch's keyword `out`; the others have it already."""
+
 if not TYPE_CHECKING:  # a type checker reads no list that is computed
     __all__ = sorted({"LinAlgError", "matmul", *ops.__all__, *matrices.__all__, *solving.__all__})
-    for _name in [
-        "cholesky",
-        "cholesky_ex",
-        "cond",
-        "eigh",
-        "inv_ex",
-        "matrix_power",
-        "matrix_rank",
-        "multi_dot",
-        "pinv",
-        "qr",
-        "slogdet",
-        "solve",
-        "solve_ex",
-        "solve_triangular",
-        "svd",
-        "tensorinv",
-        "tensorsolve",
-    ]:
+    for _name in _TAKE_OUT.split():
         globals()[_name] = _takes_out(globals()[_name])
         globals()[_name].__module__ = __name__
