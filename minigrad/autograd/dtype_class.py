@@ -124,7 +124,7 @@ short, long, half, double = int16, int64, float16, float64
 
 
 class finfo:
-    """The limits of a float dtype, as numbers of Python's.
+    """Return the limits of a float dtype, as numbers of Python's.
 
     Args:
         type: The dtype, float32 if it is not given.
@@ -151,7 +151,7 @@ class finfo:
 
 
 class iinfo:
-    """The limits of an integer dtype.
+    """Return the limits of an integer dtype.
 
     Args:
         type: The dtype.

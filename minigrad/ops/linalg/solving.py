@@ -312,7 +312,9 @@ def slogdet(A: Any) -> SlogdetResult:
     Example:
         >>> import minigrad
         >>> minigrad.linalg.slogdet(1e-30 * minigrad.eye(2))
-        SlogdetResult(sign=tensor(1.), logabsdet=tensor(-138.1551))
+        minigrad.return_types.linalg_slogdet(
+        sign=tensor(1.),
+        logabsdet=tensor(-138.1551))
     """
     sign, logabsdet = _slogdet(A)
     return SlogdetResult(detach(sign), logabsdet)

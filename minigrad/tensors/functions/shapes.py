@@ -565,7 +565,7 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = 
     strides = [by * step for by in stride]
     view = wrap(np.ndarray(shape, array.dtype, memory, offset * step, strides))
     view_of(view, input)
-    return view  # type: ignore[no-any-return]
+    return view
 
 
 def unfold(input: Any, dimension: int, size: int, step: int) -> Tensor:
