@@ -8,8 +8,8 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 __all__ = [
-    "bfloat16", "bool_", "complex64", "complex128", "double", "dtype", "finfo", "float16",
-    "float32", "float64", "half", "iinfo", "int8", "int16", "int32", "int64", "long", "short",
+    "bfloat16", "bool_", "complex64", "complex128", "double", "dtype", "float16",
+    "float32", "float64", "half", "int8", "int16", "int32", "int64", "long", "short",
     "uint8", "uint16", "uint32", "uint64",
 ]  # fmt: skip
 
@@ -121,53 +121,3 @@ float16, float32, float64 = map(_of_numpy, ("float16", "float32", "float64"))
 complex64, complex128 = map(_of_numpy, ("complex64", "complex128"))
 bfloat16 = _new("bfloat16", "f", "", 2)
 short, long, half, double = int16, int64, float16, float64
-
-
-class finfo:
-    """Return the limits of a float dtype, as numbers of Python's.
-
-    Args:
-        type: The dtype, float32 if it is not given.
-
-    Source: PyTorch 2.13, "torch.finfo".
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.finfo(minigrad.float32).eps == 2**-23
-        True
-    """
-
-    def __init__(self, type: Any = "float32") -> None:  # noqa: A002
-        known = np.finfo(np.dtype(type))
-        self.bits, self.dtype = known.bits, known.dtype.name
-        self.resolution, self.eps = 10.0**-known.precision, float(known.eps)
-        self.min, self.max, self.tiny = float(known.min), float(known.max), float(known.tiny)
-        self.smallest_normal = self.tiny
-
-    def __repr__(self) -> str:
-        names = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
-        shown = ", ".join([f"{name}={getattr(self, name):g}" for name in names])
-        return f"finfo({shown}, dtype={self.dtype})"
-
-
-class iinfo:
-    """Return the limits of an integer dtype.
-
-    Args:
-        type: The dtype.
-
-    Source: PyTorch 2.13, "torch.iinfo".
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.iinfo(minigrad.int8).max
-        127
-    """
-
-    def __init__(self, type: Any) -> None:  # noqa: A002
-        known = np.iinfo(np.dtype(type))
-        self.bits, self.dtype = known.bits, known.dtype.name
-        self.min, self.max = int(known.min), int(known.max)
-
-    def __repr__(self) -> str:
-        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"

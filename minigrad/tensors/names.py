@@ -24,6 +24,7 @@ from minigrad.tensors.creation import Size as Size
 from minigrad.tensors.dlpack import *
 from minigrad.tensors.functions import *
 from minigrad.tensors.kinds import *
+from minigrad.tensors.limits import *
 from minigrad.tensors.printing import *
 from minigrad.tensors.random_names import *
 from minigrad.tensors.tensor import *
