@@ -8,6 +8,7 @@ from typing import Any
 from minigrad import ops
 from minigrad.autograd.typing import Tensor
 from minigrad.ops import entr, xlog1py
+from minigrad.support.signatures import takes_out
 from minigrad.tensors.functions import (
     digamma,
     erf,
@@ -35,9 +36,11 @@ __all__ = [
     "round", "sinc", "softmax", "xlog1py", "xlogy",
 ]  # fmt: skip
 
-expit, gammaln, multigammaln, psi = sigmoid, lgamma, mvlgamma, digamma
+expit, gammaln, psi = sigmoid, lgamma, digamma
+multigammaln, polygamma = takes_out(mvlgamma), takes_out(polygamma)
 
 
+@takes_out
 def ndtr(input: Any) -> Tensor:
     """Compute the probability that a standard normal number is at most `input`.
 
@@ -51,6 +54,7 @@ def ndtr(input: Any) -> Tensor:
     return 0.5 * ops.erfc(ops.multiply(input, -math.sqrt(0.5)))
 
 
+@takes_out
 def ndtri(input: Any) -> Tensor:
     """Compute the number below which a standard normal one is with probability `input`.
 

@@ -300,12 +300,13 @@ def test_everything_public_is_in_the_reference() -> None:
             if directive in ("functions", "automodule"):  # docs/_ext/families.py
                 prefix = "minigrad." if directive == "functions" else ""
                 whole = [importlib.import_module(prefix + name) for name in names.split()]
-                described |= {id(getattr(each, name)) for each in whole for name in each.__all__}
+                values = [getattr(each, name) for each in whole for name in each.__all__]
+                described |= {id(inspect.unwrap(value)) for value in values}
             elif directive == "currentmodule":
                 module = importlib.import_module(names)
             else:
-                described.add(id(getattr(module, names)))
-    missing = [name for name, value in public_names() if id(value) not in described]
+                described.add(id(inspect.unwrap(getattr(module, names))))
+    missing = [name for name, value in public_names() if id(inspect.unwrap(value)) not in described]
     assert not missing, f"Add to a page of docs/api, by name, file or module: {', '.join(missing)}"
 
 

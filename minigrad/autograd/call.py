@@ -22,7 +22,7 @@ from minigrad.autograd.mode import changed, located, state
 from minigrad.autograd.mutation import rewritten, update, view_of
 from minigrad.autograd.node import Edge, Node, Variable, clock, node_of
 from minigrad.autograd.scope import FunctionCall
-from minigrad.support.signatures import call_error
+from minigrad.support.signatures import call_error, into
 from minigrad.support.tree import mapped
 
 if TYPE_CHECKING:
@@ -52,7 +52,9 @@ def call_path(op: Primitive) -> Callable[..., Any]:
 
 
 def _otherwise(op: Primitive, call: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """A call with a dtype, or one that does not fit."""
+    """A call with a dtype or an `out`, or one that does not fit."""
+    if "out" in keywords:
+        return into(call, args, keywords)
     rest = {key: value for key, value in keywords.items() if key != "dtype"}
     values = op.bind(args, rest) if op.casts and len(rest) < len(keywords) else None
     if values is None:

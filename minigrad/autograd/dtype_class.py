@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
 __all__ = [
-    "bfloat16", "bool_", "complex64", "complex128", "double", "dtype", "float16", "float32",
-    "float64", "half", "int8", "int16", "int32", "int64", "long", "short", "uint8", "uint16",
-    "uint32", "uint64",
+    "bfloat16", "bool_", "complex64", "complex128", "double", "dtype", "float16",
+    "float32", "float64", "half", "int8", "int16", "int32", "int64", "long", "short",
+    "uint8", "uint16", "uint32", "uint64",
 ]  # fmt: skip
+
+C = TypeVar("C", bound=type)
 
 shown_as = "minigrad"
 """The package in whose name dtypes and sizes print; ``python -m minigrad.torch`` says "torch"."""
+
+
+def printed_as(name: str) -> Callable[[C], C]:
+    """Have a named tuple of results print as PyTorch's, a field on each line (a decorator)."""
+
+    def __repr__(self: Any) -> str:
+        parts = [f"\n{field}={value!r}" for field, value in zip(self._fields, self, strict=True)]
+        return f"{shown_as}.return_types.{name}({','.join(parts)})"
+
+    def decorate(cls: C) -> C:
+        cls.__repr__ = __repr__  # type: ignore[method-assign,assignment]
+        return cls
+
+    return decorate
 
 
 class dtype:

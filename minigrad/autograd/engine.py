@@ -129,7 +129,7 @@ def run_backward(
                 if node.saved is FREED or mutation.latest > node.stamp:
                     mutation.check(node)
                 pull(node, plan, pending, schedule, create)
-                if not retain:
+                if plan.keeps and not retain:
                     node.saved = FREED
                 if missing:
                     _tell_leaves(node, missing, pending, results, write)

@@ -53,7 +53,7 @@ class Node:
     Attributes:
         plan: The op's plan: its name, its rules, what `saved` holds.
         edges: For each argument that needs a gradient, the node, `Output` or leaf it came from.
-        saved: What the rules asked for, and nothing else; `FREED` after a backward pass.
+        saved: What the rules asked for, and nothing else; a pass leaves `FREED` in place of arrays.
         shape: The shape of the output, of the first one if there are several.
         dtype: The dtype of the output, of the first one if there are several.
         types: Shape and dtype of each output; unset unless the op has several.
@@ -90,7 +90,7 @@ class Node:
 
     @property
     def freed(self) -> bool:
-        """Whether a backward pass has already used this node up."""
+        """Whether a backward pass has freed what it saved."""
         return self.saved is FREED
 
     @property

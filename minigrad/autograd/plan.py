@@ -70,6 +70,7 @@ class Plan:
 
     Attributes:
         saved_names: The names of the values in `Node.saved`, in order.
+        keeps: Whether it saves more than shapes and axes: only then a pass frees the node.
         save: From ``(*arguments, out, *residuals)`` to the saved tuple.
         pull: From the cotangent of the output and the saved values to the cotangents of the edges.
     """
@@ -85,6 +86,8 @@ class Plan:
         if op.decomposition is not None:
             names += op.params  # higher orders run the decomposition on the same arguments
         self.saved_names = tuple(dict.fromkeys(names))
+        small = {f"{name}_shape" for name in op.params} | {op.params[place] for place in op.axes}
+        self.keeps = not small.issuperset(self.saved_names)
         # Which array arguments are kept: a caller's ndarray among them must be copied first.
         self.arguments_saved = tuple(name in self.saved_names for name in op.params)
 

@@ -2,21 +2,81 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from minigrad.autograd import dtype_class
 from minigrad.autograd.call import with_history
 from minigrad.autograd.node import FREED, Leaf, Node, Output
+from minigrad.autograd.scope import FunctionCall
+from minigrad.support.checks import module_of
 
 _NAMES = {
     "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan",
     "arctan2": "atan2", "arctanh": "atanh", "astype": "to_copy", "batch_norm": "native_batch_norm",
-    "broadcast_to": "expand", "clip": "clamp", "concatenate": "cat", "divide": "div",
-    "expand_dims": "unsqueeze", "getitem": "index", "layer_norm": "native_layer_norm",
-    "multiply": "mul", "negative": "neg", "power": "pow", "reshape": "view", "square": "pow",
-    "subtract": "sub", "swapaxes": "transpose", "take_along_axis": "gather", "tile": "repeat",
-    "transpose": "permute",
+    "broadcast_to": "expand", "cholesky": "linalg_cholesky_ex", "concatenate": "cat",
+    "cross_entropy": "nll_loss", "det": "linalg_det", "divide": "div", "dropout": "mul",
+    "eigh": "linalg_eigh", "expand_dims": "unsqueeze", "flatten": "view", "getitem": "index",
+    "group_norm": "native_group_norm", "inv": "linalg_inv_ex", "layer_norm": "native_layer_norm",
+    "multiply": "mul", "negative": "neg", "norm": "linalg_vector_norm", "pad": "constant_pad_nd",
+    "power": "pow", "qr": "linalg_qr", "reshape": "view", "scatter_diagonal": "diag_embed",
+    "slogdet": "linalg_slogdet", "solve": "linalg_solve_ex", "square": "pow", "subtract": "sub",
+    "svd": "linalg_svd", "swapaxes": "transpose", "take": "index_select",
+    "take_along_axis": "gather", "tile": "repeat", "transpose": "permute",
 }  # fmt: skip
 """Ops whose nodes have another name in PyTorch."""
+
+_FUNCTIONS = {
+    "avg_pool2d": "AvgPool2D", "binary_cross_entropy": "BinaryCrossEntropy",
+    "binary_cross_entropy_with_logits": "BinaryCrossEntropyWithLogits", "elu": "Elu",
+    "fold": "Col2Im", "glu": "Glu", "huber_loss": "HuberLoss", "leaky_relu": "LeakyRelu",
+    "logsigmoid": "LogSigmoid", "mse_loss": "MseLoss", "nll_loss": "NllLoss",
+    "pixel_shuffle": "PixelShuffle", "prelu": "PreluKernel", "smooth_l1_loss": "SmoothL1Loss",
+    "unfold": "Im2Col",
+}  # fmt: skip
+"""Functions of several ops that are one node in PyTorch."""
+
+
+def _of_index(node: Node) -> str:
+    """What PyTorch makes of an index: the last part that is not the whole axis counts."""
+    index = () if node.saved is FREED else dict(_saved(node))["index"]
+    parts = index if isinstance(index, tuple) else (index,)
+    for part in reversed(parts):
+        if part is None or isinstance(part, int):
+            return "Unsqueeze" if part is None else "Select"
+        if isinstance(part, slice) and part != slice(None):
+            return "Slice"
+    return "Index"
+
+
+def _saved(node: Node) -> Any:
+    return zip(node.plan.saved_names, node.saved, strict=True)
+
+
+def _by_axis(name: str, none: int) -> Callable[[Node], str]:
+    """The name and its digit: without an axis `none`, else the other one."""
+
+    def named(node: Node) -> str:
+        axis = None if node.saved is FREED else dict(_saved(node)).get("axis")
+        return f"{name}Backward{none if axis is None else 1 - none}"
+
+    return named
+
+
+_BY_NODE: dict[str, Callable[[Node], str]] = {
+    "getitem": _of_index,
+    "linear": lambda node: (
+        ("View" if 2 in node.plan.slots else "UnsafeView") if len(node.shape) != 2
+        else "Addmm" if 2 in node.plan.slots else "Mm"
+    ),
+    "matmul": lambda node: ("Dot", "Mv", "Mm", "UnsafeView")[min(len(node.shape), 3)],
+    "max": _by_axis("Max", 1), "mean": _by_axis("Mean", 0), "min": _by_axis("Min", 1),
+    "sum": _by_axis("Sum", 0),
+    "clip": lambda _: "ClampBackward1",
+    "max_pool": lambda node: "SqueezeBackward1" if len(node.shape) < 4 else "MaxPool2DWithIndices",
+    "setitem": lambda _: "CopySlices",
+}  # fmt: skip
+"""Ops that are several in PyTorch."""
 
 
 class GradFn:
@@ -45,8 +105,17 @@ class GradFn:
         """Return the name of the op as PyTorch writes it, such as "MulBackward0"; of a leaf too."""
         if isinstance(self.node, Leaf):
             return "torch::autograd::AccumulateGrad"
-        op = self.node.plan.op.name
-        return "".join(map(str.capitalize, _NAMES.get(op, op).split("_"))) + "Backward0"
+        op, frame = self.node.plan.op, self.node.frame
+        called, function = op.name, frame.name if isinstance(frame, FunctionCall) else ""
+        if not module_of(op.forward).startswith("minigrad."):  # a program's own
+            return f"{called.rpartition('.')[2]}Backward"
+        if function in _FUNCTIONS:
+            name = _FUNCTIONS[function]
+        elif called in _BY_NODE:
+            name = _BY_NODE[called](self.node)
+        else:
+            name = "".join(map(str.capitalize, _NAMES.get(called, called).split("_")))
+        return name if "Backward" in name or name == "CopySlices" else f"{name}Backward0"
 
     @property
     def next_functions(self) -> tuple[tuple[GradFn, int], ...]:
@@ -70,10 +139,9 @@ class GradFn:
             return {}
         if self.node.saved is FREED:
             raise RuntimeError(f"{self.name()}: a backward pass freed what it saved")
-        values = zip(self.node.plan.saved_names, self.node.saved, strict=True)
         return {
             name: with_history(value, None) if hasattr(value, "shape") else value
-            for name, value in values
+            for name, value in _saved(self.node)
         }
 
     @property
@@ -94,4 +162,5 @@ class GradFn:
         return hash(self.node)
 
     def __repr__(self) -> str:
-        return f"<{self.name().rpartition(':')[2]}>"
+        place = f" object at {id(self.node):#x}" if dtype_class.shown_as == "torch" else ""
+        return f"<{self.name().rpartition(':')[2]}{place}>"

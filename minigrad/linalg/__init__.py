@@ -7,6 +7,7 @@ from numpy.linalg import LinAlgError as LinAlgError
 from minigrad.linalg import matrices, solving
 from minigrad.ops import linalg as ops
 from minigrad.ops import matmul as matmul
+from minigrad.support.signatures import takes_out as _takes_out
 
 # mypy believes the first of two stars, Python the last: so what is not NumPy's stands twice.
 from minigrad.linalg.matrices import *  # isort: skip
@@ -15,5 +16,14 @@ from minigrad.ops.linalg import *  # type: ignore[assignment]  # isort: skip
 from minigrad.linalg.matrices import *  # isort: skip
 from minigrad.linalg.solving import *  # isort: skip
 
+_TAKE_OUT = """
+cholesky cholesky_ex cond eigh inv_ex matrix_power matrix_rank multi_dot pinv qr slogdet solve
+solve_ex solve_triangular svd tensorinv tensorsolve
+"""
+"""The functions with PyTorch's keyword `out`; the others have it already."""
+
 if not TYPE_CHECKING:  # a type checker reads no list that is computed
     __all__ = sorted({"LinAlgError", "matmul", *ops.__all__, *matrices.__all__, *solving.__all__})
+    for _name in _TAKE_OUT.split():
+        globals()[_name] = _takes_out(globals()[_name])
+        globals()[_name].__module__ = __name__

@@ -9,6 +9,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.call import leaf_of
+from minigrad.autograd.dtype_class import printed_as
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import shape_of, values_of
 from minigrad.ops.linalg import cholesky, factors, norms, svdvals
@@ -23,6 +24,7 @@ __all__ = [
 ]  # fmt: skip
 
 
+@printed_as("linalg_cholesky_ex")
 class CholeskyExResult(NamedTuple):
     """The result of `cholesky_ex`."""
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.call import leaf_of
+from minigrad.autograd.dtype_class import printed_as
 from minigrad.autograd.typing import Tensor
 from minigrad.linalg.matrices import mirrored
 from minigrad.ops._numerics import shape_of, values_of
@@ -22,6 +23,7 @@ from minigrad.support.checks import check_choice
 __all__ = ["inv_ex", "lstsq", "pinv", "solve", "solve_ex", "tensorinv", "tensorsolve"]
 
 
+@printed_as("linalg_inv_ex")
 class InvExResult(NamedTuple):
     """The result of `inv_ex`."""
 
@@ -29,6 +31,7 @@ class InvExResult(NamedTuple):
     info: Any
 
 
+@printed_as("linalg_solve_ex")
 class SolveExResult(NamedTuple):
     """The result of `solve_ex`."""
 

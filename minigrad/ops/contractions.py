@@ -16,16 +16,17 @@ from minigrad.ops.shapes import transpose
 __all__ = ["einsum"]
 
 
-def einsum(equation: str, *operands: Any) -> Tensor:
+def einsum(equation: Any, *operands: Any) -> Tensor:
     """Sum products by Einstein's convention, as in NumPy.
 
     Args:
         equation: Such as ``"bij,bjk->bik"``; an ellipsis means leading axes, a repeated
-            label in one operand takes its diagonal.
+            label in one operand takes its diagonal. Or the first operand, if lists of numbers
+            follow each, such as ``x, [0, 1], y, [1, 2], [0, 2]``.
         *operands: A tensor for each group of labels.
 
     Raises:
-        TypeError: The subscripts are not a string; lists of axes are not supported.
+        TypeError: The subscripts are neither text nor lists of numbers.
         ValueError: The labels do not fit the operands.
 
     Example:
@@ -33,6 +34,8 @@ def einsum(equation: str, *operands: Any) -> Tensor:
         >>> minigrad.einsum("ij,j->i", minigrad.ones((2, 3)), minigrad.ones(3))
         tensor([3., 3.])
     """
+    if operands and isinstance(operands[0], (list, tuple)) and not isinstance(equation, str):
+        equation, operands = _of_lists([equation, *operands])
     if not isinstance(equation, str):
         raise TypeError(
             f"einsum: text such as 'ij,j->i' comes first, got {type(equation).__name__}"
@@ -54,6 +57,16 @@ def einsum(equation: str, *operands: Any) -> Tensor:
     if len(terms) == 1 and sorted(terms[0]) == sorted(output) and (output.isalpha() or not output):
         return transpose(tensors[0], [terms[0].index(label) for label in output])  # a view
     return _einsum(*tensors, inputs=tuple(terms), output=output)
+
+
+def _of_lists(given: list[Any]) -> tuple[str, tuple[Any, ...]]:
+    """The equation that tensors, each followed by the numbers of its axes, and a result mean."""
+    terms = [
+        "".join(["..." if label is ... else string.ascii_letters[label] for label in labels])
+        for labels in (given[1::2] if len(given) % 2 == 0 else [*given[1::2], given[-1]])
+    ]
+    inputs, result = (terms, []) if len(given) % 2 == 0 else (terms[:-1], terms[-1:])
+    return "->".join([",".join(inputs), *result]), tuple(given[: 2 * len(inputs) : 2])
 
 
 def _diagonal(x: Any, axis1: int, axis2: int) -> Tensor:

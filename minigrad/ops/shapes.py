@@ -85,7 +85,7 @@ def _not_all_axes(x: Any, axes: Any = None) -> str | None:
     return f"axes {tuple(np.atleast_1d(axes).tolist())} for {ndim} axes: name each once{hint}"
 
 
-@primitive(numpy=np.transpose, arrays=1, explain_error=_not_all_axes)
+@primitive(numpy=np.transpose, arrays=1, axes=("axes",), explain_error=_not_all_axes)
 def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
     """Return a view with the axes in another order.
 
@@ -104,7 +104,7 @@ def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
     return x.transpose(axes)
 
 
-@primitive(numpy=np.swapaxes, arrays=1)
+@primitive(numpy=np.swapaxes, arrays=1, axes=("axis1", "axis2"))
 def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
     """Return a view with two axes exchanged.
 
@@ -114,7 +114,7 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
     return x.swapaxes(axis1, axis2)
 
 
-@primitive(numpy=np.moveaxis, arrays=1)
+@primitive(numpy=np.moveaxis, arrays=1, axes=("source", "destination"))
 def moveaxis(x: Any, source: Shape, destination: Shape) -> Any:
     """Return a view with axes moved to other positions; the others keep their order.
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from minigrad.autograd.dtype_class import printed_as
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
@@ -22,6 +23,7 @@ from minigrad.ops._numerics import (
     formula,
     kept_shape,
     reduced_axes,
+    shape_of,
     widened,
     within_rule,
     zero_gradient,
@@ -38,6 +40,7 @@ __all__ = [
 ]  # fmt: skip
 
 
+@printed_as("values_and_indices")
 class ValuesAndIndices(NamedTuple):
     """Chosen elements, and their places along the axis."""
 
@@ -318,32 +321,45 @@ def isin(element: Any, test_elements: Any, *, invert: bool = False) -> Tensor:
 
 
 def _not_sorted_in_a_row(a: Any, v: Any, side: str) -> str | None:
-    if a.ndim != 1:
-        return f"a must have one axis, got shape {a.shape}"
+    if not a.ndim:
+        return f"a must have an axis, got shape {a.shape}"
+    if a.ndim > 1 and np.shape(v)[:-1] != a.shape[:-1]:
+        return f"rows of shape {a.shape} need values of as many rows, got {np.shape(v)}"
     return None if side in ("left", "right") else f'side must be "left" or "right", got {side!r}'
 
 
 @primitive(arrays=2, explain_error=_not_sorted_in_a_row)
 def _searchsorted(a: Any, v: Any, side: str) -> Any:
-    return np.searchsorted(a, v, side)  # type: ignore[call-overload]
+    if a.ndim < 2:
+        return np.searchsorted(a, v, side)  # type: ignore[call-overload]
+    if np.shape(v)[:-1] != a.shape[:-1]:
+        raise ValueError("other rows")
+    out = np.empty(np.shape(v), np.intp)
+    for row in np.ndindex(a.shape[:-1]):
+        out[row] = np.searchsorted(a[row], v[row], side)  # type: ignore[call-overload]
+    return out
 
 
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Tensor:
     """Return the indices at which to insert values into a sorted tensor. Not differentiable.
 
     Args:
-        a: The sorted values, in ascending order, shape (n,). The order is not checked.
-        v: The values to insert, of any shape. Python numbers and lists take the dtype of `a`.
+        a: The sorted values, in ascending order, shape (n,), or rows of them, (..., n). The order
+            is not checked.
+        v: The values to insert, of any shape; for rows, (..., m), with as many rows. Python
+            numbers and lists take the dtype of `a`.
         side: Before ("left") or after ("right") equal elements.
-        sorter: The indices that sort `a`, shape (n,); None if it is sorted.
+        sorter: The indices that sort `a`, of its shape; None if it is sorted.
 
     Returns:
         Indices from 0 to n, int64, of the shape of `v`.
 
     Raises:
-        ValueError: `a` has not one axis, or the side is unknown.
+        ValueError: `a` has no axis, the rows are not as many, or the side is unknown.
     """
-    ordered = a if sorter is None else take(a, sorter)
+    ordered = a
+    if sorter is not None:
+        ordered = take(a, sorter) if len(shape_of(a)) < 2 else take_along_axis(a, sorter, -1)
     return _searchsorted(_like(ordered, v), _like(v, a), side)
 
 

@@ -59,7 +59,7 @@ class LBFGS(Optimizer):
     _at_least_0 = ("lr", "tolerance_grad", "tolerance_change")
 
     def __init__(
-        self, params: Params, lr: float = 1.0, max_iter: int = 20, max_eval: int | None = None,
+        self, params: Params, lr: float = 1, max_iter: int = 20, max_eval: int | None = None,
         tolerance_grad: float = 1e-7, tolerance_change: float = 1e-9, history_size: int = 100,
         line_search_fn: str | None = None,
     ) -> None:  # fmt: skip

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from minigrad.autograd.events import effect, reading
 from minigrad.optim.optimizer import Optimizer
 from minigrad.support.checks import check_choice, check_number, check_probability, check_size
+from minigrad.tensors.tensor import Tensor
 
 __all__ = [
     "ChainedScheduler", "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts",
@@ -26,6 +27,19 @@ _NOT_IN_ALL_FILES = {
 }  # fmt: skip
 """Entries that the states of some versions of PyTorch have; nothing here needs them."""
 EPOCH_DEPRECATION_WARNING = "step(epoch) is deprecated: call step() once after each epoch"
+
+
+def _number(lr: Any) -> Any:
+    """A learning rate, which may be a tensor, as a number."""
+    return lr.item() if isinstance(lr, Tensor) else lr
+
+
+def _set_rate(group: dict[str, Any], lr: float) -> None:
+    """Set the learning rate of a group; one that is a tensor stays it."""
+    if isinstance(group["lr"], Tensor):
+        group["lr"].fill_(lr)
+    else:
+        group["lr"] = lr
 
 
 class LRScheduler:
@@ -68,13 +82,15 @@ class LRScheduler:
     """Entries of PyTorch's state that are not attributes of the object."""
     _not_saved: tuple[str, ...] = ("optimizer",)
     """Attributes that PyTorch's state does not have."""
+    _by_group: tuple[str, ...] = ()
+    """Attributes that are lists with an entry for each group, and options of the groups."""
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         self._take(optimizer)
         self.last_epoch = check_size(self._name, "last_epoch", last_epoch, -1)
         for i, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
-                group.setdefault("initial_lr", group["lr"])
+                group.setdefault("initial_lr", _number(group["lr"]))
             elif "initial_lr" not in group:
                 raise ValueError(
                     f"{self._name}: last_epoch={last_epoch}, but group {i} of the optimizer has no "
@@ -99,12 +115,13 @@ class LRScheduler:
     @property
     def _lrs(self) -> list[float]:
         """The current learning rates, which some schedulers multiply by a factor."""
-        return [group["lr"] for group in self.optimizer.param_groups]
+        return [_number(group["lr"]) for group in self.optimizer.param_groups]
 
     def _restart(self) -> None:
         """Start again, from the initial learning rates."""
+        self._admit()
         for group, lr in zip(self.optimizer.param_groups, self.base_lrs, strict=True):
-            group["lr"] = lr
+            _set_rate(group, lr)
         self.last_epoch, self._step_count = -1, 0
         self.step()
 
@@ -141,8 +158,8 @@ class LRScheduler:
             epoch: The number of the step, instead of the next. PyTorch advises against it.
 
         Raises:
-            ValueError: The optimizer was given more groups, or a learning rate is negative or not
-                finite.
+            ValueError: A learning rate is negative or not finite, or the optimizer was given a
+                group, and an option of the scheduler differs from group to group.
         """
         if epoch is None:
             self._advance()
@@ -154,18 +171,37 @@ class LRScheduler:
 
     def _advance(self) -> None:
         """Set the learning rates of the next step."""
-        groups = self.optimizer.param_groups
-        if len(groups) != len(self.base_lrs):
-            raise ValueError(
-                f"{self._name}: created for {len(self.base_lrs)} groups, the optimizer has "
-                f"{len(groups)}; add groups before creating the scheduler"
-            )
+        self._admit()
         self._step_count += 1
         self.last_epoch += 1
         rates = [check_number(self._name, "a learning rate", lr, 0.0) for lr in self.get_lr()]
-        for group, lr in zip(groups, rates, strict=True):
-            group["lr"] = lr
-        self._last_lr = self._lrs
+        for group, lr in zip(self.optimizer.param_groups, rates, strict=True):
+            _set_rate(group, lr)
+        self._last_lr = self._copied_lrs()
+
+    def _copied_lrs(self) -> list[Any]:
+        """The current learning rates; one that is a tensor, as a tensor of its own."""
+        rates: list[Any] = [group["lr"] for group in self.optimizer.param_groups]
+        return [lr.clone() if isinstance(lr, Tensor) else lr for lr in rates]
+
+    def _admit(self) -> None:
+        """Take in the groups that came later, with the options that all others have."""
+        groups, count = self.optimizer.param_groups, len(self.base_lrs)
+        for group in groups[count:]:
+            for name in self._by_group:
+                own = getattr(self, name, None)
+                values = [known[name] for known in groups[:count] if name in known]
+                values = values if own is None else own
+                if any(value != values[0] for value in values):
+                    raise ValueError(
+                        f"{self._name}: created for {len(values)} groups with {name} {values}, "
+                        f"which has nothing for a group that was added later; add it before"
+                    )
+                if own is not None:
+                    own.append(own[0])
+                elif values:
+                    group[name] = values[0]
+            self.base_lrs.append(float(group.setdefault("initial_lr", _number(group["lr"]))))
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state, to resume training later, with PyTorch's entries.
@@ -248,6 +284,8 @@ class LambdaLR(LRScheduler):
         >>> scheduler.get_last_lr()
         [0.25]
     """
+
+    _by_group = ("lr_lambdas",)
 
     def __init__(
         self, optimizer: Optimizer,
@@ -564,6 +602,11 @@ class _WithMomentum(LRScheduler):
 
     The groups of the optimizer have the bounds of both.
     """
+
+    _by_group = (
+        "initial_lr", "max_lr", "min_lr", "base_momentum", "max_momentum", "max_lrs",
+        "base_momentums", "max_momentums",
+    )  # fmt: skip
 
     def _take_momentum(self, cycle: bool, low: Any, high: Any, last_epoch: int) -> None:
         self.cycle_momentum = bool(cycle)
@@ -938,6 +981,7 @@ class ReduceLROnPlateau(LRScheduler):
 
     _also_saved = ("mode_worse",)
     _not_saved = ("optimizer", "base_lrs", "_step_count")
+    _by_group = ("min_lrs",)
 
     def __init__(
         self, optimizer: Optimizer, mode: Literal["min", "max"] = "min", factor: float = 0.1,
@@ -996,9 +1040,10 @@ class ReduceLROnPlateau(LRScheduler):
         if self.num_bad_epochs > self.patience:
             self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
             for group, least in zip(self.optimizer.param_groups, self.min_lrs, strict=True):
-                lr = max(group["lr"] * self.factor, least)
-                if group["lr"] - lr > self.eps:
-                    group["lr"] = lr
+                known = _number(group["lr"])
+                lr = max(known * self.factor, least)
+                if known - lr > self.eps:
+                    _set_rate(group, lr)
 
     def _is_better(self, value: float) -> bool:
         sign = 1 if self.mode == "min" else -1

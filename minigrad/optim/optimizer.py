@@ -120,7 +120,7 @@ class Optimizer:
                     f"{self._name}: parameter {i} of shape {param._data.shape} occurs twice"
                 )
             known.add(id(param))
-        options = {**self.defaults, **param_group, "params": params}
+        options = {"params": None, **self.defaults, **param_group} | {"params": params}
         if names:
             options["param_names"] = names
         self._check_options(options)
@@ -182,7 +182,8 @@ class Optimizer:
                 check_flag(self._name, name, options[name])
         for name in (*self._at_least_0, *self._below_1):
             below = 1.0 if name in self._below_1 else math.inf
-            check_number(self._name, name, options[name], 0.0, below=below)
+            value = options[name].item() if isinstance(options[name], Tensor) else options[name]
+            check_number(self._name, name, value, 0.0, below=below)
         if "betas" in options:
             self._check_several("betas", options["betas"], 2, 0.0, 1.0)
 
@@ -416,7 +417,8 @@ class Optimizer:
                 if self.state.get(param):
                     state[i] = {k: self._saved(k, value) for k, value in self.state[param].items()}
             numbers = list(range(n, n + len(group["params"])))
-            groups.append({**group, "params": numbers})
+            options = {name: value for name, value in group.items() if name != "params"}
+            groups.append({**options, "params": numbers})
             n += len(numbers)
         saved: dict[str, Any] = {"state": state, "param_groups": groups}
         for hook in [*self._hooks["after saving"].values()]:

@@ -53,8 +53,8 @@ class SGD(Optimizer):
     _at_least_0 = ("lr", "momentum", "weight_decay", "dampening")
 
     def __init__(
-        self, params: Params, lr: float = 1e-3, momentum: float = 0.0, *unnamed: Never,
-        dampening: float = 0.0, weight_decay: float = 0.0, nesterov: bool = False,
+        self, params: Params, lr: float = 1e-3, momentum: float = 0, *unnamed: Never,
+        dampening: float = 0, weight_decay: float = 0, nesterov: bool = False,
         maximize: bool = False, foreach: bool | None = None, differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:  # fmt: skip
@@ -122,7 +122,7 @@ class ASGD(Optimizer):
 
     def __init__(
         self, params: Params, lr: float = 1e-2, lambd: float = 1e-4, alpha: float = 0.75,
-        t0: float = 1e6, weight_decay: float = 0.0, foreach: bool | None = None,
+        t0: float = 1e6, weight_decay: float = 0, foreach: bool | None = None,
         maximize: bool = False, differentiable: bool = False, capturable: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(params, options_of(locals()))

@@ -14,9 +14,9 @@ from minigrad.support.checks import on_cpu
 P = ParamSpec("P")
 R = TypeVar("R")
 
-__all__ = ["call_error", "created", "fits", "named", "signature_of"]
+__all__ = ["call_error", "created", "fits", "into", "named", "signature_of", "takes_out"]
 
-_WITHOUT_EFFECT = {"layout", "pin_memory", "memory_format", "names", "out"}
+_WITHOUT_EFFECT = {"layout", "pin_memory", "memory_format", "names"}
 
 
 def signature_of(function: Callable[..., Any]) -> inspect.Signature:
@@ -88,6 +88,34 @@ def named(function: Callable[P, R]) -> Callable[P, R]:
     return call
 
 
+def into(function: Callable[..., Any], args: Any, keywords: dict[str, Any]) -> Any:
+    """What a function gives, written over the tensors that are its keyword `out`."""
+    out, name = keywords.pop("out"), function.__name__
+    result = function(*args, **keywords)
+    if out is None:
+        return result
+    several = isinstance(result, tuple)
+    parts, outs = (result, out) if several else ((result,), (out,))
+    fit = isinstance(outs, (tuple, list)) and len(outs) == len(parts)
+    if not fit or not all(hasattr(one, "_hold") for one in outs):
+        wanted = f"{len(parts)} tensors" if several else "a Tensor"
+        raise TypeError(f"{name}: out must be {wanted}, got {reprlib.repr(out)}")
+    written = [one._hold(name, part) for one, part in zip(outs, parts, strict=True)]
+    return getattr(type(result), "_make", tuple)(written) if several else written[0]
+
+
+def takes_out(function: Callable[P, R]) -> Callable[P, R]:
+    """The function, which takes the keyword `out` too."""
+
+    @functools.wraps(function)
+    def call(*args: P.args, **keywords: P.kwargs) -> R:
+        if "out" in keywords:
+            return into(function, args, keywords)
+        return function(*args, **keywords)
+
+    return call
+
+
 def created(function: Callable[P, R]) -> Callable[P, R]:
     """The function as `named`; one with a device takes the CPU alone.
 
@@ -110,6 +138,9 @@ def created(function: Callable[P, R]) -> Callable[P, R]:
     def call(*args: P.args, **options: P.kwargs) -> R:
         if not options and len(args) <= place:
             return plain(*args)  # type: ignore[call-arg]
+        if "out" in options:
+            options.setdefault("dtype", getattr(options["out"], "dtype", None))
+            return into(call, args, options)
         given: Any = {name: v for name, v in options.items() if name not in _WITHOUT_EFFECT}
         size = [given.pop("size")] if by_sizes and "size" in given else []
         return checked_call(*args, *size, **given)

@@ -54,10 +54,24 @@ class Size(tuple[int, ...]):
 class Device(str):
     """The name of a device; a string with a `type`, and a block in which tensors are made there."""
 
+    def __new__(cls, type: str, index: int | None = None) -> Self:
+        """The device of a name, such as "cpu:0", or of a type and a number."""
+        return super().__new__(cls, type if index is None else f"{type}:{index}")
+
     @property
     def type(self) -> str:
         """The name before the colon."""
-        return self.partition(":")[0]
+        return str(self).partition(":")[0]
+
+    @property
+    def index(self) -> int | None:  # type: ignore[override]
+        """The number behind the colon, None if there is none."""
+        number = str(self).partition(":")[2]
+        return int(number) if number else None
+
+    def __repr__(self) -> str:
+        number = "" if self.index is None else f", index={self.index}"
+        return f"device(type={self.type!r}{number})"
 
     def __enter__(self) -> Self:
         return self
@@ -66,6 +80,18 @@ class Device(str):
 
 
 CPU = Device("cpu")
+
+
+class Constant(str):
+    """The name of a way to lay out memory; it prints as a dtype does."""
+
+    def __repr__(self) -> str:
+        return f"{dtype_class.shown_as}.{super().__str__()}"
+
+    __str__ = __repr__
+
+
+STRIDED = Constant("strided")
 
 
 def _dtype(dtype: Any, name: str) -> np.dtype[Any]:
@@ -314,7 +340,7 @@ def range(
         [1.0, 2.0, 3.0]
     """
     start, end = (0, start) if end is None else (start, end)
-    return arange(start, end + step, step, _dtype(dtype, "range"), **options)
+    return arange(start, end + step, step, dtype=_dtype(dtype, "range"), **options)
 
 
 @created

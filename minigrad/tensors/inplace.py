@@ -8,6 +8,8 @@ get their new history when they are next read (autograd/mutation.py).
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any, Self
@@ -20,7 +22,7 @@ from minigrad.autograd.engine import detach, watch_of, watched
 from minigrad.autograd.events import tell
 from minigrad.autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
 from minigrad.autograd.hooks import retain
-from minigrad.autograd.mode import state
+from minigrad.autograd.mode import located, state
 from minigrad.autograd.mutation import history, mark_written, rewrote
 from minigrad.autograd.node import (
     Edge,
@@ -304,9 +306,56 @@ class Fills(Variable):
         """Write the values of another tensor, or of an array, in this one's shape and dtype."""
         return set_item(self, ..., src, "copy_")
 
+    def _hold(self, name: str, result: Any) -> Self:
+        """Hold the result of a function, whose `out` this is; it gets the shape of the result."""
+        this: Any = self
+        if is_grad_enabled() and (history(self) or history(result)):
+            raise RuntimeError(
+                f"{name}: out= records no gradient, and an argument requires one; use "
+                f"minigrad.no_grad(), or leave out= away"
+            )
+        if _KINDS[result.dtype.kind] > _KINDS[this.dtype.kind]:
+            raise RuntimeError(f"{name}: the result is {result.dtype}, and out is {this.dtype}")
+        if this.shape != result.shape:
+            if self._data.size:
+                warnings.warn(located(
+                    f"{name}: out of shape {tuple(this.shape)} is resized to "
+                    f"{tuple(result.shape)}; call out.resize_(0) first"
+                ), stacklevel=4)  # fmt: skip
+            this.data = np.empty(result.shape, self._data.dtype)
+        return set_item(self, ..., result, name)
+
+    def _taken_over(self, name: str, result: Any) -> Self:
+        """Become the result of a function that has written to this tensor already."""
+        if _prepare(name, self, result):
+            _overwrite(self, result)
+        else:
+            written(self, result)
+        return self
+
     def fill_(self, value: Any) -> Self:
         """Write one number everywhere."""
         return set_item(self, ..., value, "fill_")
+
+    def resize_(self, *sizes: Any, memory_format: Any = None) -> Self:
+        """Give this tensor itself another shape, with the first of its elements, and zeros.
+
+        Raises:
+            RuntimeError: It requires a gradient.
+        """
+        if history(self) is not None:
+            raise RuntimeError("resize_: a tensor that requires grad is not resized; use reshape")
+        shape = tuple(sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes)
+        count, known = math.prod(shape), self._data.reshape(-1)
+        if count > known.size:
+            known = np.concatenate([known, np.zeros(count - known.size, known.dtype)])
+        this: Any = self
+        this.data = known[:count].reshape(shape)
+        return self
+
+    def resize_as_(self, the_template: Any, memory_format: Any = None) -> Self:
+        """`resize_` to the shape of another tensor."""
+        return self.resize_(the_template.shape, memory_format=memory_format)
 
     def zero_(self) -> Self:
         """Write 0 everywhere."""

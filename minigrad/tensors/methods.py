@@ -45,6 +45,7 @@ class Methods(Variable):
     amax = functions.amax
     amin = functions.amin
     aminmax = functions.aminmax
+    angle = functions.angle
     any = functions.any
     arcsin = asin = functions.arcsin
     arcsinh = asinh = functions.arcsinh
@@ -55,6 +56,7 @@ class Methods(Variable):
     argmin = functions.argmin
     argsort = functions.argsort
     argwhere = functions.argwhere
+    as_strided = functions.as_strided
     astype = functions.astype
     baddbmm = functions.baddbmm
     bincount = functions.bincount
@@ -198,6 +200,7 @@ class Methods(Variable):
     nanmean = functions.nanmean
     nansum = functions.nansum
     narrow = functions.narrow
+    narrow_copy = functions.narrow_copy
     ne = not_equal = functions.ne
     neg = negative = functions.neg
     nextafter = functions.nextafter
@@ -223,8 +226,7 @@ class Methods(Variable):
     repeat_interleave = functions.repeat_interleave
     reshape = functions.reshape
     reshape_as = view_as = shapes.reshape_as
-    resolve_conj = functions.resolve_conj
-    resolve_neg = functions.resolve_neg
+    conj = conj_physical = resolve_conj = resolve_neg = functions.resolve_conj
     roll = functions.roll
     rot90 = functions.rot90
     round = functions.round

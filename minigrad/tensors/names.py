@@ -1,8 +1,8 @@
 """The names that `minigrad` and `minigrad.torch` have alike: tensors, functions, random numbers."""
 
+from typing import TYPE_CHECKING
+
 from numpy import e as e
-from numpy import finfo as finfo
-from numpy import iinfo as iinfo
 from numpy import inf as inf
 from numpy import nan as nan
 from numpy import newaxis as newaxis
@@ -18,11 +18,28 @@ from minigrad.autograd import set_grad_enabled as set_grad_enabled
 from minigrad.autograd.dtype_class import *
 from minigrad.ops._parallel import get_num_threads as get_num_threads
 from minigrad.ops._parallel import set_num_threads as set_num_threads
+from minigrad.support.signatures import takes_out as _takes_out
 from minigrad.tensors.creation import *
 from minigrad.tensors.creation import Size as Size
 from minigrad.tensors.dlpack import *
 from minigrad.tensors.functions import *
 from minigrad.tensors.kinds import *
+from minigrad.tensors.limits import *
 from minigrad.tensors.printing import *
 from minigrad.tensors.random_names import *
 from minigrad.tensors.tensor import *
+
+_TAKE_OUT = """
+add addbmm addcdiv addcmul addmm addmv addr angle baddbmm bernoulli bmm bucketize chain_matmul
+cholesky cholesky_inverse cholesky_solve clamp clamp_max clamp_min clip column_stack conj_physical
+diag div divide dot dstack float_power frac frexp gcd ger heaviside histc histogram hstack inner
+isneginf isposinf kron lcm ldexp lerp logaddexp2 masked_select matrix_power mm multinomial mv
+mvlgamma nan_to_num nonzero outer polygamma pow qr row_stack searchsorted square sub subtract svd
+tril triu vdot vstack where
+"""
+"""The functions with PyTorch's keyword `out`; ops, and functions along an axis, have it already."""
+
+if not TYPE_CHECKING:
+    for _name in _TAKE_OUT.split():
+        globals()[_name] = _takes_out(globals()[_name])
+        globals()[_name].__module__ = __name__

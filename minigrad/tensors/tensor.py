@@ -28,7 +28,7 @@ from minigrad.autograd.node import Leaf, Node, Variable, data_of, node_of
 from minigrad.autograd.views import Place, read_only
 from minigrad.support.checks import check_flag, on_cpu, shape_of
 from minigrad.tensors import array_api, creation, dlpack, functions, numpy_functions
-from minigrad.tensors.creation import CPU, Size
+from minigrad.tensors.creation import CPU, STRIDED, Size
 from minigrad.tensors.functions.arguments import sizes_of
 from minigrad.tensors.indices import is_integer, two_steps
 from minigrad.tensors.inplace import Fills, assign, inplace, read_again, set_item
@@ -233,8 +233,8 @@ class Tensor(Methods, Fills, Variable):
 
     @property
     def layout(self) -> str:
-        """Always "torch.strided"."""
-        return "torch.strided"
+        """Always `strided`."""
+        return STRIDED
 
     @property
     def dtype(self) -> DType:
@@ -257,6 +257,11 @@ class Tensor(Methods, Fills, Variable):
         return ops.swapaxes(self, -1, -2)
 
     H, mH = T, mT  # there are no complex numbers
+
+    @property
+    def real(self) -> Self:
+        """The tensor itself: there are no complex numbers."""
+        return self
 
     # Autograd -----------------------------------------------------------------
 
@@ -613,7 +618,9 @@ class Tensor(Methods, Fills, Variable):
         tell("left", self, "repr()")
         made_by = self.grad_fn
         past = "requires_grad=True" if self.requires_grad else ""
-        return shown(self._data, self._shown_as(), f"grad_fn={made_by}" if made_by else past)
+        return shown(
+            self._data, self._shown_as(), f"grad_fn=<{made_by.name()}>" if made_by else past
+        )
 
     def _shown_as(self) -> str:
         """The word before the values: the name of the class, of a plain tensor in small letters."""

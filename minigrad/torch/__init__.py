@@ -13,7 +13,7 @@ from minigrad.autograd.dtype_class import dtype as dtype
 from minigrad.random import Generator as Generator
 from minigrad.random import default_generator as default_generator
 from minigrad.support.checks import on_cpu as _on_cpu
-from minigrad.tensors.creation import Device
+from minigrad.tensors.creation import Constant, Device
 from minigrad.tensors.methods import Methods as _Methods
 from minigrad.tensors.names import *
 from minigrad.tensors.names import Tensor as Tensor
@@ -36,6 +36,7 @@ from minigrad.torch import onnx as onnx
 from minigrad.torch import optim as optim
 from minigrad.torch import profiler as profiler
 from minigrad.torch import random as random
+from minigrad.torch import return_types as return_types
 from minigrad.torch import serialization as serialization
 from minigrad.torch import special as special
 from minigrad.torch import testing as testing
@@ -66,10 +67,10 @@ fill_, zero_ = Tensor.fill_, Tensor.zero_
 globals().update({k: v for k, v in vars(_Methods).items() if k.endswith("_") and k[0] != "_"})
 
 bool, float, int = _dtypes.bool_, _dtypes.float32, _dtypes.int32
-strided, contiguous_format, channels_last, preserve_format = (
-    "torch.strided", "contiguous_format", "channels_last", "preserve_format",
-)  # fmt: skip
-layout = memory_format = str
+strided, contiguous_format, channels_last, preserve_format = map(
+    Constant, ("strided", "contiguous_format", "channels_last", "preserve_format")
+)
+layout = memory_format = Constant
 
 # Settings that have one value here, or none: every result is deterministic.
 are_deterministic_algorithms_enabled = is_deterministic_algorithms_warn_only_enabled = _no

@@ -17,6 +17,8 @@ from types import ModuleType
 from typing import Any
 
 from minigrad.autograd import dtype_class
+from minigrad.nn import Parameter
+from minigrad.tensors.creation import Size
 from minigrad.tensors.tensor import Tensor
 from minigrad.torch.absent import UNKNOWN, why_not
 
@@ -25,6 +27,15 @@ USAGE = """usage: python -m minigrad.torch FILE [ARGUMENTS ...]
 
 Runs a Python file, or a module, in which torch is minigrad.torch; so is torchvision, if it is not
 installed: its transforms, datasets and utils."""
+
+
+HOMES = {
+    Tensor: "torch",
+    Size: "torch",
+    Parameter: "torch.nn.parameter",
+    dtype_class.dtype: "torch",
+}
+"""Where PyTorch has the classes whose names programs print."""
 
 
 class Door(MetaPathFinder, Loader):
@@ -61,6 +72,13 @@ class Door(MetaPathFinder, Loader):
         module.__spec__ = module.__spec__.loader_state
 
 
+def take_the_name() -> None:
+    """Have dtypes, sizes and classes print as those of `torch`."""
+    dtype_class.shown_as = "torch"
+    for kind, module in HOMES.items():
+        kind.__module__ = module
+
+
 def main(arguments: Sequence[str]) -> int:
     """Run a file or a module with its arguments.
 
@@ -75,7 +93,7 @@ def main(arguments: Sequence[str]) -> int:
         print(USAGE)
         return 0 if first in ("-h", "--help") else 2
     sys.meta_path.insert(0, Door())
-    dtype_class.shown_as = "torch"
+    take_the_name()
     if first != "-m" and not Path(first).exists():
         print(f"minigrad.torch: there is no file {first}", file=sys.stderr)
         return 2

@@ -35,6 +35,8 @@ PARTS = {
         bernoulli beta binomial categorical dirichlet distribution exponential gamma geometric
         independent kl laplace multivariate_normal normal poisson studentT transformed_distribution
         transforms uniform""",
+    "distributed": "nn",
+    "distributed.nn": "api functional jit",
     "nn": "modules parallel parameter",
     "nn.modules": """
         activation batchnorm channelshuffle container conv distance dropout flatten fold

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -39,6 +40,8 @@ class FunctionContext:
         self._saved: tuple[Any, ...] = ()
         self._node: Callable[[], Node | None] = lambda: None
         self._constant: tuple[Any, ...] = ()
+        self._dirty: Sequence[Any] = ()
+        self._zeros, self._used = True, set[int]()
         self._stamp = 0
 
     @property
@@ -57,11 +60,12 @@ class FunctionContext:
         self._constant = outputs
 
     def set_materialize_grads(self, value: bool) -> None:
-        """PyTorch's; a gradient that `backward` gets is zeros where PyTorch's could be None."""
+        """Say whether `backward` gets zeros, as it does at first, or None for unused outputs."""
+        self._zeros = value
 
-    def mark_dirty(self, *inputs: Tensor) -> None:  # noqa: ARG002  # PyTorch's
-        """A RuntimeError: `forward` may not write to its inputs."""
-        raise RuntimeError("mark_dirty: forward may not write to its inputs; write to a copy")
+    def mark_dirty(self, *inputs: Tensor) -> None:
+        """Say that `forward` writes to these inputs, and returns them."""
+        self._dirty = inputs
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
@@ -86,12 +90,19 @@ class FunctionContext:
     def _keep(self, inputs: dict[int, Any], outputs: Sequence[Any]) -> None:
         """Put the caller's tensors, and places among the outputs, for what `forward` saw."""
         numbers = {id(output): i for i, output in enumerate(outputs)}
+        written = {*map(id, self._dirty)} & numbers.keys()
+        self._dirty = [(numbers[one], inputs[one]) for one in written]
         self._saved = tuple([
-            inputs[id(x)] if id(x) in inputs
+            inputs[id(x)] if id(x) in inputs.keys() - written
             else _Place(x._data, numbers[id(x)]) if id(x) in numbers
             else x
             for x in self._saved
         ])  # fmt: skip
+
+
+def _note_use(used: set[int], number: int, _: Any) -> None:
+    """Note, as a hook, that a gradient has reached an output."""
+    used.add(number)
 
 
 class _Place(NamedTuple):
@@ -154,11 +165,19 @@ class Function:
         edge = results[0]._node if results else None
         if isinstance(edge, Output):
             call.context._node = weakref.ref(edge.node)
-        outputs = tuple([
+        outputs = [
             wrap(x._data) if constant else x
             for x, constant in zip(results, call.context._constant, strict=True)
-        ])  # fmt: skip
-        return outputs[0] if call.single else outputs
+        ]
+        for number, tensor in call.context._dirty:
+            outputs[number] = tensor._taken_over(cls.__name__, outputs[number])
+            call.context._stamp = next(clock)
+        call.context._dirty = ()  # a tensor holds its node, and that the context
+        if not call.context._zeros:
+            for number, output in enumerate(outputs):
+                if output._node is not None:
+                    output.register_hook(partial(_note_use, call.context._used, number))
+        return outputs[0] if call.single else tuple(outputs)
 
 
 class Application:
@@ -214,7 +233,11 @@ def _made(cls: type[Function], places: tuple[int, ...], count: int) -> Any:
     @op.defjoint(*names)
     def _rule(g: tuple[Any, ...], needed: tuple[bool, ...], context: Any) -> list[Any]:
         recorded = isinstance(g[0], Variable)
-        found = cls.backward(context, *(g if recorded else map(wrap, g)))
+        given: Any = g if recorded else map(wrap, g)
+        if not context._zeros:
+            given = [x if i in context._used else None for i, x in enumerate(given)]
+            context._used.clear()
+        found = cls.backward(context, *given)
         grads = found if isinstance(found, tuple) else (found,)
         if len(grads) < count or any(x is not None for x in grads[count:]):
             raise RuntimeError(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from minigrad.nn.functional.activation import *
 from minigrad.nn.functional.attention import *
 from minigrad.nn.functional.convolution import *
+from minigrad.nn.functional.ctc import *
 from minigrad.nn.functional.embeddings import *
 from minigrad.nn.functional.loss import *
 from minigrad.nn.functional.masks import *

@@ -15,9 +15,9 @@ from minigrad.nn.layers.function_layer import FunctionLayer, layer_of
 from minigrad.tensors.tensor import Tensor
 
 __all__ = [
-    "BCELoss", "BCEWithLogitsLoss", "CosineEmbeddingLoss", "CosineSimilarity", "CrossEntropyLoss",
-    "GaussianNLLLoss", "HingeEmbeddingLoss", "HuberLoss", "KLDivLoss", "L1Loss", "MSELoss",
-    "MarginRankingLoss", "MultiLabelSoftMarginLoss", "MultiMarginLoss", "NLLLoss",
+    "BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CosineEmbeddingLoss", "CosineSimilarity",
+    "CrossEntropyLoss", "GaussianNLLLoss", "HingeEmbeddingLoss", "HuberLoss", "KLDivLoss", "L1Loss",
+    "MSELoss", "MarginRankingLoss", "MultiLabelSoftMarginLoss", "MultiMarginLoss", "NLLLoss",
     "PairwiseDistance", "PoissonNLLLoss", "SmoothL1Loss", "SoftMarginLoss", "TripletMarginLoss",
     "TripletMarginWithDistanceLoss",
 ]  # fmt: skip
@@ -212,6 +212,15 @@ class CosineEmbeddingLoss(_LossOfThree):
     size_average: InitVar[bool | None] = None
     reduce: InitVar[bool | None] = None
     reduction: Reduction = "mean"
+
+
+@layer_of(F.ctc_loss)
+class CTCLoss(_LossOfThree):
+    """The loss of labels without a known alignment: see `functional.ctc_loss`."""
+
+    blank: int = 0
+    reduction: Reduction = "mean"
+    zero_infinity: bool = False
 
 
 @layer_of(F.gaussian_nll_loss)

@@ -165,10 +165,25 @@ class RNNBase(_Recurrence, Generic[H]):
         self.to(dtype=dtype, device=device)
 
     @property
+    def _all_weights(self) -> list[list[str]]:
+        """The names of the parameters of each layer and direction."""
+        ends = [f"_l{layer}{way}" for layer in range(self.num_layers) for way in self._directions]
+        return [[kind + end for kind in KINDS if hasattr(self, kind + end)] for end in ends]
+
+    @property
     def all_weights(self) -> list[list[Parameter]]:
         """The parameters of each layer and direction."""
-        ends = [f"_l{layer}{way}" for layer in range(self.num_layers) for way in self._directions]
-        return [[weight for weight in self._weights(end) if weight is not None] for end in ends]
+        return [[getattr(self, name) for name in names] for names in self._all_weights]
+
+    @property
+    def _flat_weights_names(self) -> list[str]:
+        """The names of the parameters."""
+        return [name for names in self._all_weights for name in names]
+
+    @property
+    def _flat_weights(self) -> list[Parameter]:
+        """The parameters."""
+        return [getattr(self, name) for name in self._flat_weights_names]
 
     def flatten_parameters(self) -> None:
         """Do nothing: PyTorch lays the parameters out for a GPU here."""

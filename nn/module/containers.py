@@ -54,16 +54,29 @@ class _Parameters(_Entries):
 
     _kind = "parameter"
 
-    def _checked(self, name: str, value: Any) -> Parameter:  # noqa: ARG002
+    def _checked(self, name: str, value: Any) -> Any:  # noqa: ARG002
+        if value is None:
+            return None
         if not isinstance(value, Tensor):
             raise TypeError(
                 f"{type(self).__name__}: a Parameter or Tensor expected, got {type(value).__name__}"
             )
         return value if isinstance(value, Parameter) else Parameter(value)
 
+    def _type_of(self, parameter: Parameter) -> Any:
+        """What is shown as its type."""
+        return parameter.dtype
+
     def extra_repr(self) -> str:
-        shown = [f"{name}: {p._data.dtype} of {p.shape}" for name, p in self._own_parameters()]
-        return ", ".join(shown)
+        lines = []
+        for name in self._names():
+            value = self.__dict__[name]
+            if value is None:
+                lines.append(f"  ({name}): Object of type: NoneType")
+            else:
+                kind, size = self._type_of(value), "x".join(map(str, value.shape))
+                lines.append(f"  ({name}): Parameter containing: [{kind} of size {size}]")
+        return "\n".join(lines)
 
 
 class _Sequence(_Entries, MutableSequence[T]):
@@ -310,6 +323,9 @@ class ParameterDict(_Parameters, _Mapping[Parameter]):
         >>> list(scales), scales["right"].shape
         (['left', 'right'], minigrad.Size([3]))
     """
+
+    def _type_of(self, parameter: Parameter) -> Any:
+        return parameter.type()
 
     def __init__(self, parameters: Named | None = None) -> None:
         super().__init__(parameters)

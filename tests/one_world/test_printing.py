@@ -199,11 +199,11 @@ def test_a_script_of_pytorchs_prints_torch(tmp_path: Any) -> None:
     script = tmp_path / "script.py"
     script.write_text(
         "import torch\nx = torch.ones(2, dtype=torch.float64)\n"
-        "print(x, x.dtype, x.shape, f'{x.shape}', x.type())\n"
+        "print(x, x.dtype, x.shape, f'{x.shape}', x.type(), type(x), type(x.shape))\n"
     )
     command = [sys.executable, "-m", "minigrad.torch", str(script)]
     found = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
     assert found.stdout == (
         "tensor([1., 1.], dtype=torch.float64) torch.float64 torch.Size([2]) torch.Size([2]) "
-        "torch.DoubleTensor\n"
+        "torch.DoubleTensor <class 'torch.Tensor'> <class 'torch.Size'>\n"
     )

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import random
+from minigrad import nn, random
 
 CALLS = """
 rand(2, 3) ; rand((2, 3)) ; rand(size=(2, 3), dtype=float64, device="cpu")
@@ -47,6 +47,10 @@ def test_draws_have_pytorchs_arguments_shapes_and_dtypes(line: str) -> None:
     assert kind(ours) == kind(theirs)
 
 
+FILLS = "bernoulli_ cauchy_ exponential_ geometric_ log_normal_ normal_ random_ uniform_"
+INITS = """
+kaiming_normal_ kaiming_uniform_ normal_ orthogonal_ sparse_ trunc_normal_ uniform_ xavier_normal_
+xavier_uniform_"""
 DRAWS: dict[str, Any] = {
     "rand": lambda g: minigrad.rand(3, generator=g),
     "randn": lambda g: minigrad.randn(3, generator=g),
@@ -60,9 +64,20 @@ DRAWS: dict[str, Any] = {
     "bernoulli": lambda g: minigrad.bernoulli(minigrad.full((40,), 0.5), generator=g),
     "poisson": lambda g: minigrad.poisson(minigrad.full((9,), 9.0), generator=g),
     "multinomial": lambda g: minigrad.multinomial(minigrad.ones(9), 9, generator=g),
-    "normal_": lambda g: minigrad.empty(3).normal_(generator=g),
-    "uniform_": lambda g: minigrad.empty(3).uniform_(generator=g),
     "Tensor.multinomial": lambda g: minigrad.ones(9).multinomial(9, generator=g),
+    "Tensor.bernoulli": lambda g: minigrad.full((40,), 0.5).bernoulli(generator=g),
+    **{
+        name: lambda g, name=name: getattr(minigrad.empty(40), name)(
+            *[0.1] * (name == "geometric_"), generator=g
+        )
+        for name in FILLS.split()
+    },
+    **{
+        f"init.{name}": lambda g, name=name: getattr(nn.init, name)(
+            minigrad.empty(6, 6), *[0.5] * (name == "sparse_"), generator=g
+        )
+        for name in INITS.split()
+    },
 }
 
 

@@ -88,10 +88,22 @@ def test_only_for_optimizers(make: Any) -> None:
 
 @schedulers
 def test_groups_that_come_later(make: Any) -> None:
+    """One with the rates of the first has them in each step; options of each have none for it."""
     scheduler = make(optimizer())
-    scheduler.optimizer.add_param_group({"params": leaf([1.0])})
-    with pytest.raises(ValueError, match="1 groups.* 2.*add"):
+    first = scheduler.optimizer.param_groups[0]
+    rates = {name: first[name] for name in ("lr", "initial_lr") if name in first}
+    scheduler.optimizer.add_param_group({"params": leaf([1.0]), **rates})
+    for _ in range(12):
         go(scheduler, range(1))
+        assert len({*scheduler.get_last_lr()}) == 1
+
+
+def test_a_later_group_has_no_option_of_its_own() -> None:
+    two = optim.SGD([{"params": leaf([1.0])}, {"params": leaf([1.0])}], lr=1.0)
+    scheduler = lr_scheduler.LambdaLR(two, [abs, float])
+    two.add_param_group({"params": leaf([1.0])})
+    with pytest.raises(ValueError, match="LambdaLR: created for 2 groups with lr_lambdas"):
+        scheduler.step()
 
 
 def test_the_optimizer_comes_first() -> None:

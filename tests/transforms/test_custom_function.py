@@ -145,7 +145,7 @@ REFUSED: dict[str, tuple[Any, Any]] = {
     "2 gradients; forward has 1": (lambda ctx, x: x * 1, lambda ctx, g: (g, g)),
     "gradient 0 is a float; a tensor": (lambda ctx, x: x * 1, lambda ctx, g: 1.0),
     r"shape \(1,\)": (lambda ctx, x: x * 1, lambda ctx, g: g[:1]),
-    "mark_dirty": (lambda ctx, x: ctx.mark_dirty(x), None),
+    "a leaf that requires grad": (lambda ctx, x: ctx.mark_dirty(x) or x, None),
 }
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
 
+from minigrad.autograd.dtype_class import printed_as
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
@@ -107,6 +108,7 @@ def _cholesky_x(g: Any, out: Any, upper: bool) -> Any:
     return within_rule(solve, mT(out), mT(within_rule(solve, mT(out), s)))
 
 
+@printed_as("linalg_qr")
 class QRResult(NamedTuple):
     """The result of `qr`."""
 
@@ -206,6 +208,7 @@ def _refuse_equal(op: str, values: np.ndarray, clash: np.ndarray) -> NoReturn:
     )
 
 
+@printed_as("linalg_eigh")
 class EighResult(NamedTuple):
     """The result of `eigh`."""
 
@@ -293,6 +296,7 @@ def _eigvalsh_x(g: Any, x: Any, UPLO: Literal["L", "U"]) -> Any:
     return (vectors * g[..., None, :]) @ mT(vectors)
 
 
+@printed_as("linalg_svd")
 class SVDResult(NamedTuple):
     """The result of `svd`."""
 

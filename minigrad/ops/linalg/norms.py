@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
+from minigrad.autograd.dtype_class import printed_as
 from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
@@ -157,6 +158,7 @@ def _pinv_x(g: Any, x: Any, out: Any) -> Any:
     return left @ (p @ q) + (q @ p) @ right - q @ g @ q
 
 
+@printed_as("linalg_lstsq")
 class LstsqResult(NamedTuple):
     """The result of `lstsq`."""
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from minigrad.autograd.dtype_class import printed_as
 from minigrad.autograd.engine import detach
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import primitive
@@ -281,6 +282,7 @@ def _polynomial(x: Any) -> Any:
     return coefficient * (-1) ** n
 
 
+@printed_as("linalg_slogdet")
 class SlogdetResult(NamedTuple):
     """The result of `slogdet`."""
 
@@ -312,7 +314,9 @@ def slogdet(A: Any) -> SlogdetResult:
     Example:
         >>> import minigrad
         >>> minigrad.linalg.slogdet(1e-30 * minigrad.eye(2))
-        SlogdetResult(sign=tensor(1.), logabsdet=tensor(-138.1551))
+        minigrad.return_types.linalg_slogdet(
+        sign=tensor(1.),
+        logabsdet=tensor(-138.1551))
     """
     sign, logabsdet = _slogdet(A)
     return SlogdetResult(detach(sign), logabsdet)

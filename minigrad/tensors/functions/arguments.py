@@ -12,6 +12,7 @@ import numpy as np
 from minigrad import ops
 from minigrad.autograd.node import Variable
 from minigrad.support.checks import check_flag
+from minigrad.support.signatures import into
 from minigrad.tensors.argument_errors import REPEATED, Arguments
 
 __all__ = ["axes", "computed", "of_numbers", "part", "signed", "sizes_of", "spelled", "with_axes"]
@@ -33,6 +34,8 @@ def spelled(function: Callable[P, R]) -> Callable[P, R]:
         try:
             if not keywords:
                 return function(*args)  # type: ignore[call-arg]
+            if "out" in keywords:
+                return into(call, args, keywords)
             given: dict[str, Any] = {names.get(key, key): value for key, value in keywords.items()}
             if len(given) < len(keywords):
                 raise TypeError(f"{function.__name__}: axis is {dim}: give one of them")

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.call import wrap
+from minigrad.autograd.dtype_class import printed_as
 from minigrad.autograd.dtypes import promote
 from minigrad.autograd.node import Variable, data_of
 from minigrad.autograd.typing import Tensor
 
 __all__ = [
-    "add", "addcdiv", "addcmul", "clamp_max", "clamp_min", "clone", "div", "divide", "equal",
-    "float_power", "frac", "frexp", "gcd", "heaviside", "isneginf", "isposinf", "isreal", "lcm",
-    "ldexp", "lerp", "logaddexp2", "mvlgamma", "nan_to_num", "positive", "pow", "rsub", "square",
-    "sub", "subtract",
+    "add", "addcdiv", "addcmul", "angle", "clamp_max", "clamp_min", "clone", "div", "divide",
+    "equal", "float_power", "frac", "frexp", "gcd", "heaviside", "isneginf", "isposinf", "isreal",
+    "lcm", "ldexp", "lerp", "logaddexp2", "mvlgamma", "nan_to_num", "positive", "pow", "rsub",
+    "square", "sub", "subtract",
 ]  # fmt: skip
 
 
@@ -31,6 +32,17 @@ def square(input: Any) -> Tensor:
     """
     of_bools = isinstance(input, Variable) and input._data.dtype.kind == "b"
     return ops.square(ops.astype(input, np.int64) if of_bools else input)
+
+
+def angle(input: Any) -> Tensor:
+    """Compute the angle of a real number: 0, or π below 0.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.angle(minigrad.tensor([1.0, -1.0]))
+        tensor([0.0000, 3.1416])
+    """
+    return ops.where(ops.isnan(input), input, ops.where(ops.less(input, 0), math.pi, 0.0))
 
 
 def add(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
@@ -171,7 +183,15 @@ def _floats(*values: Any) -> list[Any]:
     return [ops.astype(x, common) if isinstance(x, Variable) else x for x in values]
 
 
-def frexp(input: Any) -> tuple[Tensor, Tensor]:
+@printed_as("frexp")
+class Frexp(NamedTuple):
+    """What `frexp` returns."""
+
+    mantissa: Tensor
+    exponent: Tensor
+
+
+def frexp(input: Any) -> Frexp:
     """Write numbers as mantissa * 2 ** exponent; this has no derivative.
 
     Example:
@@ -180,7 +200,7 @@ def frexp(input: Any) -> tuple[Tensor, Tensor]:
         [0.75, 3]
     """
     mantissa, exponent = np.frexp(input._data)
-    return wrap(mantissa), wrap(exponent)
+    return Frexp(wrap(mantissa), wrap(exponent))
 
 
 def frac(input: Any) -> Tensor:

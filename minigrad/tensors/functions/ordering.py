@@ -8,10 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad import ops
+from minigrad.autograd.dtype_class import printed_as
 from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
 from minigrad.ops.sorting import ValuesAndIndices
+from minigrad.tensors import return_types
 from minigrad.tensors.creation import tensor
 from minigrad.tensors.functions.arguments import of_numbers, part, spelled
 from minigrad.tensors.functions.reductions import with_places
@@ -22,6 +24,7 @@ __all__ = [
 ]  # fmt: skip
 
 
+@printed_as("histogram")
 class HistogramAndEdges(NamedTuple):
     """What `histogram` returns."""
 
@@ -42,7 +45,7 @@ def sort(
         ([1, 2, 3], [1, 2, 0])
     """
     index = ops.argsort(input, dim, descending)
-    return ValuesAndIndices(ops.take_along_axis(input, index, dim), index)
+    return return_types.sort(ops.take_along_axis(input, index, dim), index)
 
 
 @of_numbers
@@ -80,7 +83,7 @@ def topk(
         >>> minigrad.topk(minigrad.tensor([3, 1, 2]), 2).values.tolist()
         [3, 2]
     """
-    return ops.topk(input, k, dim, largest, sorted)
+    return return_types.topk(*ops.topk(input, k, dim, largest, sorted))
 
 
 @of_numbers
@@ -98,7 +101,7 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Values
     if not 1 <= k <= input.shape[dim]:
         raise RuntimeError(f"kthvalue: k from 1 to {input.shape[dim]} expected, got {k}")
     index = part(ops.argsort(input, dim), dim, slice(k - 1, k))
-    return with_places(input, index, dim, keepdim)
+    return with_places(return_types.kthvalue, input, index, dim, keepdim)
 
 
 @of_numbers
@@ -119,7 +122,7 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
         _, which, counts = np.unique(row, False, True, True, equal_nan=False)
         index[i] = np.flatnonzero(which == counts.argmax())[-1]
     places = np.expand_dims(index.reshape(moved.shape[:-1]), dim % input.ndim)
-    return with_places(input, tensor(places), dim, keepdim)
+    return with_places(return_types.mode, input, tensor(places), dim, keepdim)
 
 
 @spelled

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad import ops
+from minigrad.autograd.dtype_class import printed_as
 from minigrad.autograd.typing import Tensor
 from minigrad.ops import linalg
 from minigrad.tensors.functions.arguments import spelled, with_axes
@@ -212,6 +213,7 @@ def chain_matmul(*matrices: Any) -> Tensor:
 # Functions of matrices
 
 
+@printed_as("svd")
 class Svd(NamedTuple):
     """The factors of a singular value decomposition."""
 

@@ -11,9 +11,9 @@ from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
 
 __all__ = [
-    "can_cast", "get_device", "is_complex", "is_conj", "is_floating_point", "is_inference",
-    "is_neg", "is_nonzero", "is_same_size", "is_signed", "is_storage", "is_tensor", "numel",
-    "promote_types", "resolve_conj", "resolve_neg", "result_type", "typename",
+    "can_cast", "conj", "conj_physical", "get_device", "is_complex", "is_conj", "is_floating_point",
+    "is_inference", "is_neg", "is_nonzero", "is_same_size", "is_signed", "is_storage", "is_tensor",
+    "numel", "promote_types", "real", "resolve_conj", "resolve_neg", "result_type", "typename",
 ]  # fmt: skip
 
 
@@ -123,7 +123,7 @@ def get_device(input: Tensor) -> int:
 
 
 def resolve_conj(input: Tensor) -> Tensor:
-    """Return the tensor itself: no tensor is lazily conjugated or negated.
+    """Return the tensor itself, as `conj` and `real` do: there are no complex numbers.
 
     Example:
         >>> import minigrad
@@ -134,7 +134,7 @@ def resolve_conj(input: Tensor) -> Tensor:
     return input
 
 
-resolve_neg = resolve_conj
+conj = conj_physical = real = resolve_neg = resolve_conj
 
 
 def promote_types(type1: Any, type2: Any) -> dtype:

@@ -7,10 +7,12 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from minigrad import ops
+from minigrad.autograd.dtype_class import printed_as
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
 from minigrad.ops import linalg
 from minigrad.ops.sorting import ValuesAndIndices
+from minigrad.tensors import return_types
 from minigrad.tensors.functions.arguments import axes, computed, of_numbers, signed, spelled
 
 __all__ = [
@@ -20,6 +22,7 @@ __all__ = [
 ]  # fmt: skip
 
 
+@printed_as("aminmax")
 class Extremes(NamedTuple):
     """The least and the largest elements."""
 
@@ -144,20 +147,25 @@ def count_nonzero(input: Any, dim: Any = None) -> Tensor:
 # Extremes
 
 
-def with_places(input: Any, index: Any, dim: int, keepdim: bool) -> ValuesAndIndices:
-    """The elements at one place of each line along an axis."""
+def with_places(
+    kind: type[ValuesAndIndices], input: Any, index: Any, dim: int, keepdim: bool
+) -> ValuesAndIndices:
+    """The elements at one place of each line along an axis, in a class of `return_types`."""
     values = ops.take_along_axis(input, index, dim)
     if not keepdim:
         values, index = ops.squeeze(values, dim), ops.squeeze(index, dim)
-    return ValuesAndIndices(values, index)
+    return kind(values, index)
 
 
-def _extreme(of_two: Any, of_all: Any, place: Any, x: Any, dim: Any, keep: bool, other: Any) -> Any:
+def _extreme(
+    kind: type[ValuesAndIndices], of_two: Any, of_all: Any, place: Any, x: Any, dim: Any,
+    keep: bool, other: Any,
+) -> Any:  # fmt: skip
     """The results of `max` and `min`, by three ops."""
     other = dim if isinstance(dim, Variable) else other
     if other is not None:
         return of_two(x, other)
-    return of_all(x) if dim is None else with_places(x, place(x, dim, True), dim, keep)
+    return of_all(x) if dim is None else with_places(kind, x, place(x, dim, True), dim, keep)
 
 
 @overload
@@ -189,7 +197,7 @@ def max(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None
         >>> values.tolist(), indices.tolist()
         ([5, 7], [1, 0])
     """
-    return _extreme(ops.maximum, ops.max, ops.argmax, input, dim, keepdim, other)
+    return _extreme(return_types.max, ops.maximum, ops.max, ops.argmax, input, dim, keepdim, other)
 
 
 @overload
@@ -210,7 +218,7 @@ def min(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None
         >>> x.min().item(), x.min(0).values.tolist()
         (1, [1, 2])
     """
-    return _extreme(ops.minimum, ops.min, ops.argmin, input, dim, keepdim, other)
+    return _extreme(return_types.min, ops.minimum, ops.min, ops.argmin, input, dim, keepdim, other)
 
 
 @spelled
@@ -293,7 +301,7 @@ def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
         return ops.quantile(input, 0.5, method="lower")
     if dim is None:
         return median(ops.ravel(input), 0).values
-    return with_places(input, _median_place(input, dim), dim, keepdim)
+    return with_places(return_types.median, input, _median_place(input, dim), dim, keepdim)
 
 
 def _median_place(input: Any, dim: int) -> Any:

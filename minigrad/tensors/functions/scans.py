@@ -11,6 +11,7 @@ from minigrad import ops
 from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.typing import Tensor
 from minigrad.ops.sorting import ValuesAndIndices
+from minigrad.tensors import return_types
 from minigrad.tensors.creation import tensor
 from minigrad.tensors.functions.arguments import computed, of_numbers, part, signed, spelled
 
@@ -54,7 +55,7 @@ def cummax(input: Any, dim: int) -> ValuesAndIndices:
         >>> minigrad.cummax(minigrad.tensor([1, 3, 2]), 0).values.tolist()
         [1, 3, 3]
     """
-    return ops.cummax(input, dim)
+    return return_types.cummax(*ops.cummax(input, dim))
 
 
 @of_numbers
@@ -66,7 +67,7 @@ def cummin(input: Any, dim: int) -> ValuesAndIndices:
         >>> minigrad.cummin(minigrad.tensor([3, 1, 2]), 0).values.tolist()
         [3, 1, 1]
     """
-    return ops.cummin(input, dim)
+    return return_types.cummin(*ops.cummin(input, dim))
 
 
 @of_numbers

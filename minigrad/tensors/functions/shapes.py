@@ -15,19 +15,22 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from minigrad import ops
+from minigrad.autograd.call import wrap
 from minigrad.autograd.errors import refuse_shapes
-from minigrad.autograd.mode import located
+from minigrad.autograd.mode import located, state
+from minigrad.autograd.mutation import view_of
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
+from minigrad.autograd.views import Place, owner
 from minigrad.tensors.functions.arguments import of_numbers, part, sizes_of, spelled
 
 __all__ = [
-    "adjoint", "block_diag", "broadcast_shapes", "broadcast_to", "cartesian_prod", "cat", "chunk",
-    "combinations", "concat", "concatenate", "diag", "diag_embed", "diagflat", "diagonal", "expand",
-    "flatten", "flip", "fliplr", "flipud", "meshgrid", "narrow", "permute", "repeat",
-    "repeat_interleave", "reshape", "roll", "rot90", "split", "split_with_sizes", "squeeze",
-    "stack", "swapaxes", "swapdims", "t", "tensor_split", "tile", "transpose", "tril", "triu",
-    "unbind", "unflatten", "unfold", "unsqueeze",
+    "adjoint", "as_strided", "block_diag", "broadcast_shapes", "broadcast_to", "cartesian_prod",
+    "cat", "chunk", "combinations", "concat", "concatenate", "diag", "diag_embed", "diagflat",
+    "diagonal", "expand", "flatten", "flip", "fliplr", "flipud", "meshgrid", "narrow",
+    "narrow_copy", "permute", "repeat", "repeat_interleave", "reshape", "roll", "rot90", "split",
+    "split_with_sizes", "squeeze", "stack", "swapaxes", "swapdims", "t", "tensor_split", "tile",
+    "transpose", "tril", "triu", "unbind", "unflatten", "unfold", "unsqueeze",
 ]  # fmt: skip
 
 
@@ -336,7 +339,7 @@ def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Tensor:
 
 @spelled
 def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
-    """Join tensors along an axis; empty ones with one axis are left out.
+    """Join tensors along an axis; empty ones with one axis take any shape.
 
     Example:
         >>> import minigrad
@@ -346,8 +349,9 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     given = list(tensors)
     shapes = [x._data.shape if isinstance(x, Variable) else np.shape(x) for x in given]
     if (0,) in shapes:
-        kept = [x for x, shape in zip(given, shapes, strict=True) if shape != (0,)]
-        given = kept or given
+        like = next((shape for shape in shapes if shape != (0,)), (0,))
+        empty = tuple([0 if axis == dim % len(like) else n for axis, n in enumerate(like)])
+        given = [ops.reshape(x, empty) if np.shape(x) == (0,) else x for x in given]
     return ops.concatenate(given, dim)
 
 
@@ -509,6 +513,59 @@ def narrow(input: Any, dim: int, start: int, length: int) -> Tensor:
     if not (0 <= first <= n and 0 <= length <= n - first):
         raise RuntimeError(f"narrow: an axis of length {n} has no {length} places from {start} on")
     return part(input, dim, slice(first, first + length))
+
+
+@spelled
+def narrow_copy(input: Any, dim: int, start: int, length: int) -> Tensor:
+    """Copy some consecutive places of an axis: see `narrow`.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.narrow_copy(minigrad.arange(5), 0, 1, 3).tolist()
+        [1, 2, 3]
+    """
+    return ops.clone(narrow(input, dim, start, length))
+
+
+def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
+    """View the memory of a tensor by lengths and steps, counted in elements.
+
+    Where a gradient is recorded the result cannot be written to.
+
+    Raises:
+        RuntimeError: The memory has no such places, or a gradient is recorded and the tensor is not
+            contiguous.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.as_strided(minigrad.arange(5), (3, 2), (1, 2)).tolist()
+        [[0, 2], [1, 3], [2, 4]]
+    """
+    array, shape = input._data, tuple(size)
+    memory, step = owner(array), array.itemsize
+    first = (Place.of_array(array).start - Place.of_array(memory).start) // step
+    offset = first if storage_offset is None else storage_offset
+    inside = [np.arange(n).reshape(-1, *[1] * (len(shape) - 1 - i)) for i, n in enumerate(shape)]
+    places = np.zeros(shape, np.int64) + offset
+    places += builtins.sum([place * by for place, by in zip(inside, stride, strict=True)])
+    recorded = input._node is not None or state.get().observers
+    count = array.size if recorded else memory.size
+    places -= first if recorded else 0
+    if places.min(initial=0) < 0 or places.max(initial=-1) >= count:
+        raise RuntimeError(
+            f"as_strided: size {shape}, stride {tuple(stride)} and offset {offset} reach beyond "
+            f"the {count} elements"
+        )
+    if not (array if recorded else memory).flags.c_contiguous:
+        raise RuntimeError("as_strided: a contiguous tensor is needed here; call .contiguous()")
+    if recorded:
+        found = ops.getitem(ops.ravel(input), places)
+        found._data.flags.writeable = False
+        return found
+    strides = [by * step for by in stride]
+    view = wrap(np.ndarray(shape, array.dtype, memory, offset * step, strides))
+    view_of(view, input)
+    return view
 
 
 def unfold(input: Any, dimension: int, size: int, step: int) -> Tensor:

@@ -11,6 +11,7 @@ from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.attention.multi_head import MultiHeadAttention
 from minigrad.nn.functional.masks import MaskLike
+from minigrad.nn.layers.linear import Linear
 from minigrad.nn.module.parameter import Parameter
 from minigrad.tensors.creation import empty
 from minigrad.tensors.tensor import Tensor
@@ -18,6 +19,10 @@ from minigrad.tensors.tensor import Tensor
 __all__ = ["MultiheadAttention"]
 
 _WEIGHTS = ("in_proj_weight", "q_proj_weight", "k_proj_weight", "v_proj_weight")
+
+
+class NonDynamicallyQuantizableLinear(Linear):
+    """The output projection: a `Linear` under PyTorch's name of the class."""
 
 
 class MultiheadAttention(MultiHeadAttention):
@@ -52,6 +57,7 @@ class MultiheadAttention(MultiHeadAttention):
             embed_dim, num_heads, dropout, bias, add_bias_kv, add_zero_attn, kdim, vdim
         )
         self.batch_first = batch_first
+        self.out_proj.__class__ = NonDynamicallyQuantizableLinear
         self.to(dtype=dtype, device=device)
 
     def _make_projections(self, width: int, bias: bool) -> None:
@@ -84,6 +90,9 @@ class MultiheadAttention(MultiHeadAttention):
         for extra in (self.bias_k, self.bias_v):
             if extra is not None:
                 init.xavier_normal(extra)
+
+    def extra_repr(self) -> str:
+        return ""
 
     def adapt_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
         """The state: it has PyTorch's names."""

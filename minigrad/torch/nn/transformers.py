@@ -47,6 +47,9 @@ class _Layer(layers.Layer):
             setattr(self, name, attention)
         self.to(dtype=dtype, device=device)
 
+    def extra_repr(self) -> str:
+        return ""
+
     def _sa_block(self, x: Tensor, mask: Mask, padding: Mask, is_causal: bool = False) -> Tensor:
         found = self.self_attn(
             x, x, x, attn_mask=mask, key_padding_mask=padding, is_causal=is_causal,

@@ -1,5 +1,6 @@
 """`torch.utils`."""
 
+from minigrad.torch.utils import _pytree as _pytree
 from minigrad.torch.utils import checkpoint as checkpoint
 from minigrad.torch.utils import data as data
 from minigrad.torch.utils import deterministic as deterministic

@@ -281,7 +281,7 @@ def test_any_text_is_a_key_of_modules(key: str) -> None:
     assert not modules[key].training
 
 
-def test_none_is_no_entry_but_in_a_list_of_modules() -> None:
+def test_none_is_no_entry_but_in_a_list_of_modules_or_parameters() -> None:
     layers = nn.ModuleList([nn.Identity(), None, nn.Identity()])  # type: ignore[list-item]
     assert [layer is None for layer in layers] == [False, True, False]
     setattr(layers, "0", None)
@@ -290,10 +290,11 @@ def test_none_is_no_entry_but_in_a_list_of_modules() -> None:
     setattr(layers, "0", layers[2])
     assert layers[0] is layers[2]
     assert len(layers) == 3
+    scales = nn.ParameterList([None, minigrad.ones(1)])
+    assert (len(scales), scales[0], [*scales.state_dict()]) == (2, None, ["1"])
     with pytest.raises(TypeError, match="Module.*NoneType"):
         nn.Sequential(nn.Identity(), None)  # type: ignore[arg-type]
-    for container in (nn.Sequential(nn.Identity()), nn.ParameterList([minigrad.ones(1)]),
-                      nn.ModuleDict({"0": nn.Identity()})):  # fmt: skip
+    for container in (nn.Sequential(nn.Identity()), nn.ModuleDict({"0": nn.Identity()})):
         with pytest.raises(TypeError, match="got NoneType"):
             setattr(container, "0", None)
         assert len(container) == 1
@@ -348,7 +349,10 @@ def test_tensors_become_parameters() -> None:
     assert one in several
     assert two not in several
     assert all(isinstance(p, nn.Parameter) and p.requires_grad for p in several)
-    listed = "ParameterList(0: float32 of (2,), 1: float32 of (3,))"
+    listed = (
+        "ParameterList(\n    (0): Parameter containing: [minigrad.float32 of size 2]\n"
+        "    (1): Parameter containing: [minigrad.float32 of size 3]\n)"
+    )
     assert repr(several[1:3]) == listed
 
 

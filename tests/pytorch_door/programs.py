@@ -1,0 +1,223 @@
+"""Programs that print; a line of === ends each."""
+
+FUNCTIONS = """
+class Pair(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, a, b):
+        ctx.set_materialize_grads(False)
+        return a * 1, b * 1
+    @staticmethod
+    def backward(ctx, g, h):
+        print(g, h)
+        return g, h
+x, w = torch.ones(3, requires_grad=True), torch.ones(3, requires_grad=True)
+y, z = Pair.apply(x, w)
+z.sum().backward(retain_graph=True)
+y.sum().backward()
+print(x.grad, w.grad)
+===
+class Triple(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, a):
+        ctx.mark_dirty(a)
+        ctx.save_for_backward(a.mul_(3))
+        return a
+    @staticmethod
+    def backward(ctx, g):
+        print(ctx.saved_tensors[0].detach())
+        return g * 3
+x = torch.ones(3, requires_grad=True)
+y = x * 1
+part = y[1:]
+z = Triple.apply(y)
+print(z is y, z.detach(), part.detach())
+(part * torch.tensor([5.0, 7.0])).sum().backward()
+print(x.grad)
+y = torch.ones(2)
+print(Triple.apply(y) is y, y)
+y = x.exp()
+Triple.apply(y)
+y.sum().backward()
+===
+class Into(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, a, b):
+        ctx.mark_dirty(b)
+        return a * 2, b.add_(a)
+    @staticmethod
+    def backward(ctx, g, h):
+        return g * 2 + h, h
+x, b = torch.ones(3, requires_grad=True), torch.zeros(3)
+u, v = Into.apply(x, b)
+print(v is b, b.requires_grad, b.detach())
+(u + v * 5).sum().backward()
+print(x.grad)
+Into.apply(b, x)
+===
+x = torch.ones(3, requires_grad=True)
+y = torch.cat([x.reshape(1, 3), x.unsqueeze(0)]).permute(1, 0).sum() - 3
+y.backward()
+y.backward()
+print(x.grad)
+y = x.exp().sum()
+y.backward()
+y.backward()
+"""
+
+NAMES = """
+from torch.utils import _pytree as pytree
+import collections
+from torch.utils._pytree import tree_map, tree_map_only, register_pytree_node
+leaves, spec = pytree.tree_flatten({"a": [torch.ones(2), 2], "b": (3, None)})
+print(leaves, pytree.tree_unflatten(leaves, spec), spec.num_leaves)
+print(tree_map(lambda x: x, [1, (2,)]))
+print(tree_map_only(torch.Tensor, lambda t: t + 1, {"a": torch.ones(1), "b": 3}))
+print(pytree.tree_leaves({"a": [1, 2]}), pytree.tree_all(lambda x: x > 0, [1, 2]))
+print(pytree.tree_any(lambda x: x > 1, [1, 2]), tree_map(lambda a, b: a + b, [1, 2], [3, 4]))
+print(pytree.tree_structure([1, 2]) == pytree.tree_structure([3, 4]))
+print(pytree.tree_any_only(int, bool, [0]))
+print(pytree.tree_all_only(int, lambda x: x > 0, [1, "a"]), pytree.tree_structure(1).is_leaf())
+Pair = collections.namedtuple("Pair", "a b")
+boxes = [collections.OrderedDict(a=1), collections.deque([1], 2), Pair(1, [2])]
+for box in *boxes, collections.defaultdict(list, a=1):
+    print(tree_map(lambda x: x + 1, box), pytree.tree_map_(print, box) is box)
+class Box:
+    def __init__(self, value):
+        self.value = value
+register_pytree_node(Box, lambda box: ([box.value], None), lambda parts, _: Box(*parts))
+print(tree_map(lambda x: x + 1, [Box(1)])[0].value)
+print(pytree.tree_leaves([[1], 2], is_leaf=lambda x: x == [1]))
+pytree.tree_unflatten([1], spec)
+===
+import torch.distributed.nn
+import torch.distributed as dist
+from torch.distributed.nn.functional import all_gather
+from torch._utils import _flatten_dense_tensors, _unflatten_dense_tensors
+print(dist.is_initialized())
+parts = [torch.ones(2, 2), torch.zeros(3)]
+flat = _flatten_dense_tensors(parts)
+print(flat, _unflatten_dense_tensors(flat, parts))
+===
+from torch.utils.checkpoint import checkpoint_sequential, get_device_states
+model = nn.Sequential(nn.Linear(2, 2), nn.ReLU(), nn.Linear(2, 2))
+x = torch.ones(1, 2, requires_grad=True)
+y = checkpoint_sequential(model, 2, x, use_reentrant=False)
+y.sum().backward()
+print(torch.allclose(model(x), y), x.grad is not None, get_device_states(x))
+===
+class Outer(nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+    def __getattr__(self, name):
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            return getattr(self.inner, name)
+print(Outer(nn.Linear(1, 2)).in_features, Outer(nn.Linear(1, 2)).weight.shape)
+scales = nn.ParameterList([None, nn.Parameter(torch.ones(1))])
+print(len(scales), scales[0], scales[1], [*scales.state_dict()], len([*scales.parameters()]))
+===
+deep = nn.LSTM(2, 3, 2, bidirectional=True)
+for layer in deep, nn.GRU(2, 3, bias=False), nn.LSTM(2, 3, proj_size=2):
+    print(layer._flat_weights_names, layer._all_weights, len(layer._flat_weights))
+    print([[tuple(weight.shape) for weight in weights] for weights in layer.all_weights])
+===
+x = torch.arange(6.0)
+print(x.resize_(2, 3), x.resize_((3, 2)).shape, x.resize_as_(torch.ones(6)).shape, x.resize_(4))
+x.resize_(0)
+print(x, torch.empty(0).resize_(2, 3).shape, torch.arange(6).reshape(2, 3).narrow_copy(1, 0, 2))
+print(torch.narrow_copy(torch.arange(3), 0, 1, 2))
+torch.ones(2, requires_grad=True).resize_(1, 2)
+===
+x = torch.ones(2, requires_grad=True)
+for one in torch.real(x), x.real, torch.conj(x), x.conj(), x.conj_physical(), torch.resolve_conj(x):
+    print(one is x or one)
+print(torch.ones(2, 3).mH.shape, torch.ones(2, 3).H.shape)
+print(torch.angle(torch.tensor([1.0, -1.0, 0.0, float("nan")])))
+===
+x = torch.arange(9.0, requires_grad=True)
+y = x.as_strided((4, 3), (2, 1))
+print(y.detach(), torch.as_strided(x.detach(), (2,), (3,), 1))
+print(x[2:].detach().as_strided((2,), (3,)))
+(y * torch.arange(12.0).reshape(4, 3)).sum().backward()
+print(x.grad)
+z = torch.arange(6.0)
+z.as_strided((3, 2), (2, 1))[1, 0] = 9
+print(z, z.reshape(2, 3).t().as_strided((3, 2), (2, 1)))
+print(z.as_strided((), ()), z.as_strided((0,), (1,)))
+z.as_strided((4,), (2,))
+===
+a, b = torch.arange(6.0).reshape(2, 3), torch.arange(6.0).reshape(3, 2)
+print(torch.einsum(a, [0, 1], b, [1, 2], [0, 2]), torch.einsum(a, [1, 0]))
+print(torch.einsum(a, [0, 1], b, [1, 2]))
+c = torch.ones(4, 2, 3)
+print(torch.einsum(c, [..., 0, 1], c, [..., 2, 1], [..., 0, 2]).shape)
+===
+rows, values = torch.tensor([[1.0, 3, 5], [2, 4, 6]]), torch.tensor([[3.0, 6], [3, 6]])
+print(torch.searchsorted(rows, values), torch.searchsorted(rows, values, right=True))
+print(torch.searchsorted(rows[0], 3), torch.searchsorted(rows[0], values.T))
+print(torch.searchsorted(rows, values[:, :1], side="right", out_int32=True))
+print(torch.searchsorted(rows.flip(1), values, sorter=torch.tensor([[2, 1, 0], [2, 1, 0]])))
+torch.searchsorted(rows, values[:1])
+===
+x = torch.arange(16.0).reshape(1, 1, 4, 4).double().requires_grad_()
+for options in {"size": (7, 3)}, {"scale_factor": 2}, {"size": (3, 5), "align_corners": True}:
+    y = F.interpolate(x, mode="bicubic", **options)
+    print(y.detach(), torch.autograd.grad((y**2).sum(), x))
+print(torch.tensor(3.0).tile((1, 1)), torch.tensor(3.0).tile(2), torch.tensor(3.0).repeat(2, 2))
+===
+for empty in torch.zeros(0, requires_grad=True), torch.zeros(0, 2, requires_grad=True):
+    full = torch.ones(2, 2, requires_grad=True)
+    torch.cat([empty, full]).sum().backward()
+    print(empty.grad, full.grad, torch.cat([empty, full], -2).shape)
+print(torch.cat([torch.zeros(0), torch.ones(2, 3)], 1).shape, torch.cat([torch.zeros(0)] * 2))
+===
+for kind in optim.Adam, optim.AdamW, optim.SGD, optim.RMSprop:
+    p = nn.Parameter(torch.ones(2))
+    o = kind([p], lr=torch.tensor(0.1))
+    p.sum().backward()
+    o.step()
+    print(p, o.param_groups[0]["lr"], o.state_dict()["param_groups"][0]["lr"])
+    o.param_groups[0]["lr"].fill_(1.0)
+    o.step()
+    s = optim.lr_scheduler.StepLR(o, 1)
+    s.step()
+    print(p, o.param_groups[0]["lr"], s.get_last_lr())
+===
+from torch.optim import lr_scheduler as rates
+makers = (lambda o: rates.StepLR(o, 1), lambda o: rates.ExponentialLR(o, 0.9), rates.LinearLR,
+          lambda o: rates.CosineAnnealingLR(o, 10),
+          lambda o: rates.ReduceLROnPlateau(o, patience=0))
+for make in makers:
+    p, q = nn.Parameter(torch.ones(2)), nn.Parameter(torch.ones(2))
+    o = optim.SGD([p], lr=0.1)
+    s = make(o)
+    o.add_param_group({"params": [q], "lr": 0.5})
+    for _ in range(3):
+        o.step()
+        s.step(*[1.0] * isinstance(s, rates.ReduceLROnPlateau))
+    print([round(group["lr"], 9) for group in o.param_groups])
+===
+m, x = nn.ConvTranspose2d(1, 1, 3, stride=2, padding=1), torch.ones(1, 1, 4, 4)
+print(m(x, output_size=(8, 8)).shape, m(x, output_size=torch.Size([1, 1, 7, 7])).shape)
+print(nn.ConvTranspose1d(1, 1, 3, stride=2, padding=1)(torch.ones(1, 1, 4), output_size=[8]).shape)
+m(x, output_size=(20, 20))
+===
+x = torch.arange(40.0).double().reshape(5, 2, 4).sin().requires_grad_()
+p = x.log_softmax(2)
+loss = nn.CTCLoss()(p, torch.tensor([[1, 2], [3, 3]]), torch.tensor([5, 5]), torch.tensor([2, 2]))
+print(loss.detach(), torch.autograd.grad(loss, x, retain_graph=True))
+for reduction in "none", "sum", "mean":
+    print(F.ctc_loss(p, torch.tensor([1, 2, 3]), (5, 4), (2, 1), reduction=reduction).detach())
+    print(F.ctc_loss(p, torch.tensor([0, 2, 3]), (5, 4), (2, 1), 1, reduction).detach())
+labels = torch.tensor([[1, 1, 1], [1, 2, 3]])
+for zero in True, False:
+    loss = F.ctc_loss(p, labels, (3, 5), (3, 3), reduction="none", zero_infinity=zero)
+    print(loss.detach(), *([torch.autograd.grad(loss.sum(), x, retain_graph=True)] * zero))
+print(F.ctc_loss(p, labels, (5, 5), (0, 2), reduction="none").detach())
+print(F.ctc_loss(p[:, 0], labels[1], torch.tensor(5), torch.tensor(3)).detach())
+F.ctc_loss(p, labels, (5, 9), (1, 1))
+"""
+
+PROGRAMS = [text.strip() for texts in (FUNCTIONS, NAMES) for text in texts.split("===\n")]
