@@ -1,7 +1,5 @@
 """Loaders and samplers: batches, epochs, orders, streams, and going on in the middle of one."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -169,25 +167,25 @@ class TestBatches:
             next(batches)
 
 
-class TestOrder:
-    @ahead
-    def test_seeds(self, prefetch: int) -> None:
-        def epochs(generator: Any = None) -> list[Any]:
-            loader = DataLoader(range(20), 5, shuffle=True, generator=generator, prefetch=prefetch)
-            return [lists(loader), lists(loader)]
+@ahead
+def test_seeds_of_a_loader(prefetch: int) -> None:
+    def epochs(generator: Any = None) -> list[Any]:
+        loader = DataLoader(range(20), 5, shuffle=True, generator=generator, prefetch=prefetch)
+        return [lists(loader), lists(loader)]
 
-        assert epochs(3) == epochs(np.random.default_rng(3)) != epochs(4)
-        minigrad.random.seed(5)
-        first = epochs()
-        assert epochs() != first
-        minigrad.random.seed(5)
-        assert epochs() == first
+    assert epochs(3) == epochs(np.random.default_rng(3)) != epochs(4)
+    minigrad.random.seed(5)
+    first = epochs()
+    assert epochs() != first
+    minigrad.random.seed(5)
+    assert epochs() == first
 
-    def test_a_generator_of_its_own_leaves_the_common_one_alone(self) -> None:
-        before = minigrad.random.get_state()
-        [*DataLoader(range(9), shuffle=True, generator=0)]
-        [*DataLoader(range(9))]
-        assert minigrad.random.get_state() == before
+
+def test_a_generator_of_its_own_leaves_the_common_one_alone() -> None:
+    before = minigrad.random.get_state()
+    [*DataLoader(range(9), shuffle=True, generator=0)]
+    [*DataLoader(range(9))]
+    assert minigrad.random.get_state() == before
 
 
 DRAWN: dict[str, Any] = {

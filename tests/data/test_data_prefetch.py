@@ -1,7 +1,5 @@
 """The thread that makes batches ahead: it ends whenever nobody waits for it."""
 
-from __future__ import annotations
-
 import gc
 import os
 import threading

@@ -6,8 +6,6 @@ Each file loads as what it was, or is refused with the one error for that. The p
 may take little more memory than it has: who believes a length that chance has written, fails.
 """
 
-from __future__ import annotations
-
 import random
 import resource
 import struct

@@ -1,7 +1,5 @@
 """A save that is killed, or fails, leaves the file that was there: at every byte, at every step."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

@@ -1,7 +1,5 @@
 """A damaged or hostile file is refused with an error that says why, and believed in nothing."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """What is saved comes back: every kind of value, every dtype and layout, in each format."""
 
-from __future__ import annotations
-
 import collections
 import json
 import math

@@ -1,7 +1,5 @@
 """What is at a path, and is not a regular file, is never replaced by whatever writes a file."""
 
-from __future__ import annotations
-
 import os
 import socket
 import stat

@@ -1,7 +1,5 @@
 """A training that was killed goes on bit for bit; one that does not fit changes nothing."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import random

@@ -3,8 +3,6 @@
 Lucid 3 runs on macOS only; its answers are those of its signatures and docstrings, by NumPy.
 """
 
-from __future__ import annotations
-
 import importlib
 import pickle
 import re
@@ -343,4 +341,3 @@ def test_the_gpu_is_refused() -> None:
         lucid.load_safetensors("w.safetensors", device="metal")
     with pytest.raises(NotImplementedError, match="metadata=.* tensors only"):
         lucid.save_safetensors({}, "w.safetensors", metadata={"format": "pt"})
-

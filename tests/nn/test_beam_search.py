@@ -1,7 +1,5 @@
 """Beam search: beside all sequences, beside a search in plain Python, through every cache."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -4,8 +4,6 @@ Its formula; that each argument counts; dtypes, empty batches and memory layouts
 modes, copies and states; and what an error says.
 """
 
-from __future__ import annotations
-
 import copy
 import inspect
 import pickle

@@ -1,7 +1,5 @@
 """What layers and functions refuse: each error names them, what came and what was expected."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Every optimizer beside its formula: one number, in plain Python, as the paper writes it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from math import copysign, sqrt
 from typing import Any

@@ -1,7 +1,5 @@
 """Optimizers: steps by hand, groups, state, and what they refuse."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from typing import Any
@@ -231,16 +229,6 @@ class TestLBFGS:
 
 
 class TestGroups:
-    def test_each_has_its_options(self) -> None:
-        x, y = leaf([1.0]), leaf([1.0])
-        optimizer = optim.SGD([{"params": [x]}, {"params": y, "lr": 1.0}], lr=0.5)
-        x.grad, y.grad = Tensor([1.0]), Tensor([1.0])
-        optimizer.step()
-        assert (x.item(), y.item()) == (0.5, 0.0)
-        optimizer.param_groups[0]["lr"] = 0.25
-        optimizer.step()
-        assert x.item() == 0.25
-
     @pytest.mark.parametrize(
         ("params", "error", "message"),
         [

@@ -1,7 +1,5 @@
 """Every optimizer, schedule and loader: an option without sense is refused where it is given."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable, Iterator

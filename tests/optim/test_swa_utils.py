@@ -1,7 +1,5 @@
 """Averages of weights: copies, modes, state, and what they refuse."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Running a layer of ours and PyTorch's on the same weights and inputs, and comparing them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from inspect import signature
 from typing import Any

@@ -4,8 +4,6 @@ PyTorch's attn_mask has the opposite meaning where it is bool, and one shape per
 of ours is spelled out for it.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Cross-entropy of class probabilities against PyTorch: values, gradients, second derivatives."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Distributions against PyTorch's: values, and gradients of every parameter."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Sampling at the points of a grid, and unpooling, against PyTorch: values and gradients."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ Each program runs three times here: as it is, and with the tensors that it makes
 memory held by somebody. What was recorded decides what is refused, never what is still alive.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 import textwrap

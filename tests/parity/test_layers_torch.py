@@ -1,7 +1,5 @@
 """Every layer of the table that PyTorch has, and embeddings, against PyTorch."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from layer_table import LAYERS, Layer, cases

@@ -1,7 +1,5 @@
 """Linear algebra against PyTorch: losses that no sign and no basis changes, to the second order."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

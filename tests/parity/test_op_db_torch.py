@@ -5,8 +5,6 @@ Where an op of the database is a function of others, PyTorch itself finds ours: 
 is its protocol for the tensors of other libraries.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import math

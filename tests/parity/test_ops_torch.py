@@ -3,8 +3,6 @@
 The calls are those of `op_samples`; tests/torch_ops.py gives PyTorch our names.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Optimizers against PyTorch, step for step."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

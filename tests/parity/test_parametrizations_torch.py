@@ -1,7 +1,5 @@
 """Parametrizations and spectral normalization against PyTorch, step by step."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from typing import Any

@@ -1,7 +1,5 @@
 """Files of PyTorch are read here, and files written here by PyTorch: bit for bit."""
 
-from __future__ import annotations
-
 import math
 import zipfile
 from collections import OrderedDict
@@ -165,7 +163,7 @@ def test_parameters(theirs: Any, ours: Any) -> None:
     value = {
         "weight": weight, "fixed": torch.nn.Parameter(torch.ones(1), requires_grad=False),
         "leaf": torch.ones(2, requires_grad=True), "plain": torch.ones(2), "tied": weight,
-        "values": weight.data,
+        "values": weight.data, "result": weight * 2,
     }  # fmt: skip
     found = theirs(value)
     back = ours(found)

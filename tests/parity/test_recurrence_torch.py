@@ -1,7 +1,5 @@
 """RNN, LSTM, GRU and their cells against PyTorch: values, gradients, state dicts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -81,11 +79,3 @@ def test_padding(batch_first: bool, side: Any, lengths: tuple[int, ...]) -> None
         expected = torch.nn.utils.rnn.pack_sequence(theirs, enforce_sorted=False)
         for part, wanted in zip(packed, expected, strict=True):
             assert_close(part, wanted)
-
-
-def test_initial_weights_are_drawn_alike() -> None:
-    for kind in KINDS:
-        for parameter in getattr(nn, kind)(30, 100).parameters():
-            values = np.abs(parameter.numpy())
-            assert 0.095 < values.max() <= 0.1
-            assert values.mean() == pytest.approx(0.05, abs=0.01)

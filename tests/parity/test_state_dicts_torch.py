@@ -1,7 +1,5 @@
 """State dicts go from PyTorch to minigrad and back: every layer that both have."""
 
-from __future__ import annotations
-
 from inspect import signature
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Encoders, decoders and whole transformers against PyTorch, loaded from its state dicts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Convolutions, pooling and normalization by channel against PyTorch: values and gradients."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

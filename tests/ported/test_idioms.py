@@ -3,8 +3,6 @@
 An idiom works if its value is PyTorch's: by position, by default, by result, and of its dtype.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 import re

@@ -5,8 +5,6 @@ Where PyTorch is installed, the same file runs under PyTorch from the same weigh
 noise drawn by NumPy, in float64 and without dropout.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from types import ModuleType

@@ -4,8 +4,6 @@ They are written from the papers and the layout of the files, and share nothing 
 check. `make_bert` and `make_gpt2` draw the tensors; the functions compute in float64.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """BERT from a folder, against BERT written out: values, gradients, every field, every refusal."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -3,8 +3,6 @@
 And before anything large is made.
 """
 
-from __future__ import annotations
-
 import copy
 import functools
 import json

@@ -1,7 +1,5 @@
 """What holds for every folder: dtypes, parts, missing files and packages, and the documentation."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import re

@@ -1,7 +1,5 @@
 """GPT-2 from a folder, against GPT-2 written out: values, gradients, generation, refusals."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Sentence embeddings from a folder, against each sentence alone through BERT written out."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

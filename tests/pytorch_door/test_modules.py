@@ -1,7 +1,5 @@
 """What people do with PyTorch's modules, hooks, custom functions and generators."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Every public name and module of PyTorch is here, or says why it is not, in three ways."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 import types

@@ -1,7 +1,5 @@
 """What functions say that they give is what PyTorch's own types say: a tensor, or several."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``python -m minigrad.torch script.py``: a script that says ``import torch`` runs as it is."""
 
-from __future__ import annotations
-
 import runpy
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Caches: decoding step by step gives what the full forward pass gives, to float precision."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

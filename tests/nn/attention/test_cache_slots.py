@@ -1,7 +1,5 @@
 """A slot of a cache belongs to one module: decoding gives the full forward pass, or an error."""
 
-from __future__ import annotations
-
 import copy
 import gc
 import pickle

@@ -1,7 +1,5 @@
 """Attention: every path gives one answer, masks mean what they say, gradients are right."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -18,9 +16,9 @@ def draw(*shape: int, requires_grad: bool = True) -> Tensor:
     return minigrad.randn(*shape, dtype=float64, requires_grad=requires_grad)
 
 
-def attention(**options: Any) -> nn.MultiHeadAttention:
+def attention(heads: int = H, **options: Any) -> nn.MultiHeadAttention:
     """A layer in float64 with no bias at zero."""
-    layer = nn.MultiHeadAttention(E, H, **options).double()
+    layer = nn.MultiHeadAttention(E, heads, **options).double()
     for parameter in layer.parameters():
         nn.init.normal(parameter, std=0.5)
     return layer
@@ -28,54 +26,6 @@ def attention(**options: Any) -> nn.MultiHeadAttention:
 
 def inputs(layer: nn.MultiHeadAttention) -> tuple[Tensor, Tensor, Tensor]:
     return draw(N, L, E), draw(N, S, layer.kdim), draw(N, S, layer.vdim)
-
-
-def turned(rope: Any, y: np.ndarray) -> np.ndarray:
-    """Complex numbers: pair i at position p is turned by p · base^(-2i/d)."""
-    if rope is None:
-        return y
-    length, d = y.shape
-    angles = np.arange(length)[:, None] * rope.base ** (-2 * np.arange(d // 2) / d)
-    halves = (y[:, ::2], y[:, 1::2]) if rope.interleaved else np.split(y, 2, axis=-1)
-    found = (halves[0] + 1j * halves[1]) * np.exp(1j * angles)
-    return np.stack([found.real, found.imag], axis=-1 if rope.interleaved else -2).reshape(y.shape)
-
-
-def by_hand(
-    layer: nn.MultiHeadAttention, query: Any, key: Any, value: Any, allowed: Any, bias: Any
-) -> tuple[np.ndarray, np.ndarray]:
-    """Multi-head attention with loops over batch and head, in NumPy alone."""
-    weight = {name: parameter.numpy() for name, parameter in layer.named_parameters()}
-
-    def project(x: np.ndarray, name: str) -> np.ndarray:
-        return x @ weight[f"{name}.weight"].T + weight.get(f"{name}.bias", 0.0)
-
-    extra = layer.add_zero_attn + (layer.bias_k is not None)
-    shape, d = (len(query), H, query.shape[1], key.shape[1]), E // H
-    allowed, bias = np.broadcast_to(allowed, shape), np.broadcast_to(bias, shape)
-    outputs, all_weights = [], np.zeros((*shape[:3], shape[3] + extra))
-    for n in range(len(query)):
-        heads, q = [], project(query[n], "q_proj")
-        for h in range(H):
-            part = slice(h * d, (h + 1) * d)
-            group = h * layer.num_kv_heads // H
-            own = slice(group * d, (group + 1) * d)
-            k = turned(layer.rope, project(key[n], "k_proj")[:, own])
-            v = project(value[n], "v_proj")[:, own]
-            if layer.bias_k is not None:
-                k = np.vstack([k, weight["bias_k"][0][:, own]])
-                v = np.vstack([v, weight["bias_v"][0][:, own]])
-            if layer.add_zero_attn:
-                k, v = np.vstack([k, np.zeros(d)]), np.vstack([v, np.zeros(d)])
-            scores = turned(layer.rope, q[:, part]) @ k.T / np.sqrt(d)
-            scores[:, : shape[3]] += bias[n, h]
-            factors = np.exp(scores - scores.max(axis=1, keepdims=True, initial=-1e30))
-            factors[:, : shape[3]] *= allowed[n, h]
-            total = factors.sum(axis=1, keepdims=True)
-            all_weights[n, h] = factors / np.where(total == 0, 1, total)
-            heads.append(all_weights[n, h] @ v)
-        outputs.append(project(np.hstack(heads), "out_proj"))
-    return np.array(outputs), all_weights
 
 
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -93,15 +43,10 @@ options = pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 
 PADDING = np.array([[0, 0, 0, 0, 1], [0, 1, 1, 0, 0]], bool)
 KEEP = np.random.default_rng(1).random((N, H, L, S)) < 0.7
-MASKS: dict[str, tuple[dict[str, Any], Any, Any]] = {
-    "none": ({}, True, 0.0),
-    "keep": ({"attn_mask": KEEP}, KEEP, 0.0),
-    "bias": ({"attn_mask": 0.1 * np.arange(S)[None]}, True, 0.1 * np.arange(S)),
-    "padding": ({"key_padding_mask": PADDING}, ~PADDING[:, None, None], 0.0),
-    "causal": ({"is_causal": True}, np.tri(L, S, dtype=bool), 0.0),
-    "all": (
-        {"attn_mask": KEEP[:, :1], "key_padding_mask": PADDING, "is_causal": True},
-        KEEP[:, :1] & ~PADDING[:, None, None] & np.tri(L, S, dtype=bool), 0.0),
+MASKS: dict[str, dict[str, Any]] = {
+    "none": {}, "keep": {"attn_mask": KEEP}, "bias": {"attn_mask": 0.1 * np.arange(S)[None]},
+    "padding": {"key_padding_mask": PADDING}, "causal": {"is_causal": True},
+    "all": {"attn_mask": KEEP[:, :1], "key_padding_mask": PADDING, "is_causal": True},
 }  # fmt: skip
 masks = pytest.mark.parametrize("masks", MASKS.values(), ids=MASKS)
 
@@ -109,19 +54,29 @@ masks = pytest.mark.parametrize("masks", MASKS.values(), ids=MASKS)
 class TestOnePathOneAnswer:
     @options
     @masks
-    def test_fused_weights_eval_and_by_hand(self, options: Any, masks: Any) -> None:
+    def test_fused_with_weights_and_evaluated(self, options: Any, masks: Any) -> None:
         layer = attention(**options)
-        query, key, value = inputs(layer)
-        given, allowed, bias = masks
-        expected, weights = by_hand(layer, query.numpy(), key.numpy(), value.numpy(), allowed, bias)
-
-        fused = layer(query, key, value, **given)
-        composed, found = layer(query, key, value, **given, need_weights=True)
+        tensors = inputs(layer)
+        expected, _ = layer(*tensors, **masks, need_weights=True)
+        fused = layer(*tensors, **masks)
         with minigrad.no_grad():
-            plain = layer.eval()(query, key, value, **given)
-        for output in (fused, composed, plain):
-            np.testing.assert_allclose(output.numpy(), expected, rtol=1e-11, atol=1e-13)
-        np.testing.assert_allclose(found.numpy(), weights, rtol=1e-11, atol=1e-13)
+            plain = layer.eval()(*tensors, **masks)
+        for output in (fused, plain):
+            np.testing.assert_allclose(output.numpy(), expected.numpy(), rtol=1e-11, atol=1e-13)
+
+    def test_groups_are_heads_with_the_same_keys_and_values(self) -> None:
+        more = {"add_bias_kv": True, "add_zero_attn": True}
+        layer, plain = attention(4, num_kv_heads=2, **more), attention(4, **more)
+        state = layer.state_dict()
+        for name, value in plain.state_dict().items():
+            if name.startswith(("k_proj", "v_proj", "bias_")):
+                groups = state[name].numpy().reshape(2, 2, -1)
+                state[name] = np.repeat(groups, 2, axis=0).reshape(value.shape)
+        plain.load_state_dict(state)
+        tensors = inputs(layer)
+        results = (each(*tensors, **MASKS["all"], need_weights=True) for each in (layer, plain))
+        for one, other in zip(*results, strict=True):
+            np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-11, atol=1e-13)
 
     def test_under_dropout_too(self) -> None:
         layer = attention(dropout=0.5)
@@ -198,18 +153,17 @@ class TestInfluence:
         np.testing.assert_array_equal(minigrad.autograd.grad(loss, q)[0].data, expected.numpy())
 
 
-class TestShapes:
-    @pytest.mark.parametrize(("n", "length", "size"), [(0, 2, 3), (2, 0, 3), (2, 1, 1), (2, 3, 0)])
-    @pytest.mark.parametrize("need_weights", [False, True])
-    def test_nothing_and_one(self, n: int, length: int, size: int, need_weights: bool) -> None:
-        layer = attention()
-        q, k, v = draw(n, length, E), draw(n, size, E), draw(n, size, E)
-        result = layer(q, k, v, is_causal=True, need_weights=need_weights)
-        output = result[0] if need_weights else result
-        assert output.shape == (n, length, E)
-        output.sum().backward()
-        assert q.grad.shape == q.shape
-        if size == 0:
-            np.testing.assert_allclose(
-                output.numpy(), np.broadcast_to(layer.out_proj.bias.numpy(), output.shape)
-            )
+@pytest.mark.parametrize(("n", "length", "size"), [(0, 2, 3), (2, 0, 3), (2, 1, 1), (2, 3, 0)])
+@pytest.mark.parametrize("need_weights", [False, True])
+def test_lengths_of_nothing_and_of_one(n: int, length: int, size: int, need_weights: bool) -> None:
+    layer = attention()
+    q, k, v = draw(n, length, E), draw(n, size, E), draw(n, size, E)
+    result = layer(q, k, v, is_causal=True, need_weights=need_weights)
+    output = result[0] if need_weights else result
+    assert output.shape == (n, length, E)
+    output.sum().backward()
+    assert q.grad.shape == q.shape
+    if size == 0:
+        np.testing.assert_allclose(
+            output.numpy(), np.broadcast_to(layer.out_proj.bias.numpy(), output.shape)
+        )

@@ -1,7 +1,5 @@
 """`rope=` of attention and of transformer layers: rotated queries and keys, and nothing else."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +8,7 @@ import pytest
 
 import minigrad
 from minigrad import Tensor, nn, viz
+from minigrad.nn import functional as F
 
 N, L, E, H = 2, 5, 8, 2
 
@@ -23,6 +22,18 @@ def attention(**options: Any) -> nn.MultiHeadAttention:
     for parameter in layer.parameters():
         nn.init.normal(parameter, std=0.5)
     return layer
+
+
+@pytest.mark.parametrize(
+    "rope", [nn.RotaryPosEmbedding(), nn.RotaryPosEmbedding(4, 5, False, base=50.0)], ids=str
+)
+def test_it_turns_the_queries_and_keys_of_each_head(rope: nn.RotaryPosEmbedding) -> None:
+    layer, x = attention(rope=rope), draw(N, L, E)
+    parts = (layer.q_proj, layer.k_proj, layer.v_proj)
+    q, k, v = (F.split_heads(project(x), H) for project in parts)
+    heads = F.scaled_dot_product_attention(rope(q), rope(k), v, is_causal=True)
+    wanted = layer.out_proj(F.merge_heads(heads))
+    np.testing.assert_allclose(layer(x, x, x, is_causal=True).data, wanted.numpy(), rtol=1e-9)
 
 
 def test_a_decoder_turns_its_own_attention_only() -> None:

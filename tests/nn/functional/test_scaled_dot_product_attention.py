@@ -1,7 +1,5 @@
 """F.scaled_dot_product_attention and its module: any leading axes, options, refusals."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

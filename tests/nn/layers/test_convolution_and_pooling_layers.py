@@ -1,7 +1,5 @@
 """Convolutions and pooling: what they refuse and how they say it, blocks, dtypes, empty batches."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Rearrange and Reduce: einops as layers."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import sys
@@ -16,26 +14,26 @@ from minigrad import nn
 einops = pytest.importorskip("einops")
 
 
-class TestRearrangeAndReduce:
-    @pytest.mark.parametrize("reduction", ["any", "all"])
-    def test_of_bools(self, reduction: str) -> None:
-        x = np.array([[True, False], [True, True], [False, False]])
-        layer = nn.Reduce("a b -> a", reduction)
-        assert layer(minigrad.tensor(x)).tolist() == getattr(x, reduction)(axis=1).tolist()
+@pytest.mark.parametrize("reduction", ["any", "all"])
+def test_reductions_of_bools(reduction: str) -> None:
+    x = np.array([[True, False], [True, True], [False, False]])
+    layer = nn.Reduce("a b -> a", reduction)
+    assert layer(minigrad.tensor(x)).tolist() == getattr(x, reduction)(axis=1).tolist()
 
-    def test_in_a_model(self) -> None:
-        model = nn.Sequential(
-            nn.Rearrange("n (h p) (w q) -> n (h w) (p q)", p=2, q=2),
-            nn.Linear(4, 5),
-            nn.Reduce("n length c -> n c", "mean"),
-        )
-        assert model(minigrad.ones((3, 4, 6))).shape == (3, 5)
-        assert [*model.state_dict()] == ["1.weight", "1.bias"]
-        assert repr(model[0]) == "Rearrange('n (h p) (w q) -> n (h w) (p q)', p=2, q=2)"
-        assert repr(model[2]) == "Reduce('n length c -> n c', 'mean')"
-        for twin in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
-            assert repr(twin) == repr(model)
-            assert twin(minigrad.ones((3, 4, 6))).shape == (3, 5)
+
+def test_in_a_model() -> None:
+    model = nn.Sequential(
+        nn.Rearrange("n (h p) (w q) -> n (h w) (p q)", p=2, q=2),
+        nn.Linear(4, 5),
+        nn.Reduce("n length c -> n c", "mean"),
+    )
+    assert model(minigrad.ones((3, 4, 6))).shape == (3, 5)
+    assert [*model.state_dict()] == ["1.weight", "1.bias"]
+    assert repr(model[0]) == "Rearrange('n (h p) (w q) -> n (h w) (p q)', p=2, q=2)"
+    assert repr(model[2]) == "Reduce('n length c -> n c', 'mean')"
+    for twin in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert repr(twin) == repr(model)
+        assert twin(minigrad.ones((3, 4, 6))).shape == (3, 5)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Dropout, embeddings, activations by name, samples, and float64 data in a float32 model."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from typing import Any
@@ -120,30 +118,30 @@ def test_activations_by_name_and_by_function() -> None:
     assert activation_function(module) is module
 
 
-class TestGumbelSoftmax:
-    def test_hard_samples_follow_the_distribution(self) -> None:
-        minigrad.random.seed(0)
-        logits = np.log(np.array([0.5, 0.3, 0.2], np.float32))
-        x = tensor(np.tile(logits, (20_000, 1)), requires_grad=True)
-        y = F.gumbel_softmax(x, 0.5, hard=True)
-        assert y.dtype == np.float32
-        assert set(np.unique(y.numpy())) == {0.0, 1.0}
-        np.testing.assert_allclose(y.numpy().sum(axis=1), 1)
-        np.testing.assert_allclose(y.numpy().mean(axis=0), [0.5, 0.3, 0.2], atol=0.015)
-        (y * np.array([1.0, 2, 3], np.float32)).sum().backward()
-        assert (x.grad.numpy() != 0).mean() > 0.9
+def test_hard_samples_follow_the_distribution() -> None:
+    minigrad.random.seed(0)
+    logits = np.log(np.array([0.5, 0.3, 0.2], np.float32))
+    x = tensor(np.tile(logits, (20_000, 1)), requires_grad=True)
+    y = F.gumbel_softmax(x, 0.5, hard=True)
+    assert y.dtype == np.float32
+    assert set(np.unique(y.numpy())) == {0.0, 1.0}
+    np.testing.assert_allclose(y.numpy().sum(axis=1), 1)
+    np.testing.assert_allclose(y.numpy().mean(axis=0), [0.5, 0.3, 0.2], atol=0.015)
+    (y * np.array([1.0, 2, 3], np.float32)).sum().backward()
+    assert (x.grad.numpy() != 0).mean() > 0.9
 
-    def test_the_gradient_of_hard_samples_is_that_of_soft_ones(self) -> None:
-        x = draw(3, 4)
-        gradients = []
-        for hard in (False, True):
-            minigrad.random.seed(1)
-            y = F.gumbel_softmax(x, 0.7, hard, axis=0)
-            np.testing.assert_allclose(y.numpy().sum(axis=0), 1)
-            gradients.append(minigrad.autograd.grad((y * np.arange(4.0)).sum(), x)[0].data)
-        np.testing.assert_allclose(*gradients)
-        for hard in (False, True):
-            assert F.gumbel_softmax(minigrad.zeros((0, 3)), hard=hard).shape == (0, 3)
+
+def test_the_gradient_of_hard_samples_is_that_of_soft_ones() -> None:
+    x = draw(3, 4)
+    gradients = []
+    for hard in (False, True):
+        minigrad.random.seed(1)
+        y = F.gumbel_softmax(x, 0.7, hard, axis=0)
+        np.testing.assert_allclose(y.numpy().sum(axis=0), 1)
+        gradients.append(minigrad.autograd.grad((y * np.arange(4.0)).sum(), x)[0].data)
+    np.testing.assert_allclose(*gradients)
+    for hard in (False, True):
+        assert F.gumbel_softmax(minigrad.zeros((0, 3)), hard=hard).shape == (0, 3)
 
 
 def test_arrays_are_taken_as_they_are() -> None:

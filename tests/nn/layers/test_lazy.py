@@ -1,7 +1,5 @@
 """Layers that learn the size of their input from the first one."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from typing import Any

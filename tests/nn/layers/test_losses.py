@@ -1,7 +1,5 @@
 """Losses at their seams, of extreme inputs, of ignored and weighted classes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -16,19 +14,19 @@ def draw(*shape: int) -> Tensor:
     return minigrad.randn(*shape, dtype=float64, requires_grad=True)
 
 
-class TestSpecialValues:
-    def test_none_is_no_reduction(self) -> None:
-        x, y = draw(2, 3), draw(2, 3)
-        for loss in (F.mse_loss, F.l1_loss, F.huber_loss):
-            found, expected = (loss(x, y, reduction=name).data for name in (None, "none"))
-            np.testing.assert_array_equal(found, expected)
+def test_none_is_no_reduction() -> None:
+    x, y = draw(2, 3), draw(2, 3)
+    for loss in (F.mse_loss, F.l1_loss, F.huber_loss):
+        found, expected = (loss(x, y, reduction=name).data for name in (None, "none"))
+        np.testing.assert_array_equal(found, expected)
 
-    def test_logits_of_any_size(self) -> None:
-        x = Tensor([-1e4, -1e4, 0.0, 1e4, 1e4], requires_grad=True)
-        loss = F.binary_cross_entropy_with_logits(x, [0.0, 1.0, 0.5, 0.0, 1.0], reduction="none")
-        np.testing.assert_allclose(loss.data, [0, 1e4, np.log(2), 1e4, 0])
-        loss.sum().backward()
-        assert x.grad.tolist() == [0, -1, 0, 1, 0]
+
+def test_logits_of_any_size() -> None:
+    x = Tensor([-1e4, -1e4, 0.0, 1e4, 1e4], requires_grad=True)
+    loss = F.binary_cross_entropy_with_logits(x, [0.0, 1.0, 0.5, 0.0, 1.0], reduction="none")
+    np.testing.assert_allclose(loss.data, [0, 1e4, np.log(2), 1e4, 0])
+    loss.sum().backward()
+    assert x.grad.tolist() == [0, -1, 0, 1, 0]
 
 
 class TestClasses:
@@ -61,14 +59,13 @@ class TestClasses:
             assert not x.grad.data.any()
 
 
-class TestModules:
-    def test_weights_are_buffers(self) -> None:
-        loss = nn.CrossEntropyLoss([1.0, 2.0])
-        assert list(loss.state_dict()) == ["weight"]
-        assert loss.double().weight.dtype == np.float64
-        assert not list(nn.CrossEntropyLoss().state_dict())
-        both = nn.BCEWithLogitsLoss([1.0, 2.0], pos_weight=[3.0, 4.0])
-        assert list(both.state_dict()) == ["weight", "pos_weight"]
+def test_weights_of_modules_are_buffers() -> None:
+    loss = nn.CrossEntropyLoss([1.0, 2.0])
+    assert list(loss.state_dict()) == ["weight"]
+    assert loss.double().weight.dtype == np.float64
+    assert not list(nn.CrossEntropyLoss().state_dict())
+    both = nn.BCEWithLogitsLoss([1.0, 2.0], pos_weight=[3.0, 4.0])
+    assert list(both.state_dict()) == ["weight", "pos_weight"]
 
 
 # Losses at the edge --------------------------------------------------------------------------

@@ -1,7 +1,5 @@
 """Positions: tables, rotations and biases by their formulas, gradients, offsets, refusals."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

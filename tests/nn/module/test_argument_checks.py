@@ -1,7 +1,5 @@
 """What layers and functions refuse: calls with the wrong arguments, numbers without sense."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Iterator

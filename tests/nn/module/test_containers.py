@@ -1,7 +1,5 @@
 """Containers do what lists and dicts do, stay in order, and have each name once."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from collections.abc import Callable
@@ -348,26 +346,6 @@ def test_tensors_become_parameters() -> None:
     assert all(isinstance(p, nn.Parameter) and p.requires_grad for p in several)
     listed = "ParameterList(0: float32 of (2,), 1: float32 of (3,))"
     assert repr(several[1:3]) == listed
-
-
-def test_parameters_in_containers_train_within_a_model() -> None:
-    class Model(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.scales = nn.ParameterList(minigrad.ones(2) for _ in range(2))
-            self.named = nn.ParameterDict({"shift": minigrad.zeros(2)})
-
-        def forward(self, x: Any) -> Any:
-            for scale in self.scales:
-                x = x * scale
-            return x + self.named["shift"]
-
-    model = Model()
-    assert parameters(model) == ["scales.0", "scales.1", "named.shift"]
-    model(minigrad.ones(2)).sum().backward()
-    assert [p.grad.tolist() for p in model.parameters()] == [[1.0, 1.0]] * 3
-    doubled = {"scales.0": minigrad.ones(2) * 2}
-    assert nn.utils.functional_call(model, doubled, minigrad.ones(2)).tolist() == [2.0, 2.0]
 
 
 def test_a_chain_times_a_number_repeats_its_modules() -> None:

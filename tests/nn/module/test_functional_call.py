@@ -1,7 +1,5 @@
 """functional_call: a module as a function of its parameters."""
 
-from __future__ import annotations
-
 import threading
 import time
 from typing import Any

@@ -1,7 +1,5 @@
 """Every op knows the path of the module call that made it, and errors say it."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

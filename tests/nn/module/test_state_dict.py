@@ -1,7 +1,5 @@
 """State dicts: complete, copied, and loaded whole or not at all."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

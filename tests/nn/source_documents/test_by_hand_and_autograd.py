@@ -1,7 +1,5 @@
 """Attention by hand and on tensors: with equal weights, the same outputs and the same gradients."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable
 from pathlib import Path
@@ -214,57 +212,56 @@ def pair(d_ff: int | None = D_FF) -> tuple[nn.TransformerEncoderBlock, Any]:
     return block, hand
 
 
-class TestMultiHead:
-    @pytest.mark.parametrize("need_weights", [False, True])
-    @masks
-    def test_values_and_gradients(self, mask: Any, need_weights: bool) -> None:
-        hand = by_hand.MultiHeadAttention(D, H)
-        layer = nn.MultiHeadAttention(D, H, bias=False).double()
-        names = {name: BY_HAND[name].removeprefix("attention.") for name in hand.get_params()}
-        layer.load_state_dict({names[n]: W.T for n, W in hand.get_params().items()})
-        arrays = [draw(N, L, D), draw(N, S, D), draw(N, S, D, seed=1)]
-        expected = hand.forward(*arrays, mask)
-        *wanted, params = hand.backward(draw(N, L, D, seed=1))
+@pytest.mark.parametrize("need_weights", [False, True])
+@masks
+def test_multi_head_attention(mask: Any, need_weights: bool) -> None:
+    hand = by_hand.MultiHeadAttention(D, H)
+    layer = nn.MultiHeadAttention(D, H, bias=False).double()
+    names = {name: BY_HAND[name].removeprefix("attention.") for name in hand.get_params()}
+    layer.load_state_dict({names[n]: W.T for n, W in hand.get_params().items()})
+    arrays = [draw(N, L, D), draw(N, S, D), draw(N, S, D, seed=1)]
+    expected = hand.forward(*arrays, mask)
+    *wanted, params = hand.backward(draw(N, L, D, seed=1))
 
-        def call(*tensors: Tensor) -> Tensor:
-            output = layer(*tensors, attn_mask=mask, need_weights=need_weights)
-            if need_weights:
-                output, weights = output
-                assert_close(weights, hand.cache["weights"])
-            return output
+    def call(*tensors: Tensor) -> Tensor:
+        output = layer(*tensors, attn_mask=mask, need_weights=need_weights)
+        if need_weights:
+            output, weights = output
+            assert_close(weights, hand.cache["weights"])
+        return output
 
-        for grad, other in zip(leaves_and_gradients(call, arrays, expected), wanted, strict=True):
-            assert_close(grad, other)
-        for name, path in names.items():
-            assert_close(layer.get_parameter(path).grad, params[name].T, name)
+    for grad, other in zip(leaves_and_gradients(call, arrays, expected), wanted, strict=True):
+        assert_close(grad, other)
+    for name, path in names.items():
+        assert_close(layer.get_parameter(path).grad, params[name].T, name)
 
 
-class TestBlock:
-    @square
-    @pytest.mark.parametrize(("d_ff", "depth"), [(D_FF, 1), (None, 1), (D_FF, 3)])
-    def test_values_and_gradients(self, mask: Any, d_ff: int | None, depth: int) -> None:
-        blocks, hands = zip(*(pair(d_ff) for _ in range(depth)), strict=True)
-        x, grad = draw(N, L, D), draw(N, L, D, seed=1)
-        expected = by_hand.stack_encoder_blocks(x, list(hands), mask)
-        call = lambda x: F.stack_encoder_blocks(x, nn.ModuleList(blocks), mask)
-        if depth == 1:
-            call = lambda x: blocks[0](x, mask)
-        [found] = leaves_and_gradients(call, [x], expected)
-        for block, hand in reversed(list(zip(blocks, hands, strict=True))):
-            grad, wanted = hand.backward(grad)
-            assert {name for name, _ in block.named_parameters()} == {*BY_HAND.values()}
-            for name, path in BY_HAND.items():
-                assert_close(block.get_parameter(path).grad, wanted[name].T, name)
-        assert_close(found, grad)
+@square
+@pytest.mark.parametrize(("d_ff", "depth"), [(D_FF, 1), (None, 1), (D_FF, 3)])
+def test_blocks_and_stacks(mask: Any, d_ff: int | None, depth: int) -> None:
+    blocks, hands = zip(*(pair(d_ff) for _ in range(depth)), strict=True)
+    x, grad = draw(N, L, D), draw(N, L, D, seed=1)
+    expected = by_hand.stack_encoder_blocks(x, list(hands), mask)
+    call = lambda x: F.stack_encoder_blocks(x, nn.ModuleList(blocks), mask)
+    if depth == 1:
+        call = lambda x: blocks[0](x, mask)
+    [found] = leaves_and_gradients(call, [x], expected)
+    for block, hand in reversed(list(zip(blocks, hands, strict=True))):
+        grad, wanted = hand.backward(grad)
+        assert {name for name, _ in block.named_parameters()} == {*BY_HAND.values()}
+        for name, path in BY_HAND.items():
+            assert_close(block.get_parameter(path).grad, wanted[name].T, name)
+    assert_close(found, grad)
 
-    def test_defaults(self) -> None:
-        block = nn.TransformerEncoderBlock(D, H)
-        assert (block.d_model, block.num_heads, block.d_ff) == (D, H, 4 * D)
-        assert block.norm1.eps == block.norm2.eps == 1e-6
-        before = {name: p.numpy().copy() for name, p in block.named_parameters()}
-        block.reset_parameters()
-        changed = {n for n, p in block.named_parameters() if (p.numpy() != before[n]).any()}
-        assert changed == {name for name in before if not name.startswith("norm")}
+
+def test_defaults_of_the_block() -> None:
+    block = nn.TransformerEncoderBlock(D, H)
+    assert (block.d_model, block.num_heads, block.d_ff) == (D, H, 4 * D)
+    assert block.norm1.eps == block.norm2.eps == 1e-6
+    before = {name: p.numpy().copy() for name, p in block.named_parameters()}
+    block.reset_parameters()
+    changed = {n for n, p in block.named_parameters() if (p.numpy() != before[n]).any()}
+    assert changed == {name for name in before if not name.startswith("norm")}
 
 
 class TestAQueryWithoutAKey:

@@ -1,7 +1,5 @@
 """CausalSelfAttention: it equals MultiHeadAttention, of any batch."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from typing import Any
@@ -102,26 +100,24 @@ def test_what_comes_is_named(shape: tuple[int, ...]) -> None:
 MISSING = "pip install einops"
 
 
-class TestWithoutEinops:
-    def test_the_layer_says_what_to_install(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        layer = nn.CausalSelfAttention(D, H)
-        monkeypatch.setitem(sys.modules, "einops", None)
-        for use in (lambda: nn.CausalSelfAttention(D, H), lambda: layer(minigrad.ones((L, D)))):
-            with pytest.raises(ImportError) as caught:
-                use()
-            assert str(caught.value) == f"CausalSelfAttention: einops is missing: {MISSING}"
+def test_the_layer_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    layer = nn.CausalSelfAttention(D, H)
+    monkeypatch.setitem(sys.modules, "einops", None)
+    for use in (lambda: nn.CausalSelfAttention(D, H), lambda: layer(minigrad.ones((L, D)))):
+        with pytest.raises(ImportError) as caught:
+            use()
+        assert str(caught.value) == f"CausalSelfAttention: einops is missing: {MISSING}"
 
-    def test_the_rest_works(self) -> None:
-        code = (
-            "import sys; sys.modules['einops'] = sys.modules['array_api_compat'] = None\n"
-            "import minigrad, minigrad.nn as nn\n"
-            "print(nn.Linear(2, 3)(minigrad.ones((4, 2))).shape)\n"
-            "try: nn.CausalSelfAttention(4, 2)\n"
-            "except ImportError as error: print(error)\n"
-        )
-        done = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        expected = ["minigrad.Size([4, 3])", f"CausalSelfAttention: einops is missing: {MISSING}"]
-        assert done.stdout.splitlines() == expected
+
+def test_without_einops_the_rest_works() -> None:
+    code = (
+        "import sys; sys.modules['einops'] = sys.modules['array_api_compat'] = None\n"
+        "import minigrad, minigrad.nn as nn\n"
+        "print(nn.Linear(2, 3)(minigrad.ones((4, 2))).shape)\n"
+        "try: nn.CausalSelfAttention(4, 2)\n"
+        "except ImportError as error: print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    expected = ["minigrad.Size([4, 3])", f"CausalSelfAttention: einops is missing: {MISSING}"]
+    assert done.stdout.splitlines() == expected

@@ -1,7 +1,5 @@
 """The transformer block of linear maps, and three theorems on attention: two hold, one does not."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -58,21 +56,19 @@ def as_written(layer: nn.TransformerBlock, x: np.ndarray, mask: Any) -> np.ndarr
     return norm(linear(intermediate_output, "linear2") + intermediate_output, "norm2")
 
 
-class TestBlock:
-    @masks
-    def test_it_computes_what_is_written(self, masks: Any) -> None:
-        layer, x = block(), draw(N, L, D)
-        output = layer(x, **masks[0])
-        np.testing.assert_allclose(
-            output.numpy(), as_written(layer, x.numpy(), masks[1]), rtol=1e-10
-        )
+@masks
+def test_it_computes_what_is_written(masks: Any) -> None:
+    layer, x = block(), draw(N, L, D)
+    output = layer(x, **masks[0])
+    np.testing.assert_allclose(output.numpy(), as_written(layer, x.numpy(), masks[1]), rtol=1e-10)
 
-    def test_a_matrix_is_a_batch_of_one(self) -> None:
-        layer, x = block(), draw(L, D)
-        output = layer(x, is_causal=True)
-        assert output.shape == (L, D)
-        np.testing.assert_array_equal(output.numpy(), layer(x[None], is_causal=True).numpy()[0])
-        gradcheck(lambda x: layer(x, PADDING[:1]), x)
+
+def test_a_matrix_is_a_batch_of_one() -> None:
+    layer, x = block(), draw(L, D)
+    output = layer(x, is_causal=True)
+    assert output.shape == (L, D)
+    np.testing.assert_array_equal(output.numpy(), layer(x[None], is_causal=True).numpy()[0])
+    gradcheck(lambda x: layer(x, PADDING[:1]), x)
 
 
 seeds, sizes = st.integers(0, 2**32), st.integers(1, 6)
