@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pt_files import archive, called, named, number, numbers, old, storage, tensor, text
+from pt_files import archive, called, named, old, storage, tensor, text
 
 import minigrad
 from minigrad import Tensor, optim
@@ -138,11 +138,3 @@ def test_a_leaf_that_repeats_its_elements_gets_memory(tmp_path: Path) -> None:
     optim.SGD([x], lr=1.0)
     x.sum().backward()
     assert x._data.flags.writeable
-
-
-def test_devices_sizes_and_dtypes(tmp_path: Path) -> None:
-    content = b"(" + called("torch device", text("cuda"), number(1)) + called(
-        "torch Size", numbers(2, 3)
-    ) + named("torch float16") + b"t"  # fmt: skip
-    device, size, dtype = load(archive(tmp_path / "a.pt", content, {}))
-    assert (device, device.type, size, dtype) == ("cpu", "cpu", (2, 3), np.float16)

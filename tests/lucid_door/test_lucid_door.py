@@ -124,62 +124,46 @@ def test_lucids_own_meaning(name: str) -> None:
 
 
 Y = np.array([[1.0, 1.0, 0.0], [0.5, 0.0, 1.0]], np.float32)
-LOG_ODDS = lucid.tensor(2.0)
-LOSSES: list[tuple[Any, Any, Any, Any]] = [
-    ("mse_loss", "MSELoss", ("sum",), ((X - Y) ** 2).sum()),
-    ("l1_loss", "L1Loss", ("none",), abs(X - Y)),
-    ("smooth_l1_loss", "SmoothL1Loss", (9.0, "sum"), ((X - Y) ** 2 / 18).sum()),
-    ("huber_loss", "HuberLoss", (9.0, "sum"), ((X - Y) ** 2 / 2).sum()),
-    ("cross_entropy", "CrossEntropyLoss", (None, 1, "sum"), np.log(np.exp(X[0] - 3).sum())),
-    ("nll_loss", "NLLLoss", (None, 1, "sum"), -3.0),
-    ("kl_div", "KLDivLoss", (None, "sum"), (Y * (np.log(np.where(Y > 0, Y, 1)) - X)).sum()),
-    ("binary_cross_entropy", "BCELoss", (None, "sum"),
+LOG_ODDS, SIGNS = lucid.tensor(2.0), lucid.tensor([1.0, -1.0])
+LX, LY = lucid.tensor(X), lucid.tensor(Y)
+ALIKE = (X * Y).sum(1) / np.sqrt((X**2).sum(1) * (Y**2).sum(1))
+LOSSES: list[tuple[str, str, Any, Any, Any, Any]] = [
+    # the function, the layer, what both are called with, options of both, and what they give
+    ("mse_loss", "MSELoss", (LX, LY), ("sum",), ("sum",), ((X - Y) ** 2).sum()),
+    ("l1_loss", "L1Loss", (LX, LY), ("none",), ("none",), abs(X - Y)),
+    ("smooth_l1_loss", "SmoothL1Loss", (LX, LY), (9.0, "sum"), ("sum", 9.0),
+     ((X - Y) ** 2 / 18).sum()),
+    ("huber_loss", "HuberLoss", (LX, LY), (9.0, "sum"), ("sum", 9.0), ((X - Y) ** 2 / 2).sum()),
+    ("cross_entropy", "CrossEntropyLoss", (LX, CLASSES), (None, 1, "sum"), (None, 1, "sum"),
+     np.log(np.exp(X[0] - 3).sum())),
+    ("nll_loss", "NLLLoss", (LX, CLASSES), (None, 1, "sum"), (None, 1, "sum"), -3.0),
+    ("kl_div", "KLDivLoss", (LX, LY), (None, "sum"), ("sum",),
+     (Y * (np.log(np.where(Y > 0, Y, 1)) - X)).sum()),
+    ("binary_cross_entropy", "BCELoss", (LY * 0.5 + 0.2, LY), (None, "sum"), (None, "sum"),
      -(Y * np.log(Y * 0.5 + 0.2) + (1 - Y) * np.log(0.8 - Y * 0.5)).sum()),
-    ("binary_cross_entropy_with_logits", "BCEWithLogitsLoss", (None, LOG_ODDS, "sum"),
-     (2 * Y * np.log1p(np.exp(-X)) + (1 - Y) * np.log1p(np.exp(X))).sum()),
+    ("binary_cross_entropy_with_logits", "BCEWithLogitsLoss", (LX, LY), (None, LOG_ODDS, "sum"),
+     (None, "sum", LOG_ODDS), (2 * Y * np.log1p(np.exp(-X)) + (1 - Y) * np.log1p(np.exp(X))).sum()),
+    ("triplet_margin_loss", "TripletMarginLoss", (LX, LY, LX), (1.0, 1.0, 1e-6, False, "none"),
+     (1.0, 1.0, 1e-6, False, "none"), abs(X - Y + 1e-6).sum(1) + 1.0 - 3e-6),
+    ("margin_ranking_loss", "MarginRankingLoss", (LX[:, 0], LY[:, 0], SIGNS), (0.5, "none"),
+     (0.5, "none"), np.maximum(0, -np.array([1, -1]) * (X[:, 0] - Y[:, 0]) + 0.5)),
+    ("cosine_embedding_loss", "CosineEmbeddingLoss", (LX, LY, SIGNS), (0.5, "sum"), (0.5, "sum"),
+     1 - ALIKE[0] + max(0.0, ALIKE[1] - 0.5)),
 ]  # fmt: skip
-OTHER_ORDER = {"SmoothL1Loss": ("sum", 9.0), "HuberLoss": ("sum", 9.0)}
-OTHER_ORDER["KLDivLoss"] = ("sum",)  # type: ignore[assignment]
-OTHER_ORDER["BCEWithLogitsLoss"] = (None, "sum", LOG_ODDS)  # type: ignore[assignment]
-"""Layers whose arguments have another order than those of the function."""
 
 
-@pytest.mark.parametrize(("function", "layer", "given", "wanted"), LOSSES)
+@pytest.mark.parametrize(("function", "layer", "tensors", "given", "made_with", "wanted"), LOSSES)
 def test_losses_have_no_arguments_before_the_reduction(
-    function: str, layer: str, given: Any, wanted: Any
+    function: str, layer: str, tensors: Any, given: Any, made_with: Any, wanted: Any
 ) -> None:
-    x, y = lucid.tensor(X), lucid.tensor(Y)
-    if function in ("cross_entropy", "nll_loss"):
-        y = CLASSES
-    if function == "binary_cross_entropy":
-        x = y * 0.5 + 0.2
-    made = getattr(nn, layer)(*OTHER_ORDER.get(layer, given))
-    for found in (getattr(F, function)(x, y, *given), made(x, y)):
-        np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-5)
+    for found in (getattr(F, function)(*tensors, *given), getattr(nn, layer)(*made_with)(*tensors)):
+        np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-4)
 
 
-def test_losses_of_several_tensors() -> None:
-    x, y, signs = lucid.tensor(X), lucid.tensor(Y), lucid.tensor([1.0, -1.0])
-    far = abs(X - Y + 1e-6).sum(1)
-    for loss in (
-        nn.TripletMarginLoss(1.0, 1.0, 1e-6, False, "none")(x, y, x),
-        F.triplet_margin_loss(x, y, x, 1.0, 1.0, 1e-6, False, "none"),
-    ):
-        np.testing.assert_allclose(loss.numpy(), far + 1.0 - 3e-6, rtol=1e-4)
-    ranked = np.maximum(0, -np.array([1, -1]) * (X[:, 0] - Y[:, 0]) + 0.5)
-    for loss in (
-        nn.MarginRankingLoss(0.5, "none")(x[:, 0], y[:, 0], signs),
-        F.margin_ranking_loss(x1=x[:, 0], x2=y[:, 0], y=signs, margin=0.5, reduction="none"),
-    ):
-        np.testing.assert_allclose(loss.numpy(), ranked, rtol=1e-5)
-    alike = (X * Y).sum(1) / np.sqrt((X**2).sum(1) * (Y**2).sum(1))
-    for loss in (
-        nn.CosineEmbeddingLoss(0.5, "sum")(x, y, signs),
-        F.cosine_embedding_loss(x, y, signs, 0.5, "sum"),
-    ):
-        wanted = 1 - alike[0] + max(0.0, alike[1] - 0.5)
-        np.testing.assert_allclose(loss.numpy(), wanted, rtol=1e-5)
-    loss = nn.GaussianNLLLoss(False, 1e-6, "none")(x, y, lucid.ones(2, 3))
+def test_keywords_and_layers_of_losses() -> None:
+    found = F.margin_ranking_loss(x1=LX[:, 0], x2=LY[:, 0], y=SIGNS, margin=0.5, reduction="none")
+    assert found.shape == (2,)
+    loss = nn.GaussianNLLLoss(False, 1e-6, "none")(LX, LY, lucid.ones(2, 3))
     np.testing.assert_allclose(loss.numpy(), (X - Y) ** 2 / 2, rtol=1e-5)
 
 

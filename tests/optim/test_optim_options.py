@@ -141,24 +141,3 @@ def test_a_rate_without_sense_is_not_set(wrong: Any) -> None:
         with pytest.raises(ValueError, match=r"^(Mine|LambdaLR): a learning rate"):
             schedule.step()
         assert optimizer.param_groups[0]["lr"] == before
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        *((lambda given=given: data.TensorDataset(given), "TensorDataset: ")
-          for given in (None, "text")),
-        (lambda: data.Subset(3, [1]), "Subset: "), (lambda: data.ConcatDataset([3]), "ConcatData"),
-        *((lambda shares=shares: data.random_split(range(3), shares), "random_split: ")
-          for shares in ([NAN, 1.0], ["x"], [INF])),
-        (lambda: data.random_split(3, [1, 2]), "random_split: "),
-        *((lambda given=given: data.default_collate(given), "default_collate: ")
-          for given in ([], None)),
-        (lambda: data.DataLoader(None), "DataLoader: "),
-        (lambda: data.DataLoader(range(3), shuffle="False"), "DataLoader: shuffle"),
-        (lambda: data.DataLoader(range(3), drop_last=NAN), "DataLoader: drop_last"),
-    ],
-)  # fmt: skip
-def test_datasets_say_what_they_cannot_take(call: Any, message: str) -> None:
-    with pytest.raises((TypeError, ValueError), match=f"^{message}"):
-        call()

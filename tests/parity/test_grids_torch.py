@@ -51,20 +51,3 @@ def test_a_grid_of_float16_and_of_nan() -> None:
     assert F.grid_sample(x, tensor(np.zeros((1, 1, 1, 2)), dtype=np.float16)).dtype == np.float16
     nothing = F.grid_sample(x, np.full((1, 1, 1, 2), np.nan, np.float16), padding_mode="border")
     assert nothing.item() == x[0, 0, 0, 0].item()
-
-
-def test_refusals() -> None:
-    x, grid = tensor(draw(2, 1, 3, 3)), tensor(draw(2, 4, 4, 2))
-    with pytest.raises(ValueError, match=r"^grid_sample: mode must be .*'bicubic'"):
-        F.grid_sample(x, grid, "bicubic")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match=r"^grid_sample: padding_mode must be .*'wrap'"):
-        F.grid_sample(x, grid, padding_mode="wrap")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match=r"^grid_sample: .*\(2, 1, 3, 3\) and \(1, 4, 4, 2\)"):
-        F.grid_sample(x, grid[:1])
-    with pytest.raises(ValueError, match=r"^affine_grid: .*\(2, 2, 3\).*\(1, 2, 3\)"):
-        F.affine_grid(tensor(draw(1, 2, 3)), (2, 1, 4, 4))
-    values, places = F.max_pool2d(x, 2, return_indices=True)
-    with pytest.raises(ValueError, match=r"^max_unpool2d: .*\(2, 2\).*\[5, 5\]"):
-        F.max_unpool2d(values, places, 2, output_size=[5, 5])
-    with pytest.raises(ValueError, match=r"^max_unpool2d: .*\(2, 1, 1, 1\) and \(1, 1, 1, 1\)"):
-        F.max_unpool2d(values, places[:1], 2)

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 from side_by_side import randomise, torch
+from torch.utils._pytree import tree_leaves, tree_map
 
 import minigrad.torch as door
 from minigrad import Tensor
@@ -156,20 +157,11 @@ def handed_over(
     return call(*here(args), **here(given))
 
 
-def mapped(change: Callable[[Any], Any], value: Any) -> Any:
-    """A nested argument with its parts changed."""
-    if type(value) in (list, tuple):
-        return type(value)([mapped(change, part) for part in value])
-    if isinstance(value, dict):
-        return {name: mapped(change, part) for name, part in value.items()}
-    return change(value)
-
-
 def here(value: Any) -> Any:
     """An argument with our dtypes in the place of PyTorch's."""
     theirs = (torch.dtype, torch.layout, torch.memory_format)
     ours = lambda part: found(door, str(part).removeprefix("torch."))
-    return mapped(lambda part: ours(part) if isinstance(part, theirs) else part, value)
+    return tree_map(lambda part: ours(part) if isinstance(part, theirs) else part, value)
 
 
 def ours_for(value: Any, leaves: list[tuple[Any, Any]]) -> Any:
@@ -184,25 +176,7 @@ def ours_for(value: Any, leaves: list[tuple[Any, Any]]) -> Any:
             leaves.append((part, mine))
         return mine
 
-    return mapped(ours, value)
-
-
-def parts_of(result: Any) -> Iterator[Any]:
-    """The outputs, however they are nested."""
-    if isinstance(result, (list, tuple)):
-        for part in result:
-            yield from parts_of(part)
-    else:
-        yield result
-
-
-def tensors_in(value: Any) -> Iterator[Any]:
-    """PyTorch's tensors among arguments."""
-    if isinstance(value, (list, tuple, dict)):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from tensors_in(part)
-    elif isinstance(value, torch.Tensor):
-        yield value
+    return tree_map(ours, value)
 
 
 def array(value: Any) -> np.ndarray:
@@ -250,7 +224,7 @@ class Sample:
     """
 
     def __init__(self, ours: Any, theirs: Any, leaves: list[tuple[Any, Any]]) -> None:
-        self.ours, self.theirs, self.leaves = [*parts_of(ours)], [*parts_of(theirs)], leaves
+        self.ours, self.theirs, self.leaves = tree_leaves(ours), tree_leaves(theirs), leaves
 
     def form(self) -> None:
         """The same shapes and dtypes."""
@@ -340,8 +314,8 @@ def called(op: Any, sample: Any) -> Sample:
 
 def with_nan(sample: Any) -> Iterator[Any]:
     """The sample with a NaN in the middle of one of its leaves, for each of them."""
-    for leaf in tensors_in((sample.input, sample.args, sample.kwargs)):
-        if leaf.layout == torch.strided and leaf.requires_grad and leaf.numel():
+    for leaf in tree_leaves((sample.input, sample.args, sample.kwargs)):
+        if torch.is_tensor(leaf) and not leaf.is_sparse and leaf.requires_grad and leaf.numel():
             values = leaf.detach().numpy().copy()
             values.reshape(-1)[leaf.numel() // 2] = math.nan
             new = torch.tensor(values, requires_grad=True)

@@ -187,24 +187,6 @@ def test_bfloat16(theirs: Any) -> None:
     assert found["dtype"] == np.float32
 
 
-@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad"])
-def test_optimizers(name: str, theirs: Any, ours: Any) -> None:
-    layer = torch.nn.Linear(3, 2)
-    options = {"momentum": 0.9} if name == "SGD" else {}
-    optimizer = getattr(torch.optim, name)(layer.parameters(), lr=0.1, **options)
-    for _ in range(2):
-        optimizer.zero_grad()
-        layer(torch.ones(4, 3)).sum().backward()
-        optimizer.step()
-    state = optimizer.state_dict()
-    found = theirs(state)
-    assert repr(found["param_groups"]) == repr(state["param_groups"])
-    for number, kept in state["state"].items():
-        for key, value in kept.items():
-            assert np.array_equal(np.asarray(found["state"][number][key]), np.asarray(value))
-    getattr(torch.optim, name)(layer.parameters(), lr=0.2, **options).load_state_dict(ours(found))
-
-
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("make", "said"),

@@ -115,3 +115,24 @@ def test_the_curvature_of_kl_div_at_a_small_target() -> None:
     np.testing.assert_allclose(slope.numpy()[1:], [np.log(0.5) + 3, 3.0], rtol=1e-6)
     bend = minigrad.autograd.grad(slope.sum(), y)[0].numpy()
     np.testing.assert_allclose(bend, [1e30, 2.0, 0.0], rtol=1e-6)
+
+
+def test_lists_arrays_and_other_floats_are_probabilities_of_classes() -> None:
+    x = tensor([[2.0, 0.0, -1.0]], requires_grad=True)
+    rows = [[0.5, 0.25, 0.25]]
+    wanted = F.cross_entropy(x, tensor(rows)).item()
+    for target in (rows, np.array(rows), np.array(rows, np.float16)):
+        loss = F.cross_entropy(x, target)
+        assert loss.item() == wanted
+        assert loss.dtype == np.float32
+    one_hot = F.cross_entropy(x, [[0.0, 1.0, 0.0]])
+    np.testing.assert_allclose(one_hot.item(), F.cross_entropy(x, [1]).item(), rtol=1e-6)
+
+
+def test_an_impossible_class_of_probability_zero_counts_nothing() -> None:
+    """0 · log 0 is 0, forward and backward; PyTorch answers NaN."""
+    x = tensor([[0.0, -np.inf, 0.0]], requires_grad=True)
+    loss = F.cross_entropy(x, [[1.0, 0.0, 0.0]])
+    loss.backward()
+    np.testing.assert_allclose(loss.item(), np.log(2), rtol=1e-6)
+    np.testing.assert_allclose(x.grad.numpy(), [[-0.5, 0.0, 0.5]], rtol=1e-6)

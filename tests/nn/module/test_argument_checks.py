@@ -37,16 +37,6 @@ def test_a_model_keeps_its_own_words() -> None:
             model(["a list"])
 
 
-def test_a_wrong_argument_is_named() -> None:
-    for call, message in (
-        (lambda: nn.BatchNorm1d(), "'num_features'"),
-        (lambda: nn.LeakyReLU(slope=1), "LeakyReLU.__init__.* 'slope'"),
-        (lambda: nn.Linear(3, 4)(), "Linear.forward.* 'input'"),
-    ):
-        with pytest.raises(TypeError, match=message):
-            call()
-
-
 def test_a_constructor_may_be_wrapped(monkeypatch: pytest.MonkeyPatch) -> None:
     """What recipes do that skip the initialization (issue 45)."""
     plain = nn.Linear.__init__
@@ -88,13 +78,8 @@ def errors(function: Any, sizes: Any, needed: Any, meant: Any) -> Iterator[tuple
             yield f"{option.name}={value}: {caught.value}", str(caught.value)
 
 
-def test_a_flag_is_true_or_false() -> None:
-    """The word "False" counts as true."""
-    for name, sizes in (("Linear", (3, 4)), ("Conv2d", (3, 4, 2)), ("LSTM", (3, 4))):
-        for value in ("False", 0.5, float("nan"), 2):
-            with pytest.raises(TypeError, match=f"{name}: bias .*True or False"):
-                getattr(nn, name)(*sizes, bias=value)
-    assert nn.Linear(3, 4, bias=np.bool_(False)).bias is None  # type: ignore[arg-type]
+def test_a_flag_may_be_numpys() -> None:
+    assert nn.Linear(3, 4, bias=np.bool_(False)).bias is None
 
 
 def weight() -> Any:

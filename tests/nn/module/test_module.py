@@ -455,16 +455,6 @@ class TestWeightNorm:
         assert parameters(linear) == ["bias", "weight"]
         np.testing.assert_allclose(linear(x).numpy(), wanted, rtol=1e-6)
 
-    def test_the_lengths_may_be_fixed(self) -> None:
-        """As the last layer of DINO's head does."""
-        last = nn.utils.weight_norm(nn.Linear(3, 2, bias=False))
-        last.weight_g.data.fill_(1)
-        last.weight_g.requires_grad = False
-        assert [name for name, p in last.named_parameters() if p.requires_grad] == ["weight_v"]
-        np.testing.assert_allclose(np.linalg.norm(last.weight.numpy(), axis=1), 1.0, rtol=1e-6)
-        last.weight_v = nn.Parameter(minigrad.ones((2, 3)))
-        np.testing.assert_allclose(last.weight.numpy(), 3**-0.5, rtol=1e-6)
-
     def test_any_weight(self) -> None:
         lstm = nn.utils.weight_norm(nn.LSTM(2, 3), "weight_hh_l0", None)
         assert lstm.weight_hh_l0_g.shape == ()
