@@ -13,9 +13,10 @@ from children import python
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from same_values import same
 
 import minigrad
-from minigrad import Tensor, nn
+from minigrad import nn
 from minigrad.io import LoadError, load, save
 
 SAFETENSORS = pytest.mark.needs("safetensors")
@@ -35,25 +36,6 @@ def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 def plain(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """Where arrays stay arrays; what is special of .pt is in test_io_pt.py."""
     return tmp_path / f"file{request.param}"
-
-
-def same(found: Any, expected: Any) -> bool:
-    """Whether two values are of the same types all through, and the same bit for bit."""
-    if type(found) is not type(expected):
-        return False
-    if isinstance(expected, Tensor):
-        return not found.requires_grad and same(found.numpy(), expected.numpy())
-    if isinstance(expected, (np.ndarray, np.generic)):
-        alike = found.dtype == expected.dtype.newbyteorder("=") and found.shape == expected.shape
-        return alike and found.tobytes() == expected.astype(found.dtype).tobytes()
-    if isinstance(expected, (list, tuple)):
-        return len(found) == len(expected) and all(map(same, found, expected))
-    if isinstance(expected, dict):
-        pairs = zip(found.items(), expected.items(), strict=False)
-        return len(found) == len(expected) and all(same(a, b) for a, b in pairs)
-    if isinstance(expected, float):
-        return found == expected or (math.isnan(found) and math.isnan(expected))
-    return bool(found == expected)
 
 
 def round_trip(value: Any, path: Path) -> Any:

@@ -69,20 +69,27 @@ def test_greedy_through_the_cache_is_greedy_without(kind: str) -> None:
     np.testing.assert_array_equal(np.stack(steps, axis=1), expected[:, 3:])
 
 
+class Decodes(nn.Module):
+    """A decoder of two memories, each repeated for its beams; without a cache, the whole text."""
+
+    def __init__(self, repeats: bool = True) -> None:
+        super().__init__()
+        self.model = nn.Transformer(WIDTH, 2, 1, 2, 8)
+        self.tokens, self.head = nn.Embedding(CLASSES, WIDTH), nn.Linear(WIDTH, CLASSES)
+        self.memory, self.repeats = minigrad.randn(2, 5, WIDTH, dtype="float64"), repeats
+        self.double().eval()
+
+    def forward(self, ids: Any, cache: Any = None) -> Tensor:
+        use = {"kv_cache": cache, "use_cache": True} if cache is not None else {}
+        memory = self.memory.repeat_interleave(len(ids) // 2 if self.repeats else 1, dim=0)
+        return self.head(self.model.decoder(self.tokens(ids), memory, tgt_is_causal=True, **use))
+
+
 def test_a_decoder() -> None:
-    model = nn.Transformer(WIDTH, 2, 1, 2, 8).eval()
-    tokens, head = nn.Embedding(CLASSES, WIDTH), nn.Linear(WIDTH, CLASSES)
-    memory = model.encoder(minigrad.randn(2, 5, WIDTH))
-
-    def decode(ids: Any, cache: Any) -> Tensor:
-        output = model.decoder(
-            tokens(ids), memory, tgt_is_causal=True, kv_cache=cache, use_cache=True
-        )
-        return head(output)
-
+    decode = Decodes()
     cache = nn.EncoderDecoderCache()
     found = generate(decode, BEGINNINGS, 5, temperature=0, cache=cache).numpy()
-    whole = head(model.decoder(tokens(found[:, :-1]), memory, tgt_is_causal=True))
+    whole = decode(found[:, :-1])
     np.testing.assert_array_equal(whole.numpy()[:, 2:].argmax(axis=-1), found[:, 3:])
 
 

@@ -57,11 +57,11 @@ def make_tokenizer(*, lowercase: bool = True) -> Any:
 
 
 def folder_of(
-    path: Path, *, pooling: Any = MEAN, modules: Any = MODULES, text: Any = TEXT, whole: Any = None,
-    tokenizer: Any = None, lowercase: bool = True,
+    path: Path, *, bert: Any = BERT, pooling: Any = MEAN, modules: Any = MODULES, text: Any = TEXT,
+    whole: Any = None, tokenizer: Any = None, lowercase: bool = True,
 ) -> Path:  # fmt: skip
     """A folder as sentence-transformers writes it, with small random tensors."""
-    write(path, BERT, make_bert(BERT, "pooler"))
+    write(path, bert, make_bert(bert, "pooler"))
     make_tokenizer(lowercase=lowercase).save(str(path / "tokenizer.json"))
     (path / "1_Pooling").mkdir(exist_ok=True)
     for name, content in (
