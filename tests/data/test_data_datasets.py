@@ -41,20 +41,20 @@ def test_one_behind_the_other() -> None:
     assert [both[i] for i in range(-5, 5)] == [*"abcdeabcde"]
 
 
+SHARES = [
+    (10, [0.5, 0.5], [5, 5]), (10, [0.33, 0.33, 0.34], [4, 3, 3]),
+    (11, [0.25] * 4, [3, 3, 3, 2]), (7, [1.0], [7]), (5, [0.1, 0.1, 0.8], [1, 0, 4]),
+    (0, [0.5, 0.5], [0, 0]),
+]  # fmt: skip
+
+
 class TestSplits:
     def test_lengths(self) -> None:
         parts = data.random_split(range(10), [6, 0, 4])
         assert [len(part) for part in parts] == [6, 0, 4]
         assert sorted(sample for part in parts for sample in part) == [*range(10)]
 
-    @pytest.mark.parametrize(
-        ("n", "shares", "lengths"),
-        [
-            (10, [0.5, 0.5], [5, 5]), (10, [0.33, 0.33, 0.34], [4, 3, 3]),
-            (11, [0.25] * 4, [3, 3, 3, 2]), (7, [1.0], [7]), (5, [0.1, 0.1, 0.8], [1, 0, 4]),
-            (0, [0.5, 0.5], [0, 0]),
-        ],
-    )  # fmt: skip
+    @pytest.mark.parametrize(("n", "shares", "lengths"), SHARES)
     def test_shares(self, n: int, shares: list[float], lengths: list[int]) -> None:
         assert [len(part) for part in data.random_split(range(n), shares)] == lengths
 
@@ -77,15 +77,15 @@ class TestSplits:
             data.random_split(range(50), [25, 25], 3, seed=3)
 
 
+DTYPES = [
+    ([np.uint8(1), np.uint8(2)], np.uint8),
+    ([np.ones(2, np.float16)] * 2, np.float16),
+    ([minigrad.ones(2, dtype=np.float64)] * 2, np.float64),
+]
+
+
 class TestCollate:
-    @pytest.mark.parametrize(
-        ("samples", "dtype"),
-        [
-            ([np.uint8(1), np.uint8(2)], np.uint8),
-            ([np.ones(2, np.float16)] * 2, np.float16),
-            ([minigrad.ones(2, dtype=np.float64)] * 2, np.float64),
-        ],
-    )
+    @pytest.mark.parametrize(("samples", "dtype"), DTYPES)
     def test_dtypes(self, samples: Any, dtype: Any) -> None:
         batch = data.default_collate(samples)
         assert isinstance(batch, Tensor)

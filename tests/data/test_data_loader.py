@@ -344,6 +344,19 @@ def some_of(loader: DataLoader, count: int) -> Iterator[Any]:
                 break
 
 
+SPOILED = [
+    (lambda s: [], "a state has the keys"),
+    (lambda s: {"position": 1}, "a state has the keys"),
+    (lambda s: {**s, "samples": 12}, "loader with samples=12, this one has 11"),
+    (lambda s: {**s, "batch_size": 3}, "loader with batch_size=3, this one has 2"),
+    (lambda s: {**s, "shuffle": False}, "loader with shuffle=False, this one has True"),
+    (lambda s: {**s, "position": 7}, "position 7 of 6 batches"),
+    (lambda s: {**s, "position": 0.5}, "position 0.5 of 6 batches"),
+    (lambda s: {**s, "generator": None}, "lacks the generator state"),
+    (lambda s: {**s, "generator": {"bit_generator": "MT19937"}}, "must be for a PCG64"),
+]
+
+
 class TestGoingOn:
     @pytest.mark.parametrize("make", LOADERS.values(), ids=LOADERS)
     @pytest.mark.parametrize("seeds", [(None, None), (3, 8)], ids=["common", "own"])
@@ -382,20 +395,7 @@ class TestGoingOn:
             assert json.dumps(state) == before
             loader.load_state_dict(state)
 
-    @pytest.mark.parametrize(
-        ("spoil", "message"),
-        [
-            (lambda s: [], "a state has the keys"),
-            (lambda s: {"position": 1}, "a state has the keys"),
-            (lambda s: {**s, "samples": 12}, "loader with samples=12, this one has 11"),
-            (lambda s: {**s, "batch_size": 3}, "loader with batch_size=3, this one has 2"),
-            (lambda s: {**s, "shuffle": False}, "loader with shuffle=False, this one has True"),
-            (lambda s: {**s, "position": 7}, "position 7 of 6 batches"),
-            (lambda s: {**s, "position": 0.5}, "position 0.5 of 6 batches"),
-            (lambda s: {**s, "generator": None}, "lacks the generator state"),
-            (lambda s: {**s, "generator": {"bit_generator": "MT19937"}}, "must be for a PCG64"),
-        ],
-    )
+    @pytest.mark.parametrize(("spoil", "message"), SPOILED)
     def test_what_does_not_fit(self, spoil: Any, message: str) -> None:
         loader = make(shuffle=True, generator=3)
         next(iter(loader))

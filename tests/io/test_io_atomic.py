@@ -116,7 +116,7 @@ def test_a_folder_that_may_not_be_written_to(path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["fsync", "replace"])
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
-def test_what_interrupts_a_save_leaves_nothing_behind(
+def test_an_interruption_leaves_nothing(
     path: Path, name: str, error: type[BaseException], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     save([1], path)
@@ -129,9 +129,7 @@ def test_what_interrupts_a_save_leaves_nothing_behind(
 # The order of things
 
 
-def test_it_is_on_the_disk_before_it_has_its_name(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_is_on_the_disk_before_it_is_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
 
     def noted(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
@@ -220,9 +218,7 @@ def test_unfinished_files_are_hidden_beside_theirs(path: Path) -> None:
 
 
 @pytest.mark.parametrize("load_it", [False, True], ids=["save", "load"])
-def test_what_a_killed_program_left_is_removed_and_what_a_live_one_writes_is_not(
-    path: Path, load_it: bool
-) -> None:
+def test_what_only_a_killed_program_left_is_removed(path: Path, load_it: bool) -> None:
     save([1], path)
     other = path.with_name(f"{path.stem}.{'0' * 12}{path.suffix}")  # a name that begins alike
     left, written, of_other = (
@@ -236,9 +232,7 @@ def test_what_a_killed_program_left_is_removed_and_what_a_live_one_writes_is_not
     assert {*path.parent.iterdir()} == {path, written, of_other}
 
 
-def test_who_may_not_remove_what_was_left_loads(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_may_not_remove_what_is_left_loads(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     save([1], path)
     path.with_name(f".{path.name}.0123456789ab.unfinished").write_bytes(b"")
     denied = PermissionError(errno.EACCES, os.strerror(errno.EACCES))

@@ -142,15 +142,14 @@ def test_what_is_loaded_stands_alone(path: Path) -> None:
     assert x.grad.tolist() == [2, 4]
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        collections.OrderedDict(b=1, a=2), collections.defaultdict(list, a=[1]),
-        collections.namedtuple("Point", "x y")(1, 2), type("Whole", (int,), {})(3),
-        type("Number", (float,), {})(math.nan),
-    ],
-    ids=lambda value: type(value).__name__,
-)  # fmt: skip
+OWN = [
+    collections.OrderedDict(b=1, a=2), collections.defaultdict(list, a=[1]),
+    collections.namedtuple("Point", "x y")(1, 2), type("Whole", (int,), {})(3),
+    type("Number", (float,), {})(math.nan),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", OWN, ids=lambda value: type(value).__name__)
 def test_classes_of_ones_own_come_back_plain(path: Path, value: Any) -> None:
     if path.suffix != ".pt" or type(value) is not collections.OrderedDict:
         kind = next(kind for kind in (dict, tuple, int, float) if isinstance(value, kind))

@@ -96,9 +96,7 @@ stops = pytest.mark.parametrize("stop", [None, 0, 2])
 @stops
 @pytest.mark.parametrize("early", [False, True])
 @pytest.mark.parametrize("beams", [1, 3, 3**6])
-def test_beside_a_search_in_plain_python(
-    beams: int, early: bool, stop: int | None, penalty: float
-) -> None:
+def test_beside_plain_python(beams: int, early: bool, stop: int | None, penalty: float) -> None:
     prompts = [[1, 0, 2], [0, 1, 1]]
     found, scores = beam_search(
         table(), prompts, 6, num_beams=beams, length_penalty=penalty, early_stopping=early,
@@ -222,21 +220,21 @@ def test_nothing_is_recorded_and_the_mode_is_restored() -> None:
     assert not scores.requires_grad
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"num_beams": 0}, "num_beams must be at least 1, got 0"),
-        ({"max_new_tokens": 0}, "max_new_tokens must be at least 1, got 0"),
-        ({"length_penalty": math.inf}, "length_penalty .*inf"),
-        ({"early_stopping": "never"}, "early_stopping must be True or False, got 'never'"),
-        ({"ids": [1, 2]}, r"\(N, L\).*\[ids\]"),
-        ({"ids": [[0.5]]}, "ids must be integers"),
-        ({"key_padding_mask": [[True]]}, "prompt 0 ends in padding"),
-        ({"model": lambda ids, cache: tensor(np.zeros((1, 5)))}, "logits of shape"),
-        ({"model": lambda ids, cache: tensor(np.full((1, 1, 5), np.nan))}, "largest finite"),
-        ({"model": lambda ids, cache: tensor(np.full((1, 1, 5), -np.inf))}, "largest finite"),
-    ],
-)  # fmt: skip
+REFUSED = [
+    ({"num_beams": 0}, "num_beams must be at least 1, got 0"),
+    ({"max_new_tokens": 0}, "max_new_tokens must be at least 1, got 0"),
+    ({"length_penalty": math.inf}, "length_penalty .*inf"),
+    ({"early_stopping": "never"}, "early_stopping must be True or False, got 'never'"),
+    ({"ids": [1, 2]}, r"\(N, L\).*\[ids\]"),
+    ({"ids": [[0.5]]}, "ids must be integers"),
+    ({"key_padding_mask": [[True]]}, "prompt 0 ends in padding"),
+    ({"model": lambda ids, cache: tensor(np.zeros((1, 5)))}, "logits of shape"),
+    ({"model": lambda ids, cache: tensor(np.full((1, 1, 5), np.nan))}, "largest finite"),
+    ({"model": lambda ids, cache: tensor(np.full((1, 1, 5), -np.inf))}, "largest finite"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("options", "message"), REFUSED)
 def test_refusals(options: dict[str, Any], message: str) -> None:
     given: dict[str, Any] = {"model": table(), "ids": [[1]], "max_new_tokens": 2, **options}
     with pytest.raises((TypeError, ValueError), match=f"beam_search: .*{message}"):

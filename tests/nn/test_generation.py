@@ -115,9 +115,7 @@ class High(Model):
 
 @pytest.mark.parametrize("kind", [Model, Deaf, High])
 @pytest.mark.parametrize("padded", [False, True])
-def test_the_text_is_that_of_its_own_logits_whether_the_cache_is_written_or_not(
-    kind: type[Model], padded: bool
-) -> None:
+def test_the_text_is_that_of_its_own_logits(kind: type[Model], padded: bool) -> None:
     if kind is High and padded:
         return
     model = kind()

@@ -217,18 +217,29 @@ class TestLBFGS:
             optimizer.step(x.sum)
 
 
+REFUSED = [
+    ([], ValueError, "no parameters"),
+    ([3.0], TypeError, "parameter 0 must be a Tensor, got float"),
+    ([leaf([1.0]) * 2], ValueError, "parameter 0 of shape .* is the result of an op"),
+    ([minigrad.tensor([1])], ValueError, "parameter 0 has dtype int64"),
+    ([{"lr": 0.1}], TypeError, "a group is a dict with 'params'"),
+    ([{"params": [leaf([1.0])], "lr": -1}], ValueError, "lr must be a number of at"),
+]
+
+
+OUT_OF_RANGE = [
+    ("SGD", {"nesterov": True}, "nesterov needs momentum"),
+    ("Adam", {"betas": 0.9}, "betas must be 2 numbers"),
+    ("Adam", {"betas": (0.9, 1.0)}, "each of betas .* got 1.0"),
+    ("RMSprop", {"alpha": 1.0}, "alpha must be"),
+    ("Rprop", {"etas": (0.5, 0.9)}, "etas must be"),
+    ("Rprop", {"step_sizes": (1.0, 0.1)}, "step_sizes must rise"),
+    ("Rprop", {"step_sizes": (-1.0, 0.1)}, "each of step_sizes"),
+]
+
+
 class TestGroups:
-    @pytest.mark.parametrize(
-        ("params", "error", "message"),
-        [
-            ([], ValueError, "no parameters"),
-            ([3.0], TypeError, "parameter 0 must be a Tensor, got float"),
-            ([leaf([1.0]) * 2], ValueError, "parameter 0 of shape .* is the result of an op"),
-            ([minigrad.tensor([1])], ValueError, "parameter 0 has dtype int64"),
-            ([{"lr": 0.1}], TypeError, "a group is a dict with 'params'"),
-            ([{"params": [leaf([1.0])], "lr": -1}], ValueError, "lr must be a number of at"),
-        ],
-    )
+    @pytest.mark.parametrize(("params", "error", "message"), REFUSED)
     def test_refusals(self, params: Any, error: type[Exception], message: str) -> None:
         with pytest.raises(error, match=f"Adam: {message}"):
             optim.Adam(params)
@@ -245,18 +256,7 @@ class TestGroups:
                 optimizer.add_param_group(wrong)
         assert len(optimizer.param_groups) == 1
 
-    @pytest.mark.parametrize(
-        ("kind", "options", "message"),
-        [
-            ("SGD", {"nesterov": True}, "nesterov needs momentum"),
-            ("Adam", {"betas": 0.9}, "betas must be 2 numbers"),
-            ("Adam", {"betas": (0.9, 1.0)}, "each of betas .* got 1.0"),
-            ("RMSprop", {"alpha": 1.0}, "alpha must be"),
-            ("Rprop", {"etas": (0.5, 0.9)}, "etas must be"),
-            ("Rprop", {"step_sizes": (1.0, 0.1)}, "step_sizes must rise"),
-            ("Rprop", {"step_sizes": (-1.0, 0.1)}, "each of step_sizes"),
-        ],
-    )
+    @pytest.mark.parametrize(("kind", "options", "message"), OUT_OF_RANGE)
     def test_options_out_of_range(self, kind: str, options: Any, message: str) -> None:
         """Beside those of test_optim_options.py."""
         with pytest.raises(ValueError, match=f"{kind}: {message}"):

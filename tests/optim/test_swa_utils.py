@@ -65,16 +65,16 @@ def test_going_on_from_a_saved_state() -> None:
 MODEL: Any = nn.Linear(2, 1)
 
 
-@pytest.mark.parametrize(
-    ("make", "error", "message"),
-    [
-        (lambda: AveragedModel(MODEL.parameters()), TypeError, "a module expected, got"),
-        (lambda: get_ema_avg_fn(1.1), ValueError, "get_ema_avg_fn: decay must be .* got 1.1"),
-        (lambda: AveragedModel(MODEL).update_parameters(nn.Linear(3, 1)), ValueError,
-         r"parameters of shapes \[\(1, 2\), \(1,\)\].* \[\(1, 3\), \(1,\)\]"),
-        (lambda: AveragedModel(MODEL, device="cuda"), ValueError, "cpu.*cuda"),
-    ],
-)  # fmt: skip
+REFUSED = [
+    (lambda: AveragedModel(MODEL.parameters()), TypeError, "a module expected, got"),
+    (lambda: get_ema_avg_fn(1.1), ValueError, "get_ema_avg_fn: decay must be .* got 1.1"),
+    (lambda: AveragedModel(MODEL).update_parameters(nn.Linear(3, 1)), ValueError,
+     r"parameters of shapes \[\(1, 2\), \(1,\)\].* \[\(1, 3\), \(1,\)\]"),
+    (lambda: AveragedModel(MODEL, device="cuda"), ValueError, "cpu.*cuda"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("make", "error", "message"), REFUSED)
 def test_refusals(make: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         make()

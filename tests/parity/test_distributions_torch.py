@@ -25,9 +25,7 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
 }
 
 
-def both(
-    function: Callable[..., Any], *inputs: np.ndarray, gradient: Callable[[Any], Any] = lambda g: g
-) -> None:
+def both(function: Any, *inputs: np.ndarray, gradient: Callable[[Any], Any] = lambda g: g) -> None:
     """The same values, and gradients of the inputs that PyTorch has one of."""
     mine = [minigrad.tensor(array, requires_grad=True) for array in inputs]
     other = [torch.tensor(array, requires_grad=True) for array in inputs]

@@ -93,16 +93,15 @@ def test_every_optimizer_is_compared() -> None:
     assert here == {*EVERY, "LBFGS", "Muon", "SparseAdam"}  # the last in test_sparse_rows.py
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{}, {"nesterov": False, "momentum": 0.8}, {"adjust_lr_fn": "match_rms_adamw", "ns_steps": 3},
-     {"weight_decay": 0.0, "ns_coefficients": (2.0, -1.5, 0.5), "adjust_lr_fn": "original"}],
-    ids=str,
-)  # fmt: skip
+MUON = [
+    {}, {"nesterov": False, "momentum": 0.8}, {"adjust_lr_fn": "match_rms_adamw", "ns_steps": 3},
+    {"weight_decay": 0.0, "ns_coefficients": (2.0, -1.5, 0.5), "adjust_lr_fn": "original"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("options", MUON, ids=str)
 @pytest.mark.parametrize(("dtype", "rtol"), [(np.float64, 1e-10), (np.float32, 1e-4)])
-def test_muon(
-    options: dict[str, Any], dtype: Any, rtol: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_muon(options: Any, dtype: Any, rtol: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Step for step, if theirs does not round the iteration to bfloat16."""
     monkeypatch.setattr(torch.Tensor, "bfloat16", lambda x: x.clone())
     for one, other in muon_steps(options, dtype):

@@ -187,25 +187,25 @@ def test_bfloat16(theirs: Any) -> None:
     assert found["dtype"] == np.float32
 
 
+NOT_SUPPORTED = [
+    (lambda: torch.ones(2).to_sparse(), "_rebuild_sparse_tensor.*to_dense"),
+    (lambda: torch.quantize_per_tensor(torch.ones(2), 1.0, 0, torch.qint8), "dequantize"),
+    (lambda: torch.ones(2, dtype=torch.complex64), "ComplexFloatStorage.*no complex"),
+    (lambda: torch.ones(2, dtype=torch.complex64).conj().imag, "resolve_neg"),
+    (lambda: 1j, "builtins.complex"),
+    (lambda: torch.ones(2, device="meta"), "_rebuild_meta_tensor_no_storage"),
+    (lambda: torch.ones(2).to(torch.float8_e4m3fn), "float8_e4m3fn"),
+    (lambda: torch.nn.Linear(1, 1), "torch.nn.modules.linear.Linear.*state_dict"),
+    (lambda: np.float64(1), r"numpy\..*scalar"),
+    (lambda: np.ones(2), r"numpy\..*_reconstruct.*from_numpy"),
+    (lambda: torch.ones(2).untyped_storage(), "storage"),
+    (lambda: frozenset(), "frozenset"),
+    (lambda: Path(), "pathlib"),
+]  # fmt: skip
+
+
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(
-    ("make", "said"),
-    [
-        (lambda: torch.ones(2).to_sparse(), "_rebuild_sparse_tensor.*to_dense"),
-        (lambda: torch.quantize_per_tensor(torch.ones(2), 1.0, 0, torch.qint8), "dequantize"),
-        (lambda: torch.ones(2, dtype=torch.complex64), "ComplexFloatStorage.*no complex"),
-        (lambda: torch.ones(2, dtype=torch.complex64).conj().imag, "resolve_neg"),
-        (lambda: 1j, "builtins.complex"),
-        (lambda: torch.ones(2, device="meta"), "_rebuild_meta_tensor_no_storage"),
-        (lambda: torch.ones(2).to(torch.float8_e4m3fn), "float8_e4m3fn"),
-        (lambda: torch.nn.Linear(1, 1), "torch.nn.modules.linear.Linear.*state_dict"),
-        (lambda: np.float64(1), r"numpy\..*scalar"),
-        (lambda: np.ones(2), r"numpy\..*_reconstruct.*from_numpy"),
-        (lambda: torch.ones(2).untyped_storage(), "storage"),
-        (lambda: frozenset(), "frozenset"),
-        (lambda: Path(), "pathlib"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("make", "said"), NOT_SUPPORTED)
 def test_what_is_not_supported_is_named(tmp_path: Path, make: Any, said: str) -> None:
     torch.save({"x": make()}, tmp_path / "a.pt")
     with pytest.raises(LoadError, match=f"load: {tmp_path}/a.pt: .*{said}"):

@@ -68,13 +68,14 @@ NORMS = [
 ]  # fmt: skip
 
 
+OPTIONS = [
+    {"momentum": 0.3, "eps": 0.1}, {"affine": False, "track_running_stats": False},
+    {"momentum": None, "affine": True, "track_running_stats": True},
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(("kind", "shape"), NORMS, ids=map(str, NORMS))
-@pytest.mark.parametrize(
-    "options",
-    [{"momentum": 0.3, "eps": 0.1}, {"momentum": None, "affine": True, "track_running_stats": True},
-     {"affine": False, "track_running_stats": False}],
-    ids=str,
-)  # fmt: skip
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_batch_and_instance_norm(kind: str, shape: tuple[int, ...], options: Any) -> None:
     """Three batches of training, then one of evaluation, with the same running statistics."""
     mine = getattr(nn, kind)(3, **options).double()

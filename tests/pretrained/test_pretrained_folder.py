@@ -162,7 +162,7 @@ REFUSED: dict[str, list[tuple[dict[str, Any], str]]] = {
     [(kind, change, said) for kind, rows in REFUSED.items() for change, said in rows],
     ids=str,
 )
-def test_a_field_that_is_not_honoured_is_refused(
+def test_what_is_not_honoured_is_refused(
     tmp_path: Path, kind: str, change: dict[str, Any], message: str
 ) -> None:
     config, make, load, _ = KINDS[kind]

@@ -165,20 +165,20 @@ def test_each_pattern_is_for_a_name_of_pytorch_that_is_not_here() -> None:
     assert unused == []
 
 
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [
-        ("from minigrad.torch import randm", "did you mean"),
-        ("from minigrad.torch.nn import Lineer", "not a name of PyTorch's; did you mean Linear"),
-        (
-            "from minigrad.torch.nn import Lineer, Linear",
-            "not a name of PyTorch's; did you mean Linear",
-        ),
-        ("from minigrad.torch import fft", "there is no Fourier transform"),
-        ("from minigrad.torch.fft import rfft", "there is no Fourier transform"),
-        ("import minigrad.torch.onnx2", "not written, or not a name"),
-    ],
-)
+LINES = [
+    ("from minigrad.torch import randm", "did you mean"),
+    ("from minigrad.torch.nn import Lineer", "not a name of PyTorch's; did you mean Linear"),
+    (
+        "from minigrad.torch.nn import Lineer, Linear",
+        "not a name of PyTorch's; did you mean Linear",
+    ),
+    ("from minigrad.torch import fft", "there is no Fourier transform"),
+    ("from minigrad.torch.fft import rfft", "there is no Fourier transform"),
+    ("import minigrad.torch.onnx2", "not written, or not a name"),
+]
+
+
+@pytest.mark.parametrize(("line", "told"), LINES)
 def test_an_import_line_says_why_not(line: str, told: str) -> None:
     with pytest.raises(ImportError, match=told):
         exec(line, {})

@@ -78,21 +78,21 @@ def test_a_module_runs_too(tmp_path: Path) -> None:
     assert done.stdout.endswith("'--x']\n")
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("import torch.onnx2", "minigrad.torch has no module 'torch.onnx2'"),
-        ("import torch; torch.polar", "there are no complex numbers"),
-        ("import torch; torch.ones(2).cuda()", "minigrad runs on the CPU"),
-        ("import torch.fft", "there is no Fourier transform"),
-        ("import torch.nn.quantized", "there is no quantization"),
-        ("from torch import fft", "there is no Fourier transform"),
-        ("from torch.cuda import Stream", "everything runs on the CPU"),
-        ("import torch; torch.nn.Conv3d(1, 1, 1)", "three spatial axes"),
-        ("from torch.nn.parallel import DistributedDataParallel as D; D(1)", "one process"),
-        ("import torch; torch.ones(2).to(torch.bfloat16)", "'torch.bfloat16' as a data type"),
-    ],
-)
+REFUSED = [
+    ("import torch.onnx2", "minigrad.torch has no module 'torch.onnx2'"),
+    ("import torch; torch.polar", "there are no complex numbers"),
+    ("import torch; torch.ones(2).cuda()", "minigrad runs on the CPU"),
+    ("import torch.fft", "there is no Fourier transform"),
+    ("import torch.nn.quantized", "there is no quantization"),
+    ("from torch import fft", "there is no Fourier transform"),
+    ("from torch.cuda import Stream", "everything runs on the CPU"),
+    ("import torch; torch.nn.Conv3d(1, 1, 1)", "three spatial axes"),
+    ("from torch.nn.parallel import DistributedDataParallel as D; D(1)", "one process"),
+    ("import torch; torch.ones(2).to(torch.bfloat16)", "'torch.bfloat16' as a data type"),
+]
+
+
+@pytest.mark.parametrize(("text", "told"), REFUSED)
 def test_a_refusal_is_a_sentence(text: str, told: str, tmp_path: Path) -> None:
     done = run_text(tmp_path, text)
     assert done.returncode == 1

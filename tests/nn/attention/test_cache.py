@@ -42,13 +42,14 @@ def joined(parts: list[Tensor]) -> Tensor:
     return minigrad.concatenate(parts, axis=1)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{}, {"num_kv_heads": 1}, {"add_bias_kv": True}, {"add_zero_attn": True},
-     {"num_kv_heads": 1, "add_bias_kv": True, "add_zero_attn": True},
-     {"num_kv_heads": 1, "rope": nn.RotaryPosEmbedding()}],
-    ids=str,
-)  # fmt: skip
+OPTIONS = [
+    {}, {"num_kv_heads": 1}, {"add_bias_kv": True}, {"add_zero_attn": True},
+    {"num_kv_heads": 1, "add_bias_kv": True, "add_zero_attn": True},
+    {"num_kv_heads": 1, "rope": nn.RotaryPosEmbedding()},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
 @caches
 @chunks
 @minigrad.no_grad()

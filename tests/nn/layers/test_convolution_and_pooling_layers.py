@@ -111,9 +111,7 @@ POOLS: dict[str, tuple[Any, Any]] = {
 @pytest.mark.parametrize("name", POOLS)
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
 @pytest.mark.parametrize("create_graph", [False, True])
-def test_windows_see_nothing_of_what_is_outside(
-    name: str, value: float, create_graph: bool
-) -> None:
+def test_windows_see_nothing_outside(name: str, value: float, create_graph: bool) -> None:
     """An element that is not finite reaches its own windows only, and so does a cotangent."""
     pool, windows = POOLS[name]
     plain = np.array([[[3.0, 1.0, 4.0, 2.0, 5.0]]])

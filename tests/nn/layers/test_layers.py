@@ -21,6 +21,16 @@ def draw(*shape: int, requires_grad: bool = True) -> Tensor:
     return minigrad.randn(*shape, dtype=float64, requires_grad=requires_grad)
 
 
+DROPPED = [
+    (nn.Dropout(0.25), (40, 50, 3), ()),
+    (nn.Dropout1d(0.25), (40, 50, 3), (2,)),
+    (nn.Dropout1d(0.25), (2000, 3), (1,)),
+    (nn.Dropout2d(0.25), (40, 50, 2, 3), (2, 3)),
+    (nn.DropPath(0.25), (2000, 2, 3), (1, 2)),
+    (nn.DropPath(0.25, scale_by_keep=False), (2000, 3), (1,)),
+]  # fmt: skip
+
+
 class TestDropout:
     def test_nothing_and_everything_dropped(self) -> None:
         x, before = minigrad.ones(10, requires_grad=True), minigrad.random.get_state()
@@ -29,18 +39,7 @@ class TestDropout:
         nn.Dropout(1.0)(x).sum().backward()
         assert x.grad.tolist() == [0.0] * 10
 
-    @pytest.mark.parametrize(
-        ("layer", "shape", "whole"),
-        [
-            (nn.Dropout(0.25), (40, 50, 3), ()),
-            (nn.Dropout1d(0.25), (40, 50, 3), (2,)),
-            (nn.Dropout1d(0.25), (2000, 3), (1,)),
-            (nn.Dropout2d(0.25), (40, 50, 2, 3), (2, 3)),
-            (nn.DropPath(0.25), (2000, 2, 3), (1, 2)),
-            (nn.DropPath(0.25, scale_by_keep=False), (2000, 3), (1,)),
-        ],
-        ids=str,
-    )  # fmt: skip
+    @pytest.mark.parametrize(("layer", "shape", "whole"), DROPPED, ids=str)
     def test_channels_and_samples_are_dropped_whole(
         self, layer: Any, shape: tuple[int, ...], whole: tuple[int, ...]
     ) -> None:

@@ -1,6 +1,5 @@
 """RNN, LSTM and GRU: parts of a sequence, dropout, open gates, packing."""
 
-
 import numpy as np
 import pytest
 

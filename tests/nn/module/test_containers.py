@@ -224,9 +224,7 @@ CASES += [("ParameterList", *row) for row in REFUSED + OF_PARAMETERS]
 
 
 @pytest.mark.parametrize(("kind", "attempt", "error", "message"), CASES)
-def test_what_does_not_fit_changes_nothing(
-    kind: str, attempt: Any, error: Any, message: str
-) -> None:
+def test_refusals_change_nothing(kind: str, attempt: Any, error: Any, message: str) -> None:
     container = SEQUENCES[kind]([item(kind, i) for i in range(2)])
     before = [*container]
     with pytest.raises(error, match=message):

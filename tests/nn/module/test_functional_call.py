@@ -130,9 +130,7 @@ REFUSED: dict[str, tuple[Any, type[Exception], str]] = {
 
 
 @pytest.mark.parametrize(("given", "kind", "message"), REFUSED.values(), ids=REFUSED)
-def test_what_does_not_fit_is_refused_before_anything_changes(
-    given: Any, kind: type[Exception], message: str
-) -> None:
+def test_refusals_change_nothing(given: Any, kind: type[Exception], message: str) -> None:
     model = nn.Sequential(nn.Linear(2, 2))
     before = held(model)
     with pytest.raises(kind, match=message):

@@ -55,6 +55,22 @@ def buffers(module: nn.Module, *options: Any) -> list[str]:
     return [name for name, _ in module.named_buffers(*options)]
 
 
+REFUSED = [
+    (lambda m: setattr(m, "scale", Tensor([1.0])), TypeError, "Block.scale .*Parameter"),
+    (lambda m: setattr(m, "scale", 3), TypeError, "int"),
+    (lambda m: setattr(m, "count", np.ones(1)), TypeError, "count .*buffer"),
+    (lambda m: setattr(m, "scale", nn.Buffer([1.0])), TypeError, "scale is a Parameter"),
+    (lambda m: setattr(m, "train", nn.Linear(1, 1)), ValueError, "'train'"),
+    (lambda m: setattr(m, "a.b", nn.Linear(1, 1)), ValueError, "'a.b' .*dot"),
+    (lambda m: setattr(m, "", nn.Parameter([1.0])), ValueError, "'' .*is empty"),
+    (lambda m: m.register_buffer("x.y", np.ones(1)), ValueError, "'x.y' .*dot"),
+    (lambda m: m.register_buffer("linear", np.ones(1)), ValueError, "'linear'"),
+    (lambda m: m.register_parameter("p", Tensor([1.0])), TypeError, "Parameter"),
+    (lambda m: m.add_module("c", 3), TypeError, "'c' .*Module.*int"),
+    (lambda m: setattr(m, "me", m), ValueError, "'me' .*part of itself"),
+]
+
+
 class TestOwnership:
     def test_names_follow_the_order_of_assignment(self) -> None:
         assert parameters(Model()) == NAMES.split()
@@ -94,23 +110,7 @@ class TestOwnership:
         with pytest.raises(AttributeError, match="no child 'training'"):
             model.get_submodule("training")
 
-    @pytest.mark.parametrize(
-        ("attempt", "error", "message"),
-        [
-            (lambda m: setattr(m, "scale", Tensor([1.0])), TypeError, "Block.scale .*Parameter"),
-            (lambda m: setattr(m, "scale", 3), TypeError, "int"),
-            (lambda m: setattr(m, "count", np.ones(1)), TypeError, "count .*buffer"),
-            (lambda m: setattr(m, "scale", nn.Buffer([1.0])), TypeError, "scale is a Parameter"),
-            (lambda m: setattr(m, "train", nn.Linear(1, 1)), ValueError, "'train'"),
-            (lambda m: setattr(m, "a.b", nn.Linear(1, 1)), ValueError, "'a.b' .*dot"),
-            (lambda m: setattr(m, "", nn.Parameter([1.0])), ValueError, "'' .*is empty"),
-            (lambda m: m.register_buffer("x.y", np.ones(1)), ValueError, "'x.y' .*dot"),
-            (lambda m: m.register_buffer("linear", np.ones(1)), ValueError, "'linear'"),
-            (lambda m: m.register_parameter("p", Tensor([1.0])), TypeError, "Parameter"),
-            (lambda m: m.add_module("c", 3), TypeError, "'c' .*Module.*int"),
-            (lambda m: setattr(m, "me", m), ValueError, "'me' .*part of itself"),
-        ],
-    )
+    @pytest.mark.parametrize(("attempt", "error", "message"), REFUSED)
     def test_refusals(self, attempt: Any, error: type[Exception], message: str) -> None:
         block = Block()
         before = dict(vars(block))
@@ -348,6 +348,13 @@ def seen(gradients: Any) -> list[Any]:
     return [None if gradient is None else gradient.tolist() for gradient in gradients]
 
 
+RETURNED = [
+    ((1, 2, 3), r"returned grad_input of shapes \[1, 2, 3\]"),
+    (1.0, r"returned .* \[1.0\].*tensors of .*\(\[1, 2\]\)"),
+    (minigrad.ones(3), r"returned grad_input .*\(\[3\]\)"),
+]
+
+
 class TestBackwardHooks:
     """What PyTorch's register_full_backward_hook does."""
 
@@ -399,14 +406,7 @@ class TestBackwardHooks:
         np.testing.assert_allclose(first.numpy(), 3 * (1 - t**2), rtol=1e-12)
         np.testing.assert_allclose(second.numpy(), 3 * -2 * t * (1 - t**2), rtol=1e-12)
 
-    @pytest.mark.parametrize(
-        ("returned", "message"),
-        [
-            ((1, 2, 3), r"returned grad_input of shapes \[1, 2, 3\]"),
-            (1.0, r"returned .* \[1.0\].*tensors of .*\(\[1, 2\]\)"),
-            (minigrad.ones(3), r"returned grad_input .*\(\[3\]\)"),
-        ],
-    )
+    @pytest.mark.parametrize(("returned", "message"), RETURNED)
     def test_refusals(self, returned: Any, message: str) -> None:
         layer = nn.Linear(2, 1)
         layer.register_full_backward_hook(lambda m, i, o: returned)

@@ -108,9 +108,7 @@ class TestLinearityInTheValues:
     """Attention(Q, K, aV + bU) = a Attention(Q, K, V) + b Attention(Q, K, U)."""
 
     @given(seeds, sizes, sizes, sizes, factors, factors)
-    def test_factors_and_sums_come_out(
-        self, seed: int, m: int, n: int, d: int, a: float, b: float
-    ) -> None:
+    def test_it_holds(self, seed: int, m: int, n: int, d: int, a: float, b: float) -> None:
         Q, K, V = attentions(seed, m, n, d)
         *_, U = attentions(seed + 1, m, n, d)
         expected = a * attend(Q, K, V) + b * attend(Q, K, U)
@@ -140,7 +138,7 @@ class TestKeyScaling:
         np.testing.assert_allclose(minigrad.exp(c * s).data, minigrad.exp(s).data ** c, rtol=1e-6)
 
     @given(seeds, sizes, sizes, sizes, factors)
-    def test_holds_for_queries_of_zero_or_a_factor_of_one(
+    def test_holds_for_queries_of_0_or_a_factor_of_1(
         self, seed: int, m: int, n: int, d: int, c: float
     ) -> None:
         Q, K, V = attentions(seed, m, n, d)
@@ -148,7 +146,7 @@ class TestKeyScaling:
         np.testing.assert_array_equal(attend(Q, 1.0 * K, V), attend(Q, K, V))
 
     @given(seeds, sizes, sizes, st.integers(2, 6), factors)
-    def test_holds_where_all_keys_score_alike(
+    def test_holds_where_keys_score_alike(
         self, seed: int, m: int, n: int, d: int, c: float
     ) -> None:
         Q, K, V = attentions(seed, m, n, d)
