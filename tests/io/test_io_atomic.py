@@ -184,18 +184,6 @@ def test_permissions_are_those_of_any_new_file_or_of_the_old(path: Path) -> None
         os.umask(mask)
 
 
-@unix
-def test_a_link_stays_a_link(path: Path) -> None:
-    (path.parent / "far").mkdir()
-    target = path.parent / "far" / path.name
-    path.symlink_to(target)
-    for value in ([1], [2]):
-        save(value, path)
-        assert path.is_symlink()
-        assert load(target) == value
-    assert [*target.parent.iterdir()] == [target]
-
-
 @pytest.mark.parametrize("name", ["x" * 240, "é" * 120, "."])
 def test_long_names(path: Path, name: str) -> None:
     path = path.with_name(name + path.suffix)

@@ -98,17 +98,6 @@ def test_weight_norm(axis: int | None) -> None:
     assert_close(ours.weight, theirs.weight.detach())
 
 
-def test_a_tied_weight_is_under_both_names() -> None:
-    model = nn.Sequential(nn.Embedding(5, 3), nn.Linear(3, 5, bias=False))
-    model[1].weight = model[0].weight
-    theirs = torch.nn.Sequential(torch.nn.Embedding(5, 3), torch.nn.Linear(3, 5, bias=False))
-    theirs[1].weight = theirs[0].weight
-    model.load_state_dict(theirs.state_dict())
-    state = to_pytorch(model)
-    np.testing.assert_array_equal(state["0.weight"], state["1.weight"])
-    theirs.load_state_dict({key: torch.from_numpy(array) for key, array in state.items()})
-
-
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32", "float64"])
 def test_parameters_that_require_grad_and_any_dtype(dtype: str) -> None:
     """A float of another width is converted, also one that NumPy does not know."""

@@ -21,28 +21,16 @@ parser = argparse.ArgumentParser()
 parser.add_argument("--epochs", type=int, default=1)
 args = parser.parse_args()
 torch.manual_seed(0)
-device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.first, self.norm, self.last = nn.Linear(4, 16), nn.BatchNorm1d(16), nn.Linear(16, 2)
-
-    def forward(self, x):
-        return self.last(F.relu(self.norm(self.first(x))))
-
-
 x = torch.randn(128, 4)
 y = (x[:, 0] * x[:, 1] > 0).long()
-net = Net().to(device)
+net = nn.Sequential(nn.Linear(4, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Linear(16, 2))
 optimizer = torch.optim.Adam(net.parameters(), lr=1e-2)
 schedule = StepLR(optimizer, 10)
 for epoch in range(args.epochs):
     right = 0
     for images, labels in DataLoader(TensorDataset(x, y), batch_size=32, shuffle=True):
         optimizer.zero_grad()
-        out = net(images.to(device))
+        out = net(images)
         F.cross_entropy(out, labels).backward()
         optimizer.step()
         right += (out.max(1)[1] == labels).sum().item()

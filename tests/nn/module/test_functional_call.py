@@ -101,15 +101,6 @@ def test_a_shared_tensor_is_replaced_everywhere() -> None:
         functional_call(model, both, np.array([1, 2]))
 
 
-def test_a_module_in_two_places_and_containers() -> None:
-    shared = nn.Linear(2, 2)
-    model = nn.Sequential(shared, nn.ModuleDict({"inner": shared})["inner"], nn.Tanh())
-    eye = minigrad.tensor(np.eye(2, dtype="f4"))
-    given = {"0.weight": 3 * eye, "1.bias": Tensor([1.0, 0.0])}
-    found = functional_call(model, given, minigrad.zeros(2))
-    np.testing.assert_allclose(found, np.tanh([4.0, 0.0]), rtol=1e-6)
-
-
 def test_an_exception_restores_the_module() -> None:
     model = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
     before = held(model)

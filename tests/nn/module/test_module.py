@@ -455,12 +455,6 @@ class TestWeightNorm:
         assert parameters(linear) == ["bias", "weight"]
         np.testing.assert_allclose(linear(x).numpy(), wanted, rtol=1e-6)
 
-    def test_any_weight(self) -> None:
-        lstm = nn.utils.weight_norm(nn.LSTM(2, 3), "weight_hh_l0", None)
-        assert lstm.weight_hh_l0_g.shape == ()
-        lstm(minigrad.ones((4, 2)))[0].sum().backward()
-        assert lstm.weight_hh_l0_v.grad is not None
-
     def test_refusals(self) -> None:
         linear = nn.Linear(3, 2)
         with pytest.raises(AttributeError, match="Linear has no parameter 'w'; it has .*'weight'"):
