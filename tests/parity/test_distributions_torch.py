@@ -1,11 +1,12 @@
 """Distributions against PyTorch's: values, and gradients of every parameter."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
-from side_by_side import assert_close, draw, torch
+from side_by_side import both, draw, torch
 
 import minigrad
 from minigrad import distributions
@@ -25,23 +26,9 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
 }
 
 
-def both(function: Any, *inputs: np.ndarray, gradient: Callable[[Any], Any] = lambda g: g) -> None:
-    """The same values, and gradients of the inputs that PyTorch has one of."""
-    mine = [minigrad.tensor(array, requires_grad=True) for array in inputs]
-    other = [torch.tensor(array, requires_grad=True) for array in inputs]
-    ours, theirs = function(distributions, *mine), function(torch.distributions, *other)
-    assert_close(ours, theirs)
-    weights = draw(*ours.shape, seed=9)
-    (ours * weights).sum().backward()
-    (theirs * torch.tensor(weights)).sum().backward()
-    for a, b in zip(mine, other, strict=True):
-        if b.grad is not None:
-            assert_close(a.grad, gradient(b.grad))
-
-
 @pytest.mark.parametrize(("function", "inputs"), CASES.values(), ids=CASES)
 def test_values_and_gradients(function: Callable[..., Any], inputs: tuple[np.ndarray, ...]) -> None:
-    both(function, *inputs)
+    both(partial(function, distributions), partial(function, torch.distributions), *inputs)
 
 
 def within(*shape: int, seed: int = 0) -> np.ndarray:
@@ -113,7 +100,8 @@ def test_every_family(name: str, what: str) -> None:
         return WHAT[what](lib, make(*tensors[:n]), make(*tensors[n:]), x)
 
     triangle = lambda g: g.tril() if name == "MultivariateNormal" and g.ndim > 2 else g
-    both(call, *mine, *others, gradient=triangle)  # we read no more of it
+    libraries = partial(call, distributions), partial(call, torch.distributions)
+    both(*libraries, *mine, *others, gradient=triangle)  # we read no more of it
 
 
 @pytest.mark.parametrize("name", FAMILIES)

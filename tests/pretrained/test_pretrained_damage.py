@@ -197,6 +197,8 @@ def test_any_damage_to_the_weights(tmp_path: Path, kind: str) -> None:
             damaged[place % max(len(damaged), 1) : place + 1] = random.bytes(1)
         path.write_bytes(damaged)
         attempt(load, tmp_path)
+    path.write_bytes(b"no tensors")
+    assert path.name in attempt(load, tmp_path)
 
 
 LARGE: list[tuple[Any, dict[str, int], dict[str, np.ndarray]]] = [

@@ -68,18 +68,12 @@ def test_a_model_in_several_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("load", [pretrained.load_bert, pretrained.load_gpt2])
-def test_missing_and_broken_files(tmp_path: Path, load: Any) -> None:
+def test_missing_files(tmp_path: Path, load: Any) -> None:
     with pytest.raises(FileNotFoundError, match=r"config\.json: .*no such file"):
         load(tmp_path)
     config = {"model_type": load.__name__.removeprefix("load_")}
-    (tmp_path / "config.json").write_text("{")
-    with pytest.raises(ValueError, match=r"config\.json: not JSON"):
-        load(tmp_path)
     (tmp_path / "config.json").write_text(json.dumps(config))
     with pytest.raises(FileNotFoundError, match=r"model\.safetensors: .*no such file"):
-        load(tmp_path)
-    (tmp_path / "model.safetensors").write_bytes(b"no tensors")
-    with pytest.raises(ValueError, match=r"model\.safetensors: "):
         load(tmp_path)
     with pytest.raises(FileNotFoundError, match=r"tokenizer\.json: .*no such file"):
         pretrained.load_tokenizer(tmp_path)

@@ -34,19 +34,11 @@ def names(module: nn.Module) -> dict[str, list[str]]:
 # What is set around `Module.__setattr__`
 
 
-def by_object(module: nn.Module, name: str, value: Any) -> None:
-    object.__setattr__(module, name, value)
-
-
-def by_dict(module: nn.Module, name: str, value: Any) -> None:
-    module.__dict__[name] = value
-
-
-def by_vars(module: nn.Module, name: str, value: Any) -> None:
-    vars(module).update({name: value})
-
-
-around = pytest.mark.parametrize("hide", [by_object, by_dict, by_vars])
+AROUND = [
+    object.__setattr__, lambda module, name, value: module.__dict__.update({name: value}),
+    lambda module, name, value: vars(module).__setitem__(name, value),
+]  # fmt: skip
+around = pytest.mark.parametrize("hide", AROUND)
 EVERY: dict[str, Callable[[], nn.Module]] = {
     "Module": lambda: nn.Linear(2, 2),
     "Sequential": lambda: nn.Sequential(nn.Linear(2, 2)),
