@@ -94,11 +94,6 @@ def test_groups_that_come_later(make: Any) -> None:
 
 def test_the_optimizer_comes_first() -> None:
     """Lucid has it second: by position that is refused; by keyword it is right."""
-    with pytest.raises(TypeError, match="LambdaLR: the first argument is an optimizer"):
-        lr_scheduler.LambdaLR(lambda step: 0.5, optimizer())  # type: ignore[arg-type]
-    for wrong in ([abs, abs], 0.5, [0.5], []):
-        with pytest.raises(TypeError, match="LambdaLR: .* function of the step, or a list of 1"):
-            lr_scheduler.LambdaLR(optimizer(), wrong)  # type: ignore[arg-type]
     scheduler = lr_scheduler.LambdaLR(lr_lambda=lambda step: 0.5, optimizer=optimizer())
     assert scheduler.get_last_lr() == [0.1]
 
@@ -181,59 +176,8 @@ def test_warm_restarts_go_on_where_they_were(last_epoch: int) -> None:
     assert (made.T_cur, made.T_i) == (stepped.T_cur, stepped.T_i)
 
 
-REFUSED = [
-    (lambda o: StepLR(o, 0), "StepLR: step_size must be at least 1, got 0"),
-    (lambda o: StepLR(o, 2, last_epoch=3), "group 0 .* has no 'initial_lr'"),
-    (lambda o: lr_scheduler.CosineAnnealingLR(o, 0), "CosineAnnealingLR: T_max must be"),
-    (lambda o: lr_scheduler.PolynomialLR(o, 0), "PolynomialLR: total_iters must be at least 1"),
-    (lambda o: ReduceLROnPlateau(o, "least"), "mode must be .* or .*, got 'least'"),
-    (lambda o: ReduceLROnPlateau(o, factor=1.0), "factor must be a number of"),
-    (lambda o: ReduceLROnPlateau(o, threshold_mode="no"), "threshold_mode must be"),
-    (lambda o: ReduceLROnPlateau(o, min_lr=[0.0] * 2), "min_lr has 2 numbers"),
-    (lambda o: lr_scheduler.CyclicLR(o, 0.1, 0.5, mode="square"), "mode must be"),
-    (lambda o: lr_scheduler.CyclicLR(o, 0.1, 0.5, scale_mode="no"), "scale_mode must be"),
-    (lambda o: lr_scheduler.CyclicLR(o, 0.1, 0.5, step_size_down=0), "step_size_down must"),
-    (lambda o: lr_scheduler.CyclicLR(o, [0.1] * 2, 0.5), "base_lr has 2 numbers"),
-    (lambda o: lr_scheduler.OneCycleLR(o, 0.5), "pass total_steps, or epochs and steps"),
-    (lambda o: lr_scheduler.OneCycleLR(o, 0.5, epochs=2), "pass total_steps, or epochs"),
-    (lambda o: lr_scheduler.OneCycleLR(o, 0.5, 0), "total_steps must be"),
-    (lambda o: lr_scheduler.OneCycleLR(o, 0.5, 9, pct_start=1.1), "pct_start must be a number"),
-    (lambda o: lr_scheduler.OneCycleLR(o, 0.5, 9, anneal_strategy="no"), "anneal_strategy"),
-    (lambda o: lr_scheduler.NoamScheduler(o, 0, 4), "NoamScheduler: model_size must be"),
-    (lambda o: lr_scheduler.NoamScheduler(o, 16, 0), "NoamScheduler: warmup_steps must be"),
-    (lambda o: lr_scheduler.WarmupCosineLR(o, 5, 5), "total_steps must be at least 6"),
-    (lambda o: lr_scheduler.LinearLR(o, 0.0), "LinearLR: start_factor .* above 0"),
-    (lambda o: lr_scheduler.LinearLR(o, total_iters=0), "LinearLR: total_iters must be"),
-    (lambda o: lr_scheduler.CosineAnnealingWarmRestarts(o, 0), "Restarts: T_0 must be"),
-    (lambda o: lr_scheduler.CosineAnnealingWarmRestarts(o, 2, 0), "Restarts: T_mult must"),
-    (lambda o: lr_scheduler.ConstantLR(o, 1.5), "ConstantLR: factor must be a number from 0"),
-    (lambda o: lr_scheduler.ChainedScheduler([]), "ChainedScheduler: a list of schedulers"),
-    (lambda o: lr_scheduler.ChainedScheduler([StepLR(optimizer(), 2)], o),
-     r"ChainedScheduler: schedulers\[0\], StepLR, was made for another optimizer"),
-    (lambda o: SequentialLR(o, [], []), r"one less than schedulers, got \[\] for 0"),
-    (lambda o: one_by_one(o, [2, 3]), r"got \[2, 3\] for 2 schedulers"),
-    (lambda o: one_by_one(o, [-1]), "each of milestones must be at least 0"),
-    (lambda o: SequentialLR(o, [StepLR(o, 2)] * 3, [3, 2]),
-     r"SequentialLR: milestones must rise, .*got \[3, 2\]"),
-    (lambda o: SequentialLR(o, [StepLR(optimizer(), 2)], []),
-     r"schedulers\[0\], StepLR, was made for another optimizer"),
-    (lambda o: SequentialLR(o, [ReduceLROnPlateau(o)], []),
-     r"schedulers\[0\] is ReduceLROnPlateau, .*by itself"),
-    (lambda o: SequentialLR(o, [StepLR(o, 2)], [], 3),
-     "SequentialLR: last_epoch must be -1, got 3; .*load_state_dict"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("make", "message"), REFUSED)
-def test_refusals(make: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        make(optimizer())
-
-
 def test_momentum_must_be_there_to_cycle() -> None:
     plain = optim.Adagrad([leaf([1.0])])
-    with pytest.raises(ValueError, match="Adagrad .*momentum.*cycle_mo"):
-        lr_scheduler.CyclicLR(plain, 0.1, 0.5)
     assert lr_scheduler.CyclicLR(plain, 0.1, 0.5, cycle_momentum=False).get_last_lr() == [0.1]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad import Tensor, data, nn, optim
+from minigrad import Tensor, data, optim
 from minigrad.optim import lr_scheduler
 
 NAN, INF = float("nan"), float("inf")
@@ -114,18 +114,6 @@ def test_an_option_set_later_is_refused_by_the_next_step(kind: Any) -> None:
         with pytest.raises(ValueError, match=f"{kind.__name__}: {option} "):
             optimizer.step()
         np.testing.assert_array_equal(x.numpy(), [[1.0, 2.0]])  # nothing was moved
-
-
-def test_what_is_no_list_of_parameters_is_refused_with_the_remedy() -> None:
-    model: Any = nn.Sequential(nn.Linear(2, 3))
-    for given in (model, model.parameters, leaf(), {"params": [leaf()]}, None, 0.1):
-        message = rf"^SGD: .*got a single {type(given).__name__}; pass a list, or model.parameters"
-        with pytest.raises(TypeError, match=message):
-            optim.SGD(given)
-    with pytest.raises(TypeError, match="SGD: parameters in an order expected, got a set"):
-        optim.SGD({leaf(), leaf()})  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="SGD: .*Sequential.*parameters"):
-        optim.SGD([{"params": model}])
 
 
 @pytest.mark.parametrize("wrong", [NAN, INF, -1.0], ids=repr)

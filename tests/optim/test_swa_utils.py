@@ -62,24 +62,6 @@ def test_going_on_from_a_saved_state() -> None:
         assert one.module.weight.tolist() == [[3.0, 3.0]]
 
 
-MODEL: Any = nn.Linear(2, 1)
-
-
-REFUSED = [
-    (lambda: AveragedModel(MODEL.parameters()), TypeError, "a module expected, got"),
-    (lambda: get_ema_avg_fn(1.1), ValueError, "get_ema_avg_fn: decay must be .* got 1.1"),
-    (lambda: AveragedModel(MODEL).update_parameters(nn.Linear(3, 1)), ValueError,
-     r"parameters of shapes \[\(1, 2\), \(1,\)\].* \[\(1, 3\), \(1,\)\]"),
-    (lambda: AveragedModel(MODEL, device="cuda"), ValueError, "cpu.*cuda"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("make", "error", "message"), REFUSED)
-def test_refusals(make: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        make()
-
-
 def test_running_statistics_are_those_of_all_batches() -> None:
     torch = pytest.importorskip("torch")
     rng = np.random.default_rng(0)

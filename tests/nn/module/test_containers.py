@@ -324,13 +324,6 @@ def test_an_attribute_is_an_entry_of_a_dict() -> None:
     assert [*modules] == children(modules) == ["head", "body"]
 
 
-def test_sequences_are_made_of_anything_and_not_always_called() -> None:
-    assert nn.Sequential()("as it is") == "as it is"
-    assert [each.tag for each in nn.ModuleList(Tag(tag) for tag in "xyz")] == [*"xyz"]
-    with pytest.raises(NotImplementedError, match="ModuleList .*forward"):
-        nn.ModuleList()()
-
-
 def test_tensors_become_parameters() -> None:
     one, two = nn.Parameter(minigrad.ones(2)), minigrad.zeros(3)
     several = nn.ParameterList([one])

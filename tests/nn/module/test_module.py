@@ -79,15 +79,6 @@ class TestOwnership:
         assert buffers(block, "p") == ["p.count", "p.cache"]
         assert list(block.parameters(recurse=False)) == [block.scale]
 
-    def test_modules_and_children(self) -> None:
-        model = Model()
-        assert [name for name, _ in model.named_children()] == ["first", "blocks", "head"]
-        assert list(model.children()) == [model.first, model.blocks, model.head]
-        paths = [path for path, _ in model.named_modules()]
-        assert paths[:3] == ["", "first", "first.linear"]
-        assert "blocks.1.linear" in paths
-        assert [m for m in model.modules() if isinstance(m, Block)] == [model.first, *model.blocks]
-
     def test_shared_modules_and_parameters_come_once(self) -> None:
         model = Model()
         before = model.count_parameters()
