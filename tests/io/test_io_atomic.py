@@ -117,7 +117,7 @@ def test_a_folder_that_may_not_be_written_to(path: Path) -> None:
 @pytest.mark.parametrize("name", ["fsync", "replace"])
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
 def test_an_interruption_leaves_nothing(
-    path: Path, name: str, error: type[BaseException], monkeypatch: pytest.MonkeyPatch
+    path: Path, name: str, error: Any, monkeypatch: Any
 ) -> None:
     save([1], path)
     monkeypatch.setattr(os, name, failing(error()))

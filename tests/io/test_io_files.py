@@ -71,9 +71,7 @@ VALUES = {".npz": in_arrays, ".safetensors": in_arrays, ".pt": in_pickles}
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @given(drawn=st.data())
-def test_nested_values_come_back(
-    suffix: str, drawn: Any, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_nested_values_come_back(suffix: str, drawn: Any, tmp_path_factory: Any) -> None:
     value = drawn.draw(VALUES[suffix])
     assert same(round_trip(value, tmp_path_factory.getbasetemp() / f"drawn{suffix}"), value)
 

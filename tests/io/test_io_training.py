@@ -195,9 +195,7 @@ def test_a_part_that_is_wrong_spoils_all(path: Path, wrong: str) -> None:
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
-def test_an_interruption_changes_nothing(
-    path: Path, error: type[BaseException], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interruption_changes_nothing(path: Path, error: Any, monkeypatch: Any) -> None:
     def interrupted(state: Any) -> None:
         real(state)
         monkeypatch.undo()

@@ -152,11 +152,9 @@ LOSSES: list[tuple[str, str, Any, Any, Any, Any]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("function", "layer", "tensors", "given", "made_with", "wanted"), LOSSES)
-def test_losses(
-    function: str, layer: str, tensors: Any, given: Any, made_with: Any, wanted: Any
-) -> None:
-    for found in (getattr(F, function)(*tensors, *given), getattr(nn, layer)(*made_with)(*tensors)):
+@pytest.mark.parametrize(("name", "layer", "tensors", "given", "made", "wanted"), LOSSES)
+def test_losses(name: str, layer: str, tensors: Any, given: Any, made: Any, wanted: Any) -> None:
+    for found in (getattr(F, name)(*tensors, *given), getattr(nn, layer)(*made)(*tensors)):
         np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-4)
 
 

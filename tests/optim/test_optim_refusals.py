@@ -4,10 +4,10 @@ import pytest
 from optimizer_kinds import leaf
 from printed import gist
 
-from minigrad import nn, optim
+from minigrad import nn, optim, tensor
 from minigrad.optim import lr_scheduler, swa_utils
 
-X, MODEL = leaf([1.0]), nn.Linear(2, 1)
+X, COUNT, MODEL = leaf([1.0]), tensor([1]), nn.Linear(2, 1)
 SGD1, SGD2 = (optim.SGD([leaf([1.0])], lr=0.2, momentum=0.9) for _ in range(2))
 STEP, ELSEWHERE = lr_scheduler.StepLR(SGD1, 2), lr_scheduler.StepLR(SGD2, 2)
 REFUSALS: dict[type[Exception], dict[str, str]] = {
@@ -15,7 +15,7 @@ REFUSALS: dict[type[Exception], dict[str, str]] = {
         # parameters
         "Adam([])": "Adam: no parameters",
         "Adam([X * 2])": "Adam: parameter 0 of shape ... is the result of an op",
-        "Adam([minigrad.tensor([1])])": "Adam: parameter 0 has dtype int64",
+        "Adam([COUNT])": "Adam: parameter 0 has dtype int64",
         "Adam([{'params': [X], 'lr': -1}])": "Adam: lr must be a number of at",
         "SGD([X, X])": "parameter 1 ... (1,) ... twice",
         "LBFGS([{'params': [X]}, {'params': [leaf([1.0])]}])":

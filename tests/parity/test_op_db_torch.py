@@ -147,9 +147,7 @@ def ours_of(op: Any) -> Callable[..., Any]:
     return op.op
 
 
-def handed_over(
-    _cls: Any, function: Any, _types: Any, args: tuple[Any, ...] = (), kw: Any = None
-) -> Any:
+def handed_over(_cls: Any, function: Any, _types: Any, args: Any = (), kw: Any = None) -> Any:
     """What PyTorch does with a function of its own that is called with a tensor of ours."""
     name = torch.overrides.resolve_name(function) or function.__name__
     call = found(door, re.sub(r"^torch\.|_with_indices$", "", name))
@@ -235,9 +233,7 @@ class Sample:
         for one, other in zip(self.ours, self.theirs, strict=True):
             agree(one, other, 1e-5 if array(other).dtype == np.float32 else 1e-9)
 
-    def gradients(
-        self, cotangent: Callable[[np.ndarray], np.ndarray], create_graph: bool = False
-    ) -> tuple[list[Any], list[Any]]:
+    def gradients(self, cotangent: Any, create_graph: bool = False) -> tuple[Any, Any]:
         """Those of the outputs that have a history in both, for each leaf."""
         pairs = [
             (one, other)
@@ -409,9 +405,7 @@ class Run:
         most = len(samples) if self.most is None else self.most * share or 1
         return samples[:: -(-len(samples) // most)] if samples else []
 
-    def compare(
-        self, name: str, dtype: Any, parts: Sequence[str], make: Callable[[], Sample]
-    ) -> None:
+    def compare(self, name: str, dtype: Any, parts: Sequence[str], make: Any) -> None:
         """Compare what a call gives: it agrees, is excused, or is wrong."""
         excuses = []
         for part, text in differences(make, parts):

@@ -253,14 +253,12 @@ REFUSED: dict[str, list[tuple[dict[str, Any], str]]] = {
 
 
 @pytest.mark.parametrize(
-    ("change", "file", "message"),
+    ("change", "file", "said"),
     [(change, file, said) for file, rows in REFUSED.items() for change, said in rows],
     ids=[message for rows in REFUSED.values() for _, message in rows],
 )
-def test_what_is_not_honoured_is_refused(
-    tmp_path: Path, change: dict[str, Any], file: str, message: str
-) -> None:
-    with pytest.raises(ValueError, match=re.escape(message)) as caught:
+def test_what_is_not_honoured_is_refused(tmp_path: Path, change: Any, file: str, said: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(said)) as caught:
         encoder_of(tmp_path, **change)
     assert str(caught.value).startswith(str(tmp_path / file))
 

@@ -43,9 +43,7 @@ def assert_close(found: Any, expected: Any, name: str = "") -> None:
     np.testing.assert_allclose(found, expected, RTOL, ATOL, err_msg=name)
 
 
-def same(
-    ours: Callable[..., Tensor], arrays: list[np.ndarray], expected: np.ndarray, wanted: Any
-) -> None:
+def same(ours: Callable[..., Tensor], arrays: Any, expected: np.ndarray, wanted: Any) -> None:
     """A function of tensors has the values, and the gradients for a cotangent, of one by hand."""
     g = draw(*expected.shape, seed=1)
     leaves = [minigrad.tensor(array, requires_grad=True) for array in arrays]

@@ -138,17 +138,13 @@ class TestKeyScaling:
         np.testing.assert_allclose(minigrad.exp(c * s).data, minigrad.exp(s).data ** c, rtol=1e-6)
 
     @given(seeds, sizes, sizes, sizes, factors)
-    def test_holds_for_queries_of_0_or_a_factor_of_1(
-        self, seed: int, m: int, n: int, d: int, c: float
-    ) -> None:
+    def test_holds_for_zeros_and_ones(self, seed: int, m: int, n: int, d: int, c: float) -> None:
         Q, K, V = attentions(seed, m, n, d)
         np.testing.assert_array_equal(attend(0 * Q, c * K, V), attend(0 * Q, K, V))
         np.testing.assert_array_equal(attend(Q, 1.0 * K, V), attend(Q, K, V))
 
     @given(seeds, sizes, sizes, st.integers(2, 6), factors)
-    def test_holds_where_keys_score_alike(
-        self, seed: int, m: int, n: int, d: int, c: float
-    ) -> None:
+    def test_holds_if_keys_score_alike(self, seed: int, m: int, n: int, d: int, c: float) -> None:
         Q, K, V = attentions(seed, m, n, d)
         alike = minigrad.broadcast_to(K[:1], K.shape)  # one key, n times
         np.testing.assert_allclose(attend(Q, c * alike, V), attend(Q, alike, V), 1e-10, 1e-12)
