@@ -212,6 +212,33 @@ def waves(out: np.ndarray) -> np.ndarray:
     return np.asarray(np.cos(np.arange(out.size)).reshape(out.shape))
 
 
+def derived(
+    ours: Any, theirs: Any, leaves: Any, cotangent: Any, create_graph: bool = False
+) -> tuple[list[Any], list[Any]]:
+    """The gradients of results that have a history in PyTorch, for each leaf, here and there."""
+    pairs = [(a, b) for a, b in zip(ours, theirs, strict=True) if getattr(b, "requires_grad", 0)]
+    if not pairs:
+        return [], []
+    weights = [cotangent(array(other)) for _, other in pairs]
+    there = torch.autograd.grad(
+        [other for _, other in pairs], [leaf for leaf, _ in leaves],
+        [torch.tensor(w) for w in weights],
+        create_graph=create_graph, retain_graph=True, allow_unused=True,
+    )  # fmt: skip
+    known = [
+        (a, w) for (a, _), w in zip(pairs, weights, strict=True) if getattr(a, "requires_grad", 0)
+    ]
+    here = grad(
+        [a for a, _ in known], [leaf for _, leaf in leaves], [w for _, w in known],
+        create_graph=create_graph, retain_graph=True, allow_unused=True,
+    ) if known else [None] * len(leaves)  # fmt: skip
+    zeros = [np.zeros(leaf.shape) for _, leaf in leaves]
+    return (
+        [zero if g is None else g for g, zero in zip(here, zeros, strict=True)],
+        [torch.tensor(zero) if g is None else g for g, zero in zip(there, zeros, strict=True)],
+    )
+
+
 class Sample:
     """The results of one call, here and there.
 
@@ -234,31 +261,8 @@ class Sample:
             agree(one, other, 1e-5 if array(other).dtype == np.float32 else 1e-9)
 
     def gradients(self, cotangent: Any, create_graph: bool = False) -> tuple[Any, Any]:
-        """Those of the outputs that have a history in both, for each leaf."""
-        pairs = [
-            (one, other)
-            for one, other in zip(self.ours, self.theirs, strict=True)
-            if getattr(other, "requires_grad", False)
-        ]
-        if not pairs:
-            return [], []
-        ours, theirs = zip(*pairs, strict=True)
-        weights = [cotangent(array(out)) for out in theirs]
-        there = torch.autograd.grad(
-            theirs, [leaf for leaf, _ in self.leaves], [torch.tensor(w) for w in weights],
-            create_graph=create_graph, retain_graph=True, allow_unused=True,
-        )  # fmt: skip
-        known = [k for k, out in enumerate(ours) if getattr(out, "requires_grad", False)]
-        here = grad(
-            [ours[k] for k in known], [leaf for _, leaf in self.leaves],
-            [weights[k] for k in known], create_graph=create_graph, retain_graph=True,
-            allow_unused=True,
-        ) if known else [None] * len(self.leaves)  # fmt: skip
-        zeros = [np.zeros(leaf.shape) for _, leaf in self.leaves]
-        return (
-            [zero if g is None else g for g, zero in zip(here, zeros, strict=True)],
-            [torch.tensor(zero) if g is None else g for g, zero in zip(there, zeros, strict=True)],
-        )
+        """Those of the results, for each leaf."""
+        return derived(self.ours, self.theirs, self.leaves, cotangent, create_graph)
 
     def gradient(self) -> None:
         for one, other in zip(*self.gradients(waves), strict=True):
@@ -275,25 +279,14 @@ class Sample:
 
     def second(self) -> None:
         try:
-            here, there = self.gradients(waves, create_graph=True)
-            there = [g for g in there if g.requires_grad]
-            found = torch.autograd.grad(
-                there, [leaf for leaf, _ in self.leaves],
-                [torch.tensor(waves(array(g))) for g in there], allow_unused=True,
-            ) if there else [None] * len(self.leaves)  # fmt: skip
+            first = self.gradients(waves, create_graph=True)
+            found = derived(*first, self.leaves, waves)
         except (NotImplementedError, RuntimeError) as error:
             if "is not implemented" in str(error) or "not differentiable" in str(error):
                 return
             raise
-        here = [g for g in here if getattr(g, "requires_grad", False)]
-        mine = [leaf for _, leaf in self.leaves]
-        ours = (
-            grad(here, mine, [waves(array(g)) for g in here], allow_unused=True)
-            if here else [None] * len(mine)
-        )  # fmt: skip
-        for one, other, leaf in zip(ours, found, mine, strict=True):
-            zero = np.zeros(leaf.shape)
-            agree(zero if one is None else one, zero if other is None else other, 1e-7)
+        for one, other in zip(*found, strict=True):
+            agree(one, other, 1e-7)
 
 
 def called(op: Any, sample: Any) -> Sample:

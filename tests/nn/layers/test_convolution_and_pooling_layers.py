@@ -13,6 +13,13 @@ from minigrad.nn import functional as F
 from minigrad.ops._windows import Window, padded
 
 
+def convolved(x: Any, w: Any, **options: Any) -> list[np.ndarray]:
+    """Values, and the gradients of both arrays."""
+    leaves = [tensor(x, requires_grad=True), tensor(w, requires_grad=True)]
+    y = F.conv2d(*leaves, padding=1, **options)
+    return [y.numpy(), *(g.numpy() for g in grad((y * y).sum(), leaves))]
+
+
 def test_blocks_of_images_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """One image at a time, or all of them: the same values and gradients."""
 
@@ -22,9 +29,7 @@ def test_blocks_of_images_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
     for size in (1, 2500, 1 << 30):
         monkeypatch.setattr(module, "_CACHED", size)
-        leaves = [tensor(x, requires_grad=True), tensor(w, requires_grad=True)]
-        y = F.conv2d(*leaves, padding=1, groups=2)
-        found.append([y.numpy(), *(g.numpy() for g in grad((y * y).sum(), leaves))])
+        found.append(convolved(x, w, groups=2))
     for other in found[1:]:
         for one, two in zip(found[0], other, strict=True):
             np.testing.assert_allclose(one, two, rtol=1e-11, atol=1e-11)
@@ -41,9 +46,7 @@ def test_several_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None
     for threads in (1, 3):
         minigrad.set_num_threads(threads)
         try:
-            leaves = [tensor(x, requires_grad=True), tensor(w, requires_grad=True)]
-            y = F.conv2d(*leaves, padding=1)
-            found.append([y.numpy(), *(g.numpy() for g in grad((y * y).sum(), leaves))])
+            found.append(convolved(x, w))
         finally:
             minigrad.set_num_threads(before)
     for one, other in zip(*found, strict=True):

@@ -267,19 +267,25 @@ class TestAQueryWithoutAKey:
 
     nowhere = PAIRS & (np.arange(L) != 1)[:, None]
 
-    def test_in_dot_product_attention(self) -> None:
-        Q, K, V = draw(N, L, D), draw(N, S, D), draw(N, S, D, seed=1)
-        by, weights = by_hand.scaled_dot_product_attention(Q, K, V, self.nowhere)
-        ours, found = F.scaled_dot_product_attention(
-            *map(minigrad.tensor, (Q, K, V)), self.nowhere, output_weight=True
-        )
-        np.testing.assert_array_equal(weights[:, 1], np.full((N, S), 1 / S))
-        np.testing.assert_allclose(by[:, 1], V.mean(axis=1))
-        backward = by_hand.scaled_dot_product_attention_backward
-        assert not backward(draw(*by.shape), Q, K, V, weights, self.nowhere)[0][:, 1].any()
+    @pytest.mark.parametrize("name", ["scaled_dot_product_attention", "additive_attention"])
+    def test_in_attention(self, name: str) -> None:
+        additive = name == "additive_attention"
+        shapes = ADDITIVE if additive else [(N, L, D), (N, S, D), (N, S, D)]
+        arrays = [draw(*shape, seed=k) for k, shape in enumerate(shapes)]
+        leaves = [minigrad.tensor(array, requires_grad=True) for array in arrays]
+        options = {} if additive else {"output_weight": True}
+        call = lambda *x: getattr(F, name)(*x, self.nowhere, **options)
+        by, weights = getattr(by_hand, name)(*arrays, self.nowhere)
+        ours, found = call(*leaves)
+        assert (weights[:, 1] == 1 / S).all()
+        np.testing.assert_allclose(by[:, 1], arrays[2].mean(axis=1))
+        given = arrays if additive else [*arrays, weights]
+        backward = getattr(by_hand, f"{name}_backward")
+        assert not backward(draw(*by.shape), *given, self.nowhere)[0][:, 1].any()
         assert not found.numpy()[:, 1].any()
         assert not ours.numpy()[:, 1].any()
         assert_close(ours.numpy()[:, [0, 2]], by[:, [0, 2]])
+        gradcheck(call, leaves, directions=3)
 
     def test_in_the_steps_it_depends_on_the_mask_value(self) -> None:
         scores = minigrad.tensor(draw(N, L, S))
@@ -287,19 +293,6 @@ class TestAQueryWithoutAKey:
         assert (replaced.numpy()[:, 1] == 1 / S).all()
         removed = F.attention_weights(F.apply_attention_mask(scores, self.nowhere, -np.inf))
         assert (removed.numpy()[:, 1] == 0).all()
-
-    def test_in_additive_attention(self) -> None:
-        arrays = [draw(*shape) for shape in ADDITIVE]
-        by, weights = by_hand.additive_attention(*arrays, self.nowhere)
-        leaves = [minigrad.tensor(array, requires_grad=True) for array in arrays]
-        ours, found = F.additive_attention(*leaves, self.nowhere)
-        assert (weights[:, 1] == 1 / S).all()
-        grad_Q, *_ = by_hand.additive_attention_backward(draw(*by.shape), *arrays, self.nowhere)
-        assert not grad_Q[:, 1].any()
-        assert not found.numpy()[:, 1].any()
-        assert not ours.numpy()[:, 1].any()
-        assert_close(ours.numpy()[:, [0, 2]], by[:, [0, 2]])
-        gradcheck(lambda *leaves: F.additive_attention(*leaves, self.nowhere), leaves, directions=3)
 
     def test_in_the_block(self) -> None:
         block, hand = pair()

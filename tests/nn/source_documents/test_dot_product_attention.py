@@ -40,14 +40,6 @@ def inputs() -> list[Tensor]:
     return [draw(N, L, SIZES[0]), draw(N, S, SIZES[1]), draw(N, S, SIZES[2])]
 
 
-def single() -> nn.DotProductAttention:
-    return nn.DotProductAttention(*SIZES, HIDDEN).double()
-
-
-def several() -> nn.MultiHeadDotProductAttention:
-    return nn.MultiHeadDotProductAttention(*SIZES, HIDDEN, H).double()
-
-
 def plainly(layer: Any, arrays: list[np.ndarray], allowed: Any, bias: Any) -> Any:
     """Output and weights of one head, in NumPy, a query at a time."""
     projections = (layer.query_proj, layer.key_proj, layer.value_proj)
@@ -63,13 +55,13 @@ def plainly(layer: Any, arrays: list[np.ndarray], allowed: Any, bias: Any) -> An
 
 
 @masks
-@pytest.mark.parametrize("make", [single, several])
-def test_each_head_by_itself_and_heads_are_concatenated(make: Any, masks: Any) -> None:
-    layer, tensors = make(), inputs()
+@pytest.mark.parametrize("heads", [(), (H,)])
+def test_each_head_by_itself_and_heads_are_concatenated(heads: Any, masks: Any) -> None:
+    kind: Any = nn.MultiHeadDotProductAttention if heads else nn.DotProductAttention
+    layer, tensors = kind(*SIZES, HIDDEN, *heads).double(), inputs()
     given_masks, allowed, bias = masks
     arrays = [t.numpy() for t in tensors]
-    heads = [layer] if make is single else layer.heads
-    results = [plainly(head, arrays, allowed, bias) for head in heads]
+    results = [plainly(one, arrays, allowed, bias) for one in getattr(layer, "heads", [layer])]
     output = np.concatenate([output for output, _ in results], axis=-1)
     composed, found = layer(*tensors, **given_masks, need_weights=True)
     for result in (layer(*tensors, **given_masks), composed):
