@@ -1,7 +1,5 @@
 """The thread that makes batches ahead: it ends whenever nobody waits for it."""
 
-from __future__ import annotations
-
 import gc
 import os
 import threading
@@ -224,9 +222,7 @@ batches = iter(DataLoader(Work(), 2, prefetch=2))
     assert done.stdout.count("done") == done.stdout.count("begun") > 0, "what it began, it ended"
 
 
-def test_where_no_thread_can_be_started_the_consumer_makes_the_batches(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_where_no_thread_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
     def failing() -> Iterator[int]:
         yield 1
         raise LookupError

@@ -7,8 +7,6 @@ then holds must be whole, and no older than the last that the child said was sav
 child is killed by the system at a random byte instead: a limit is set to how much it may write.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import resource

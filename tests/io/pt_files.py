@@ -1,7 +1,5 @@
 """Files of PyTorch made by hand: pickles of any opcodes, in archives with any storages."""
 
-from __future__ import annotations
-
 import pickle
 import struct
 import zipfile

@@ -1,7 +1,5 @@
 """Loading a file that must be refused."""
 
-from __future__ import annotations
-
 import tracemalloc
 import warnings
 from pathlib import Path

@@ -8,8 +8,6 @@ depend on. It says "step N" after each step, and waits a little, so that it can 
 With "generator", the data's order is drawn from a generator of its own, and batches made ahead.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 import zlib

@@ -1,7 +1,5 @@
 """What is saved comes back: every kind of value, every dtype and layout, in each format."""
 
-from __future__ import annotations
-
 import collections
 import json
 import math
@@ -15,9 +13,10 @@ from children import python
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from same_values import same
 
 import minigrad
-from minigrad import Tensor, nn
+from minigrad import nn
 from minigrad.io import LoadError, load, save
 
 SAFETENSORS = pytest.mark.needs("safetensors")
@@ -37,25 +36,6 @@ def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 def plain(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """Where arrays stay arrays; what is special of .pt is in test_io_pt.py."""
     return tmp_path / f"file{request.param}"
-
-
-def same(found: Any, expected: Any) -> bool:
-    """Whether two values are of the same types all through, and the same bit for bit."""
-    if type(found) is not type(expected):
-        return False
-    if isinstance(expected, Tensor):
-        return not found.requires_grad and same(found.numpy(), expected.numpy())
-    if isinstance(expected, (np.ndarray, np.generic)):
-        alike = found.dtype == expected.dtype.newbyteorder("=") and found.shape == expected.shape
-        return alike and found.tobytes() == expected.astype(found.dtype).tobytes()
-    if isinstance(expected, (list, tuple)):
-        return len(found) == len(expected) and all(map(same, found, expected))
-    if isinstance(expected, dict):
-        pairs = zip(found.items(), expected.items(), strict=False)
-        return len(found) == len(expected) and all(same(a, b) for a, b in pairs)
-    if isinstance(expected, float):
-        return found == expected or (math.isnan(found) and math.isnan(expected))
-    return bool(found == expected)
 
 
 def round_trip(value: Any, path: Path) -> Any:
@@ -91,9 +71,7 @@ VALUES = {".npz": in_arrays, ".safetensors": in_arrays, ".pt": in_pickles}
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @given(drawn=st.data())
-def test_nested_values_come_back(
-    suffix: str, drawn: Any, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_nested_values_come_back(suffix: str, drawn: Any, tmp_path_factory: Any) -> None:
     value = drawn.draw(VALUES[suffix])
     assert same(round_trip(value, tmp_path_factory.getbasetemp() / f"drawn{suffix}"), value)
 
@@ -162,15 +140,14 @@ def test_what_is_loaded_stands_alone(path: Path) -> None:
     assert x.grad.tolist() == [2, 4]
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        collections.OrderedDict(b=1, a=2), collections.defaultdict(list, a=[1]),
-        collections.namedtuple("Point", "x y")(1, 2), type("Whole", (int,), {})(3),
-        type("Number", (float,), {})(math.nan),
-    ],
-    ids=lambda value: type(value).__name__,
-)  # fmt: skip
+OWN = [
+    collections.OrderedDict(b=1, a=2), collections.defaultdict(list, a=[1]),
+    collections.namedtuple("Point", "x y")(1, 2), type("Whole", (int,), {})(3),
+    type("Number", (float,), {})(math.nan),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", OWN, ids=lambda value: type(value).__name__)
 def test_classes_of_ones_own_come_back_plain(path: Path, value: Any) -> None:
     if path.suffix != ".pt" or type(value) is not collections.OrderedDict:
         kind = next(kind for kind in (dict, tuple, int, float) if isinstance(value, kind))

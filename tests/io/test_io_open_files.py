@@ -1,7 +1,5 @@
 """`save` and `load` with open files: PyTorch's format is written, all are read."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import os
@@ -60,21 +58,6 @@ def test_numpys_is_read() -> None:
     np.savez(theirs, x=np.arange(3.0))
     theirs.seek(0)
     assert minigrad.load(theirs)["x"].tolist() == [0, 1, 2]
-
-
-@pytest.mark.needs("torch")
-def test_pytorch_reads_it_and_is_read() -> None:
-    import torch
-
-    for old in (False, True):
-        theirs = io.BytesIO()
-        torch.save({"x": torch.arange(3.0)}, theirs, _use_new_zipfile_serialization=not old)
-        theirs.seek(0)
-        assert minigrad.load(theirs)["x"].tolist() == [0, 1, 2]
-    file = io.BytesIO()
-    minigrad.save({"x": minigrad.ones(2)}, file)
-    file.seek(0)
-    assert torch.load(file)["x"].tolist() == [1, 1]
 
 
 def test_what_cannot_be_saved_writes_nothing() -> None:

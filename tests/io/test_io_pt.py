@@ -1,8 +1,5 @@
 """Files of PyTorch without PyTorch: what is saved comes back."""
 
-from __future__ import annotations
-
-import pickle
 import sys
 import zipfile
 from collections import OrderedDict
@@ -11,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pt_files import archive, called, named, number, numbers, old, storage, tensor, text
+from pt_files import archive, called, named, old, storage, tensor, text
 
 import minigrad
-from minigrad import Tensor, nn, optim
+from minigrad import Tensor, optim
 from minigrad.autograd.views import owner
 from minigrad.io import load, save
 
@@ -58,34 +55,6 @@ def test_what_lies_between_is_not_written(tmp_path: Path) -> None:
     assert b"et.." not in (tmp_path / "file.pt").read_bytes()
 
 
-def test_gradients_and_parameters(tmp_path: Path) -> None:
-    weight = nn.Parameter([1.0, 2.0])
-    value = {
-        "weight": weight, "fixed": nn.Parameter([3.0], requires_grad=False),
-        "leaf": minigrad.ones(2).requires_grad_(), "result": weight * 2, "plain": minigrad.ones(2),
-    }  # fmt: skip
-    found = round_trip(value, tmp_path)
-    kinds = {name: (type(x), x.requires_grad) for name, x in found.items()}
-    assert kinds == {
-        "weight": (nn.Parameter, True), "fixed": (nn.Parameter, False), "leaf": (Tensor, True),
-        "result": (Tensor, True), "plain": (Tensor, False),
-    }  # fmt: skip
-    (found["weight"] * found["leaf"]).sum().backward()
-    assert found["leaf"].grad.tolist() == [1, 2]
-    assert found["weight"].is_leaf
-    optim.SGD([found["weight"]], lr=1.0).step()
-    assert found["weight"].tolist() == [0, 1]
-
-
-def test_the_metadata_of_a_state_dict(tmp_path: Path) -> None:
-    state: Any = OrderedDict(weight=minigrad.ones(2))
-    state._metadata = OrderedDict([("", {"version": 1})])
-    found = round_trip({"model": state, "empty": OrderedDict()}, tmp_path)
-    assert type(found["model"]) is type(found["empty"]) is OrderedDict
-    assert found["model"]._metadata == state._metadata
-    assert not vars(found["empty"])
-
-
 def test_numbers_come_back_plain(tmp_path: Path) -> None:
     value = [np.float16(0.5), np.bool_(True), np.int64(-7), minigrad.ones(1).device]
     found = round_trip(value, tmp_path)
@@ -125,13 +94,6 @@ def test_a_file_by_hand(tmp_path: Path) -> None:
         assert load(path).tolist() == [1, 2, 3, 4]
 
 
-def test_later_protocols(tmp_path: Path) -> None:
-    value = {"a": [1, (2, {"x", 3})], "b": b"bytes" * 100, "long": "é" * 300, "n": [None, 2.5]}
-    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
-        content = pickle.dumps(value, protocol)[:-1]
-        assert load(archive(tmp_path / "a.pt", content, {})) == value
-
-
 def test_names_of_python_2(tmp_path: Path) -> None:
     name = "é".encode()
     content = b"}U" + bytes([len(name)]) + name + b"K\x01s"
@@ -141,15 +103,7 @@ def test_names_of_python_2(tmp_path: Path) -> None:
     assert load(archive(tmp_path / "a.pt", content, {})) == OrderedDict(a=1)
 
 
-@pytest.mark.parametrize("dtype", ["<i2", "<f4", "<f8"])
-def test_big_endian(tmp_path: Path, dtype: str) -> None:
-    array = np.array([1, -2, 3], dtype)
-    kind = {"<i2": "ShortStorage", "<f4": "FloatStorage", "<f8": "DoubleStorage"}[dtype]
-    content = tensor((3,), of=storage(count=3, kind=f"torch {kind}"))
-    data = {"0": array.astype(dtype.replace("<", ">")).tobytes()}
-    x = load(archive(tmp_path / "a.pt", content, data, byteorder=b"big"))
-    assert x.tolist() == [1, -2, 3]
-    assert x.numpy().dtype.isnative
+def test_an_untyped_storage_of_a_big_endian_machine(tmp_path: Path) -> None:
     bytes_ = storage(count=4, kind="torch.storage UntypedStorage")
     content = tensor((2,), of=bytes_, more=named("torch uint16"), version=3)
     x = load(archive(tmp_path / "a.pt", content, {"0": b"\0\1\2\0"}, byteorder=b"big"))
@@ -184,11 +138,3 @@ def test_a_leaf_that_repeats_its_elements_gets_memory(tmp_path: Path) -> None:
     optim.SGD([x], lr=1.0)
     x.sum().backward()
     assert x._data.flags.writeable
-
-
-def test_devices_sizes_and_dtypes(tmp_path: Path) -> None:
-    content = b"(" + called("torch device", text("cuda"), number(1)) + called(
-        "torch Size", numbers(2, 3)
-    ) + named("torch float16") + b"t"  # fmt: skip
-    device, size, dtype = load(archive(tmp_path / "a.pt", content, {}))
-    assert (device, device.type, size, dtype) == ("cpu", "cpu", (2, 3), np.float16)

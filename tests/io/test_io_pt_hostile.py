@@ -1,7 +1,5 @@
 """Hostile and damaged files of PyTorch are refused with a reason, and nothing in them is run."""
 
-from __future__ import annotations
-
 import collections
 import io
 import pickle

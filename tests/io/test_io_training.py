@@ -1,7 +1,5 @@
 """A training that was killed goes on bit for bit; one that does not fit changes nothing."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import random
@@ -154,20 +152,18 @@ def step_lr(optimizer: optim.Optimizer, gamma: float) -> optim.lr_scheduler.Step
     return optim.lr_scheduler.StepLR(optimizer, 2, gamma)
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"width": 5}, "(model: load_state_dict|optimizer: AdamW): "),
-        ({"optimizer": optim.SGD}, "optimizer: AdamW"),
-        ({"optimizer": optim.Adam}, "optimizer: AdamW"),
-        ({"scheduler": step_lr}, "scheduler: ExponentialLR"),
-        ({"batch": 5}, "loader: DataLoader: .*batch_size=4, this one has 5"),
-    ],
-)
+MISFITS = [
+    ({"width": 5}, "(model: load_state_dict|optimizer: AdamW): "),
+    ({"optimizer": optim.SGD}, "optimizer: AdamW"),
+    ({"optimizer": optim.Adam}, "optimizer: AdamW"),
+    ({"scheduler": step_lr}, "scheduler: ExponentialLR"),
+    ({"batch": 5}, "loader: DataLoader: .*batch_size=4, this one has 5"),
+]
+
+
+@pytest.mark.parametrize(("options", "said"), MISFITS)
 @pytest.mark.parametrize("order", [1, -1])
-def test_what_does_not_fit_changes_nothing(
-    path: Path, options: dict[str, Any], said: str, order: int
-) -> None:
+def test_what_does_not_fit_changes_nothing(path: Path, options: Any, said: str, order: int) -> None:
     save_training(path, **Training().parts)
     training = Training(**options)
     before = training.state()
@@ -199,9 +195,7 @@ def test_a_part_that_is_wrong_spoils_all(path: Path, wrong: str) -> None:
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
-def test_an_interruption_changes_nothing(
-    path: Path, error: type[BaseException], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interruption_changes_nothing(path: Path, error: Any, monkeypatch: Any) -> None:
     def interrupted(state: Any) -> None:
         real(state)
         monkeypatch.undo()
@@ -246,16 +240,16 @@ def test_parts_have_their_names(path: Path, parts: dict[str, Any]) -> None:
 EMPTY: dict[str, Any] = {"classes": {}, "states": {}, "values": {}, "random": {}}
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        {"weight": minigrad.ones(2)},
-        {},
-        [1],
-        EMPTY | {"random": 3},
-        EMPTY | {"states": {"model": {}}},
-    ],
-)
+NO_TRAINING = [
+    {"weight": minigrad.ones(2)},
+    {},
+    [1],
+    EMPTY | {"random": 3},
+    EMPTY | {"states": {"model": {}}},
+]
+
+
+@pytest.mark.parametrize("value", NO_TRAINING)
 def test_a_file_that_holds_no_training(path: Path, value: Any) -> None:
     save(value, path)
     with pytest.raises(LoadError, match=f"load_training: {path}: .*save_training"):

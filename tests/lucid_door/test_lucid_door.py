@@ -3,8 +3,6 @@
 Lucid 3 runs on macOS only; its answers are those of its signatures and docstrings, by NumPy.
 """
 
-from __future__ import annotations
-
 import importlib
 import pickle
 import re
@@ -126,62 +124,44 @@ def test_lucids_own_meaning(name: str) -> None:
 
 
 Y = np.array([[1.0, 1.0, 0.0], [0.5, 0.0, 1.0]], np.float32)
-LOG_ODDS = lucid.tensor(2.0)
-LOSSES: list[tuple[Any, Any, Any, Any]] = [
-    ("mse_loss", "MSELoss", ("sum",), ((X - Y) ** 2).sum()),
-    ("l1_loss", "L1Loss", ("none",), abs(X - Y)),
-    ("smooth_l1_loss", "SmoothL1Loss", (9.0, "sum"), ((X - Y) ** 2 / 18).sum()),
-    ("huber_loss", "HuberLoss", (9.0, "sum"), ((X - Y) ** 2 / 2).sum()),
-    ("cross_entropy", "CrossEntropyLoss", (None, 1, "sum"), np.log(np.exp(X[0] - 3).sum())),
-    ("nll_loss", "NLLLoss", (None, 1, "sum"), -3.0),
-    ("kl_div", "KLDivLoss", (None, "sum"), (Y * (np.log(np.where(Y > 0, Y, 1)) - X)).sum()),
-    ("binary_cross_entropy", "BCELoss", (None, "sum"),
+LOG_ODDS, SIGNS = lucid.tensor(2.0), lucid.tensor([1.0, -1.0])
+LX, LY = lucid.tensor(X), lucid.tensor(Y)
+ALIKE = (X * Y).sum(1) / np.sqrt((X**2).sum(1) * (Y**2).sum(1))
+LOSSES: list[tuple[str, str, Any, Any, Any, Any]] = [
+    # the function, the layer, what both are called with, options of both, and what they give
+    ("mse_loss", "MSELoss", (LX, LY), ("sum",), ("sum",), ((X - Y) ** 2).sum()),
+    ("l1_loss", "L1Loss", (LX, LY), ("none",), ("none",), abs(X - Y)),
+    ("smooth_l1_loss", "SmoothL1Loss", (LX, LY), (9.0, "sum"), ("sum", 9.0),
+     ((X - Y) ** 2 / 18).sum()),
+    ("huber_loss", "HuberLoss", (LX, LY), (9.0, "sum"), ("sum", 9.0), ((X - Y) ** 2 / 2).sum()),
+    ("cross_entropy", "CrossEntropyLoss", (LX, CLASSES), (None, 1, "sum"), (None, 1, "sum"),
+     np.log(np.exp(X[0] - 3).sum())),
+    ("nll_loss", "NLLLoss", (LX, CLASSES), (None, 1, "sum"), (None, 1, "sum"), -3.0),
+    ("kl_div", "KLDivLoss", (LX, LY), (None, "sum"), ("sum",),
+     (Y * (np.log(np.where(Y > 0, Y, 1)) - X)).sum()),
+    ("binary_cross_entropy", "BCELoss", (LY * 0.5 + 0.2, LY), (None, "sum"), (None, "sum"),
      -(Y * np.log(Y * 0.5 + 0.2) + (1 - Y) * np.log(0.8 - Y * 0.5)).sum()),
-    ("binary_cross_entropy_with_logits", "BCEWithLogitsLoss", (None, LOG_ODDS, "sum"),
-     (2 * Y * np.log1p(np.exp(-X)) + (1 - Y) * np.log1p(np.exp(X))).sum()),
+    ("binary_cross_entropy_with_logits", "BCEWithLogitsLoss", (LX, LY), (None, LOG_ODDS, "sum"),
+     (None, "sum", LOG_ODDS), (2 * Y * np.log1p(np.exp(-X)) + (1 - Y) * np.log1p(np.exp(X))).sum()),
+    ("triplet_margin_loss", "TripletMarginLoss", (LX, LY, LX), (1.0, 1.0, 1e-6, False, "none"),
+     (1.0, 1.0, 1e-6, False, "none"), abs(X - Y + 1e-6).sum(1) + 1.0 - 3e-6),
+    ("margin_ranking_loss", "MarginRankingLoss", (LX[:, 0], LY[:, 0], SIGNS), (0.5, "none"),
+     (0.5, "none"), np.maximum(0, -np.array([1, -1]) * (X[:, 0] - Y[:, 0]) + 0.5)),
+    ("cosine_embedding_loss", "CosineEmbeddingLoss", (LX, LY, SIGNS), (0.5, "sum"), (0.5, "sum"),
+     1 - ALIKE[0] + max(0.0, ALIKE[1] - 0.5)),
 ]  # fmt: skip
-OTHER_ORDER = {"SmoothL1Loss": ("sum", 9.0), "HuberLoss": ("sum", 9.0)}
-OTHER_ORDER["KLDivLoss"] = ("sum",)  # type: ignore[assignment]
-OTHER_ORDER["BCEWithLogitsLoss"] = (None, "sum", LOG_ODDS)  # type: ignore[assignment]
-"""Layers whose arguments have another order than those of the function."""
 
 
-@pytest.mark.parametrize(("function", "layer", "given", "wanted"), LOSSES)
-def test_losses_have_no_arguments_before_the_reduction(
-    function: str, layer: str, given: Any, wanted: Any
-) -> None:
-    x, y = lucid.tensor(X), lucid.tensor(Y)
-    if function in ("cross_entropy", "nll_loss"):
-        y = CLASSES
-    if function == "binary_cross_entropy":
-        x = y * 0.5 + 0.2
-    made = getattr(nn, layer)(*OTHER_ORDER.get(layer, given))
-    for found in (getattr(F, function)(x, y, *given), made(x, y)):
-        np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-5)
+@pytest.mark.parametrize(("name", "layer", "tensors", "given", "made", "wanted"), LOSSES)
+def test_losses(name: str, layer: str, tensors: Any, given: Any, made: Any, wanted: Any) -> None:
+    for found in (getattr(F, name)(*tensors, *given), getattr(nn, layer)(*made)(*tensors)):
+        np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-4)
 
 
-def test_losses_of_several_tensors() -> None:
-    x, y, signs = lucid.tensor(X), lucid.tensor(Y), lucid.tensor([1.0, -1.0])
-    far = abs(X - Y + 1e-6).sum(1)
-    for loss in (
-        nn.TripletMarginLoss(1.0, 1.0, 1e-6, False, "none")(x, y, x),
-        F.triplet_margin_loss(x, y, x, 1.0, 1.0, 1e-6, False, "none"),
-    ):
-        np.testing.assert_allclose(loss.numpy(), far + 1.0 - 3e-6, rtol=1e-4)
-    ranked = np.maximum(0, -np.array([1, -1]) * (X[:, 0] - Y[:, 0]) + 0.5)
-    for loss in (
-        nn.MarginRankingLoss(0.5, "none")(x[:, 0], y[:, 0], signs),
-        F.margin_ranking_loss(x1=x[:, 0], x2=y[:, 0], y=signs, margin=0.5, reduction="none"),
-    ):
-        np.testing.assert_allclose(loss.numpy(), ranked, rtol=1e-5)
-    alike = (X * Y).sum(1) / np.sqrt((X**2).sum(1) * (Y**2).sum(1))
-    for loss in (
-        nn.CosineEmbeddingLoss(0.5, "sum")(x, y, signs),
-        F.cosine_embedding_loss(x, y, signs, 0.5, "sum"),
-    ):
-        wanted = 1 - alike[0] + max(0.0, alike[1] - 0.5)
-        np.testing.assert_allclose(loss.numpy(), wanted, rtol=1e-5)
-    loss = nn.GaussianNLLLoss(False, 1e-6, "none")(x, y, lucid.ones(2, 3))
+def test_keywords_and_layers_of_losses() -> None:
+    found = F.margin_ranking_loss(x1=LX[:, 0], x2=LY[:, 0], y=SIGNS, margin=0.5, reduction="none")
+    assert found.shape == (2,)
+    loss = nn.GaussianNLLLoss(False, 1e-6, "none")(LX, LY, lucid.ones(2, 3))
     np.testing.assert_allclose(loss.numpy(), (X - Y) ** 2 / 2, rtol=1e-5)
 
 
@@ -310,19 +290,19 @@ def test_files(tmp_path: Path) -> None:
         np.testing.assert_array_equal(found["weight"].numpy(), state["weight"].numpy())
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: Lucid.diffeq, "minigrad.lucid has no 'diffeq': it is Lucid 3's own"),
-        (lambda: Lucid.fft, "minigrad.lucid has no 'fft': there is no Fourier transform"),
-        (lambda: Lucid.real, "minigrad.lucid has no 'real': there are no complex numbers"),
-        (lambda: Lucid.metal, "minigrad.lucid has no 'metal': "),
-        (lambda: Lucid.nowhere, "minigrad.lucid has no 'nowhere': "),
-        (lambda: nn.LazyConv3d, "minigrad.lucid.nn has no 'LazyConv3d': no layer has three"),
-        (lambda: nn.GroupedQueryAttention, "minigrad.nn.MultiHeadAttention"),
-        (lambda: F.conv3d, "minigrad.lucid.nn.functional has no 'conv3d': no layer has three"),
-    ],
-)
+NOT_HERE = [
+    (lambda: Lucid.diffeq, "minigrad.lucid has no 'diffeq': it is Lucid 3's own"),
+    (lambda: Lucid.fft, "minigrad.lucid has no 'fft': there is no Fourier transform"),
+    (lambda: Lucid.real, "minigrad.lucid has no 'real': there are no complex numbers"),
+    (lambda: Lucid.metal, "minigrad.lucid has no 'metal': "),
+    (lambda: Lucid.nowhere, "minigrad.lucid has no 'nowhere': "),
+    (lambda: nn.LazyConv3d, "minigrad.lucid.nn has no 'LazyConv3d': no layer has three"),
+    (lambda: nn.GroupedQueryAttention, "minigrad.nn.MultiHeadAttention"),
+    (lambda: F.conv3d, "minigrad.lucid.nn.functional has no 'conv3d': no layer has three"),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), NOT_HERE)
 def test_what_is_not_here_says_why(call: Any, message: str) -> None:
     with pytest.raises(AttributeError, match=message):
         call()
@@ -343,33 +323,3 @@ def test_the_gpu_is_refused() -> None:
         lucid.load_safetensors("w.safetensors", device="metal")
     with pytest.raises(NotImplementedError, match="metadata=.* tensors only"):
         lucid.save_safetensors({}, "w.safetensors", metadata={"format": "pt"})
-
-
-def test_a_model_trains_as_in_pytorchs_door() -> None:
-    """The ported GPT-2, written for Lucid 3, through both doors from the same random numbers."""
-    source = (Path(__file__).parents[1] / "ported/models/gpt2_lucid3.py").read_text()
-    losses = []
-    for door in ("lucid", "torch"):
-        text = re.sub(r"^import lucid$", f"import minigrad.{door} as lucid", source, flags=re.M)
-        text = re.sub(r"^(import|from) lucid\.", rf"\1 minigrad.{door}.", text, flags=re.M)
-        own: dict[str, Any] = {"__name__": "gpt2"}
-        exec(text, own)
-        minigrad.random.seed(0)
-        losses.append(trained(own, np.random.default_rng(0)))
-    assert losses[0] == losses[1]
-    assert losses[0][-1] < losses[0][0]
-
-
-def trained(own: dict[str, Any], numbers: np.random.Generator) -> list[float]:
-    """The losses of some steps."""
-    model = own["build"]()
-    optimizer = own["optim"].AdamW(model.parameters(), lr=5e-3)
-    ids = own["lucid"].tensor(own["draw"](numbers)[0])
-    found = []
-    for _ in range(5):
-        loss = own["F"].cross_entropy(model(ids)[:, :-1].reshape(-1, 17), ids[:, 1:].reshape(-1))
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        found.append(loss.item())
-    return found

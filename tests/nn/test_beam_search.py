@@ -1,17 +1,14 @@
 """Beam search: beside all sequences, beside a search in plain Python, through every cache."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-from test_generation import PROMPTS, Model
+from test_generation import PROMPTS, Decodes, Model
 
-import minigrad
-from minigrad import Tensor, nn, tensor
+from minigrad import Tensor, nn, ops, tensor
 from minigrad.nn.generation import beam_search, generate
 
 CLASSES = 3
@@ -99,9 +96,7 @@ stops = pytest.mark.parametrize("stop", [None, 0, 2])
 @stops
 @pytest.mark.parametrize("early", [False, True])
 @pytest.mark.parametrize("beams", [1, 3, 3**6])
-def test_beside_a_search_in_plain_python(
-    beams: int, early: bool, stop: int | None, penalty: float
-) -> None:
+def test_beside_plain_python(beams: int, early: bool, stop: int | None, penalty: float) -> None:
     prompts = [[1, 0, 2], [0, 1, 1]]
     found, scores = beam_search(
         table(), prompts, 6, num_beams=beams, length_penalty=penalty, early_stopping=early,
@@ -200,42 +195,19 @@ def test_a_filled_cache_is_gone_on_from() -> None:
 
 
 def test_a_decoder_repeats_its_memory() -> None:
-    model = nn.Transformer(8, 2, 1, 2, 8).double().eval()
-    tokens, head = nn.Embedding(5, 8).double(), nn.Linear(8, 5).double()
-    memory = model.encoder(minigrad.randn(2, 4, 8, dtype="float64"))
-
-    def decode(ids: Any, cache: Any) -> Tensor:
-        repeated = minigrad.repeat_interleave(memory, len(ids) // len(memory), 0)
-        output = model.decoder(
-            tokens(ids), repeated, tgt_is_causal=True, kv_cache=cache, use_cache=True
-        )
-        return head(output)
-
-    found, scores = beam_search(
-        decode, [[1], [2]], 5, num_beams=3, cache=nn.EncoderDecoderCache(), length_penalty=0.0
-    )
-    for i, texts in enumerate(found.numpy()):
-        for text, score in zip(texts, scores.numpy()[i], strict=True):
-            whole = model.decoder(tokens(text[None]), memory[i : i + 1], tgt_is_causal=True)
-            logits = minigrad.log_softmax(head(whole), axis=-1).numpy()[0]
-            total = sum(logits[j, text[j + 1]] for j in range(5))
-            np.testing.assert_allclose(total, score, rtol=1e-10)
+    decode, cache = Decodes(), nn.EncoderDecoderCache()
+    found, scores = beam_search(decode, [[1], [2]], 5, num_beams=3, cache=cache, length_penalty=0.0)
+    log_p = ops.log_softmax(decode(found.numpy().reshape(6, 6)[:, :-1]), -1).numpy()
+    chosen = np.take_along_axis(log_p, found.numpy().reshape(6, 6)[:, 1:, None], -1)
+    np.testing.assert_allclose(scores.numpy().ravel(), chosen.sum((1, 2)), rtol=1e-10)
 
 
 @pytest.mark.parametrize("kind", [nn.EncoderDecoderCache, nn.DynamicKVCache])
 def test_a_memory_that_was_not_repeated_is_an_error_that_says_how(kind: Any) -> None:
-    model = nn.Transformer(8, 2, 1, 1, 8).eval()
-    memory, tokens, head = minigrad.randn(2, 5, 8), nn.Embedding(7, 8), nn.Linear(8, 7)
-
-    def decode(ids: Any, cache: Any, memory: Tensor = memory) -> Tensor:
-        x = model.decoder(tokens(ids), memory, tgt_is_causal=True, kv_cache=cache, use_cache=True)
-        return head(x)
-
     told = r"^TransformerDecoderLayer: tgt and memory.*interleave.*\(6, 1, 8\) and \(2, 5, 8\)"
     with pytest.raises(ValueError, match=told):
-        beam_search(decode, [[1], [2]], 3, num_beams=3, cache=kind())
-    repeated = lambda ids, cache: decode(ids, cache, memory.repeat_interleave(len(ids) // 2, dim=0))
-    assert beam_search(repeated, [[1], [2]], 3, num_beams=3, cache=kind())[0].shape == (2, 3, 4)
+        beam_search(Decodes(repeats=False), [[1], [2]], 3, num_beams=3, cache=kind())
+    assert beam_search(Decodes(), [[1], [2]], 3, num_beams=3, cache=kind())[0].shape == (2, 3, 4)
 
 
 def test_nothing_is_recorded_and_the_mode_is_restored() -> None:
@@ -248,21 +220,21 @@ def test_nothing_is_recorded_and_the_mode_is_restored() -> None:
     assert not scores.requires_grad
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"num_beams": 0}, "num_beams must be at least 1, got 0"),
-        ({"max_new_tokens": 0}, "max_new_tokens must be at least 1, got 0"),
-        ({"length_penalty": math.inf}, "length_penalty .*inf"),
-        ({"early_stopping": "never"}, "early_stopping must be True or False, got 'never'"),
-        ({"ids": [1, 2]}, r"\(N, L\).*\[ids\]"),
-        ({"ids": [[0.5]]}, "ids must be integers"),
-        ({"key_padding_mask": [[True]]}, "prompt 0 ends in padding"),
-        ({"model": lambda ids, cache: tensor(np.zeros((1, 5)))}, "logits of shape"),
-        ({"model": lambda ids, cache: tensor(np.full((1, 1, 5), np.nan))}, "largest finite"),
-        ({"model": lambda ids, cache: tensor(np.full((1, 1, 5), -np.inf))}, "largest finite"),
-    ],
-)  # fmt: skip
+REFUSED = [
+    ({"num_beams": 0}, "num_beams must be at least 1, got 0"),
+    ({"max_new_tokens": 0}, "max_new_tokens must be at least 1, got 0"),
+    ({"length_penalty": math.inf}, "length_penalty .*inf"),
+    ({"early_stopping": "never"}, "early_stopping must be True or False, got 'never'"),
+    ({"ids": [1, 2]}, r"\(N, L\).*\[ids\]"),
+    ({"ids": [[0.5]]}, "ids must be integers"),
+    ({"key_padding_mask": [[True]]}, "prompt 0 ends in padding"),
+    ({"model": lambda ids, cache: tensor(np.zeros((1, 5)))}, "logits of shape"),
+    ({"model": lambda ids, cache: tensor(np.full((1, 1, 5), np.nan))}, "largest finite"),
+    ({"model": lambda ids, cache: tensor(np.full((1, 1, 5), -np.inf))}, "largest finite"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("options", "message"), REFUSED)
 def test_refusals(options: dict[str, Any], message: str) -> None:
     given: dict[str, Any] = {"model": table(), "ids": [[1]], "max_new_tokens": 2, **options}
     with pytest.raises((TypeError, ValueError), match=f"beam_search: .*{message}"):

@@ -1,7 +1,5 @@
 """Norms of gradients, and clipping them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Initialisation: the right spread, in place, seeded, and seen by the graph."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

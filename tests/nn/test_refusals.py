@@ -1,7 +1,5 @@
 """What layers and functions refuse: each error names them, what came and what was expected."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -28,12 +26,23 @@ Q, K, V = ones(2, 4, 6), ones(2, 5, 3), ones(2, 5, 4)
 SINGLE, SEVERAL = nn.DotProductAttention(6, 3, 4, 8), nn.MultiHeadDotProductAttention(6, 3, 4, 8, 2)
 ATTENTION, BLOCK = nn.MultiHeadAttention(6, 2), nn.TransformerBlock(6, 6, 2, 6)
 IDS, PACKED = [0, 1], nn.utils.rnn.pack_padded_sequence(ones(4, 5, 3), [3, 2, 2, 1], True)
-rnn = nn.utils.rnn
+rnn, SHARES = nn.utils.rnn, [[0.5, 0.5, 0.0]] * 2
 LONG, pack, encoder = ones(4, 5, 3), rnn.pack_padded_sequence, nn.TransformerEncoderLayer
 attend, additive = F.scaled_dot_product_attention, F.additive_attention
 transposed1d, transposed2d = nn.ConvTranspose1d, nn.ConvTranspose2d
+GRID, POINTS = ones(2, 1, 3, 3), ones(2, 4, 4, 2)
+UNPOOLED = F.max_pool2d(GRID, 2, return_indices=True)
 
 REFUSALS: dict[str, str] = {
+    # arguments
+    **{
+        f"nn.{call}, bias={value})": f"{call.partition('(')[0]}: bias ... True or False"
+        for call in ("Linear(3, 4", "Conv2d(3, 4, 2", "LSTM(3, 4")
+        for value in ("'False'", 0.5, "np.nan", 2)
+    },
+    "nn.BatchNorm1d()": "'num_features'",
+    "nn.LeakyReLU(slope=1)": "LeakyReLU.__init__ ... 'slope'",
+    "nn.Linear(3, 4)()": "Linear.forward ... 'input'",
     # sizes, and inputs that do not fit
     "nn.Linear(0, 3)": "Linear: in_features ... 1 ... 0",
     "nn.Linear(3, -1)": "Linear: out_features ... 1 ... -1",
@@ -158,6 +167,13 @@ REFUSALS: dict[str, str] = {
     "F.unfold(X[None], 3)": "window of (3, 3) does not fit into (2, 3)",
     "F.unfold(X, 2)": "unfold: ... (C, H, W) expected, got (2, 3)",
     "F.fold(X, 2, 2)": "fold: ... C·4, 1) ... got (2, 3)",
+    "F.grid_sample(GRID, POINTS, 'bicubic')": "grid_sample: mode must be ... 'bicubic'",
+    "F.grid_sample(GRID, POINTS, padding_mode='wrap')": "padding_mode must be ... 'wrap'",
+    "F.grid_sample(GRID, POINTS[:1])": "grid_sample: ... (2, 1, 3, 3) and (1, 4, 4, 2)",
+    "F.affine_grid(ones(1, 2, 3), (2, 1, 4, 4))": "affine_grid: ... (2, 2, 3) ... (1, 2, 3)",
+    "F.max_unpool2d(*UNPOOLED, 2, output_size=[5, 5])": "max_unpool2d: ... (2, 2) ... [5, 5]",
+    "F.max_unpool2d(UNPOOLED[0], UNPOOLED[1][:1], 2)":
+        "max_unpool2d: ... (2, 1, 1, 1) and (1, 1, 1, 1)",
     # recurrence
     "LSTM(ones(2, 5, 4))": "LSTM: ... (N, L, I) ... (L, I) ... I = 3 ... (2, 5, 4)",
     "nn.GRU(3, 4)(ones(3))": "GRU: ... (L, N, I) ... (L, I) ... I = 3 ... (3,)",
@@ -282,6 +298,12 @@ REFUSALS: dict[str, str] = {
     "nn.TransformerBlock(8, 8, 0, 8)": "TransformerBlock: num_heads ... 1",
     "BLOCK(ones(2, 4, 7))": "linear: ... (2, 4, 7) ... [in query]",
     "BLOCK(ones(1, 2, 4, 6))": "query of shape (N, L, 6) ... (1, 2, 4, 6) [in attention]",
+    **{
+        f"attend(ones(2, {heads}, 4, 3), *[ones(2, 2, 5, 3)] * 2, enable_gqa=True)":
+            f"H divisible by G expected, got (2, {heads}, 4, 3) and"
+        for heads in (3, 5)
+    },
+    "attend(ones(2, 4, 4, 3), *[ones(2, 2, 5, 3)] * 2)": "do not broadcast",
     # losses
     "F.mse_loss(ones(3), ones(2, 2))": "mse_loss: input and target ... got (3,) and (2, 2)",
     "F.l1_loss(X, X, reduction='avg')": 'reduction ... "mean", "sum" ... "none"',
@@ -311,6 +333,13 @@ REFUSALS: dict[str, str] = {
             ("IDS, np.ones(2)", "... weight ... (3,)"),
         )
     },
+    "F.cross_entropy(X, [[0.5, 0.5]])": "cross_entropy: ... one shape ... got (2, 3) and (1, 2)",
+    "F.cross_entropy(X, [[0.5, 0.5, -0.5]] * 2)": "target must hold probabilities, got -0.5",
+    "F.cross_entropy(X, [[0.5, 0.5, np.nan]] * 2)": "target must hold probabilities, got nan",
+    "F.cross_entropy(X, SHARES, ignore_index=1)": "cross_entropy: ignore_index is for classes",
+    "F.cross_entropy(X, SHARES, weight=[1.0])": "a weight of shape (3,) expected, got (1,)",
+    "F.cross_entropy(X, SHARES, label_smoothing=2.0)": "label_smoothing must be a number from",
+    "F.cross_entropy(X, SHARES, reduction='all')": 'reduction must be "mean", "sum" or "none"',
     # initialization
     "nn.init.xavier_uniform(ones(3))": "(fan_out, fan_in, ...)",
     "nn.init.kaiming_normal(ones(3))": "kaiming_normal_: ... shape",

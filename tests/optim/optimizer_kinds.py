@@ -1,7 +1,5 @@
 """Every optimizer, and what the tests do with them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,14 +1,13 @@
 """Every optimizer beside its formula: one number, in plain Python, as the paper writes it."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from math import copysign, sqrt
 from typing import Any
 
 import numpy as np
 import pytest
 from optimizer_kinds import leaf
+from optimizer_options import CASES, OTHER
 
 from minigrad import nn, optim, tensor
 
@@ -158,38 +157,10 @@ def rprop(
         yield x
 
 
-OTHER = {"lr": 0.1, "betas": (0.6, 0.8), "eps": 0.3, "weight_decay": 0.2}
-FORMULAS: list[tuple[Any, Callable[..., Steps], dict[str, Any]]] = [
-    (optim.SGD, sgd, {"lr": 0.1, "momentum": 0.5, "weight_decay": 0.2, "dampening": 0.25}),
-    (optim.SGD, sgd, {"lr": 0.1, "momentum": 0.5, "weight_decay": 0.2, "nesterov": True}),
-    (optim.ASGD, asgd, {"lr": 0.1, "lambd": 0.3, "alpha": 0.5, "weight_decay": 0.2}),
-    (optim.Adam, adam, OTHER),
-    (optim.Adam, adam, OTHER | {"amsgrad": True}),
-    (optim.AdamW, adamw, OTHER),
-    (optim.Adamax, adamax, OTHER),
-    (optim.NAdam, nadam, OTHER | {"momentum_decay": 2.0}),
-    (optim.NAdam, nadam, OTHER | {"decoupled_weight_decay": True}),
-    (optim.RAdam, radam, OTHER | {"betas": (0.6, 0.9)}),
-    (optim.RAdam, radam, OTHER | {"betas": (0.6, 0.9), "decoupled_weight_decay": True}),
-    (optim.Adagrad, adagrad, {"lr": 0.1, "lr_decay": 0.5, "initial_accumulator_value": 2.0}),
-    (optim.Adagrad, adagrad, {"lr": 0.1, "eps": 0.3, "weight_decay": 0.2}),
-    (optim.RMSprop, rmsprop, {"lr": 0.1, "alpha": 0.7, "eps": 0.3, "weight_decay": 0.2}),
-    (optim.RMSprop, rmsprop, {"alpha": 0.7, "momentum": 0.5, "centered": True}),
-    (optim.Adadelta, adadelta, {"lr": 0.5, "rho": 0.6, "eps": 0.3, "weight_decay": 0.2}),
-    (optim.Rprop, rprop, {"lr": 0.1, "etas": (0.25, 1.5)}),
-    (optim.Rprop, rprop, {"lr": 0.1, "step_sizes": (0.09, 0.11)}),
-]
-DEFAULTS = [(kind, formula, {}) for kind, formula in {k: f for k, f, _ in FORMULAS}.items()]
-
-
-@pytest.mark.parametrize(
-    ("kind", "formula", "options"),
-    [*FORMULAS, *DEFAULTS],
-    ids=lambda value: getattr(value, "__name__", str(value)),
-)
-def test_every_step_is_the_formula(kind: Any, formula: Any, options: dict[str, Any]) -> None:
-    x = leaf([1.5, -0.75])
-    optimizer = kind([x], **options)
+@pytest.mark.parametrize(("name", "options"), CASES, ids=str)
+def test_every_step_is_the_formula(name: str, options: dict[str, Any]) -> None:
+    x, formula = leaf([1.5, -0.75]), globals()[name.lower()]
+    optimizer = getattr(optim, name)([x], **options)
     wanted = zip(formula(1.5, **options), formula(-0.75, **options), strict=True)
     for gradient, both in zip(GRADIENTS, wanted, strict=True):
         x.grad = tensor([gradient, gradient], dtype=np.float64)

@@ -1,7 +1,5 @@
 """Small parameters are joined, large ones cut: nothing but the time may tell."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from typing import Any

@@ -1,7 +1,5 @@
 """Gradients of few rows of a large table: how they are made, added up and used."""
 
-from __future__ import annotations
-
 import copy
 import itertools
 import pickle

@@ -1,7 +1,5 @@
 """Averages of weights: copies, modes, state, and what they refuse."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -62,24 +60,6 @@ def test_going_on_from_a_saved_state() -> None:
     for one in (average, again):
         one.update_parameters(model)
         assert one.module.weight.tolist() == [[3.0, 3.0]]
-
-
-MODEL: Any = nn.Linear(2, 1)
-
-
-@pytest.mark.parametrize(
-    ("make", "error", "message"),
-    [
-        (lambda: AveragedModel(MODEL.parameters()), TypeError, "a module expected, got"),
-        (lambda: get_ema_avg_fn(1.1), ValueError, "get_ema_avg_fn: decay must be .* got 1.1"),
-        (lambda: AveragedModel(MODEL).update_parameters(nn.Linear(3, 1)), ValueError,
-         r"parameters of shapes \[\(1, 2\), \(1,\)\].* \[\(1, 3\), \(1,\)\]"),
-        (lambda: AveragedModel(MODEL, device="cuda"), ValueError, "cpu.*cuda"),
-    ],
-)  # fmt: skip
-def test_refusals(make: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        make()
 
 
 def test_running_statistics_are_those_of_all_batches() -> None:

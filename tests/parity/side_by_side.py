@@ -1,7 +1,5 @@
 """Running a layer of ours and PyTorch's on the same weights and inputs, and comparing them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from inspect import signature
 from typing import Any
@@ -82,6 +80,32 @@ def assert_close(ours: Any, theirs: Any, name: str = "", rtol: float = 1e-9) -> 
     assert a.shape == b.shape, name
     scale = max(1.0, float(np.abs(b).max(initial=0.0)))
     np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * scale, err_msg=name)
+
+
+def both(
+    ours: Any, theirs: Any, *arrays: Any, given: Any = (), gradient: Any = None, rtol: float = 1e-9
+) -> None:
+    """Compare the values of two functions of arrays, and the gradients of these arrays.
+
+    Args:
+        ours: Takes our tensors.
+        theirs: Takes PyTorch's.
+        *arrays: What gradients are compared of, where PyTorch has one.
+        given: Further arrays.
+        gradient: What is compared of PyTorch's gradient; all of it by default.
+        rtol: The relative error allowed.
+    """
+    mine = [minigrad.tensor(array, requires_grad=True) for array in arrays]
+    other = [torch.tensor(array, requires_grad=True) for array in arrays]
+    out, expected = ours(*mine, *given), theirs(*other, *map(torch.tensor, given))
+    assert_close(out, expected, rtol=rtol)
+    cotangent = draw(*out.shape, seed=9)
+    (out * cotangent).sum().backward()
+    (expected * torch.tensor(cotangent)).sum().backward()
+    for x, y in zip(mine, other, strict=True):
+        if y.grad is not None:
+            wanted = y.grad if gradient is None else gradient(y.grad)
+            assert_close(np.zeros(x.shape) if x.grad is None else x.grad, wanted, rtol=rtol)
 
 
 def compare(

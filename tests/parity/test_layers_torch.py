@@ -1,12 +1,11 @@
 """Every layer of the table that PyTorch has, and embeddings, against PyTorch."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from layer_table import LAYERS, Layer, cases
 from side_by_side import (
     assert_close,
+    both,
     compare,
     draw,
     randomise,
@@ -33,7 +32,9 @@ LINES = [
 ]
 
 
-def check(line: Layer) -> None:
+@pytest.mark.filterwarnings("ignore:reduction. 'mean' divides")  # PyTorch, of its own divergence
+@pytest.mark.parametrize("line", cases(LINES))
+def test_layer(line: Layer) -> None:
     ours, theirs = line.make().double(), randomise(theirs_of(line))
     arrays = [draw(*shape, seed=i) for i, shape in enumerate(line.shapes)]
     # PyTorch multiplies a gradient by one sixth in float32.
@@ -46,26 +47,14 @@ def check(line: Layer) -> None:
         assert_close(ours.state_dict()[name], value, name)
 
 
-@pytest.mark.filterwarnings("ignore:reduction. 'mean' divides")  # PyTorch, of its own divergence
-@pytest.mark.parametrize("line", cases(LINES))
-def test_layer(line: Layer) -> None:
-    check(line)
-
-
 @pytest.mark.parametrize(
     "name", ["relu6", "leaky_relu", "elu", "selu", "mish", "hardtanh", "logsigmoid", "softsign"]
 )
 def test_activations_far_from_zero(name: str) -> None:
     """No overflow, no NaN, and the same values and slopes."""
     x = np.array([-1e4, -1000.0, -50.0, -6.0, -1e-8, 0.0, 1e-8, 6.0, 50.0, 1000.0, 1e4])
-    ours, theirs = tensor(x, requires_grad=True), torch.tensor(x, requires_grad=True)
     with np.errstate(all="raise", under="ignore"):
-        y = getattr(F, name)(ours)
-    y.sum().backward()
-    expected = getattr(torch.nn.functional, name)(theirs)
-    expected.sum().backward()
-    assert_close(y, expected, rtol=1e-12)
-    assert_close(ours.grad, theirs.grad, rtol=1e-12)
+        both(getattr(F, name), getattr(torch.nn.functional, name), x, rtol=1e-12)
 
 
 @pytest.mark.parametrize("training", [False, True])

@@ -1,7 +1,5 @@
 """Schedules against PyTorch: the same learning rates and momenta in every step."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

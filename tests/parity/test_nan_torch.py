@@ -4,8 +4,6 @@ PyTorch's own two loops, over vectors and over single elements, differ in the gr
 activations where x is NaN. There ours is one of the two, and not the one that is 0: NaN stays.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import product
 from typing import Any

@@ -5,8 +5,6 @@ Where an op of the database is a function of others, PyTorch itself finds ours: 
 is its protocol for the tensors of other libraries.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import math
@@ -22,6 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 from side_by_side import randomise, torch
+from torch.utils._pytree import tree_leaves, tree_map
 
 import minigrad.torch as door
 from minigrad import Tensor
@@ -148,9 +147,7 @@ def ours_of(op: Any) -> Callable[..., Any]:
     return op.op
 
 
-def handed_over(
-    _cls: Any, function: Any, _types: Any, args: tuple[Any, ...] = (), kw: Any = None
-) -> Any:
+def handed_over(_cls: Any, function: Any, _types: Any, args: Any = (), kw: Any = None) -> Any:
     """What PyTorch does with a function of its own that is called with a tensor of ours."""
     name = torch.overrides.resolve_name(function) or function.__name__
     call = found(door, re.sub(r"^torch\.|_with_indices$", "", name))
@@ -158,20 +155,11 @@ def handed_over(
     return call(*here(args), **here(given))
 
 
-def mapped(change: Callable[[Any], Any], value: Any) -> Any:
-    """A nested argument with its parts changed."""
-    if type(value) in (list, tuple):
-        return type(value)([mapped(change, part) for part in value])
-    if isinstance(value, dict):
-        return {name: mapped(change, part) for name, part in value.items()}
-    return change(value)
-
-
 def here(value: Any) -> Any:
     """An argument with our dtypes in the place of PyTorch's."""
     theirs = (torch.dtype, torch.layout, torch.memory_format)
     ours = lambda part: found(door, str(part).removeprefix("torch."))
-    return mapped(lambda part: ours(part) if isinstance(part, theirs) else part, value)
+    return tree_map(lambda part: ours(part) if isinstance(part, theirs) else part, value)
 
 
 def ours_for(value: Any, leaves: list[tuple[Any, Any]]) -> Any:
@@ -186,25 +174,7 @@ def ours_for(value: Any, leaves: list[tuple[Any, Any]]) -> Any:
             leaves.append((part, mine))
         return mine
 
-    return mapped(ours, value)
-
-
-def parts_of(result: Any) -> Iterator[Any]:
-    """The outputs, however they are nested."""
-    if isinstance(result, (list, tuple)):
-        for part in result:
-            yield from parts_of(part)
-    else:
-        yield result
-
-
-def tensors_in(value: Any) -> Iterator[Any]:
-    """PyTorch's tensors among arguments."""
-    if isinstance(value, (list, tuple, dict)):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from tensors_in(part)
-    elif isinstance(value, torch.Tensor):
-        yield value
+    return tree_map(ours, value)
 
 
 def array(value: Any) -> np.ndarray:
@@ -242,6 +212,33 @@ def waves(out: np.ndarray) -> np.ndarray:
     return np.asarray(np.cos(np.arange(out.size)).reshape(out.shape))
 
 
+def derived(
+    ours: Any, theirs: Any, leaves: Any, cotangent: Any, create_graph: bool = False
+) -> tuple[list[Any], list[Any]]:
+    """The gradients of results that have a history in PyTorch, for each leaf, here and there."""
+    pairs = [(a, b) for a, b in zip(ours, theirs, strict=True) if getattr(b, "requires_grad", 0)]
+    if not pairs:
+        return [], []
+    weights = [cotangent(array(other)) for _, other in pairs]
+    there = torch.autograd.grad(
+        [other for _, other in pairs], [leaf for leaf, _ in leaves],
+        [torch.tensor(w) for w in weights],
+        create_graph=create_graph, retain_graph=True, allow_unused=True,
+    )  # fmt: skip
+    known = [
+        (a, w) for (a, _), w in zip(pairs, weights, strict=True) if getattr(a, "requires_grad", 0)
+    ]
+    here = grad(
+        [a for a, _ in known], [leaf for _, leaf in leaves], [w for _, w in known],
+        create_graph=create_graph, retain_graph=True, allow_unused=True,
+    ) if known else [None] * len(leaves)  # fmt: skip
+    zeros = [np.zeros(leaf.shape) for _, leaf in leaves]
+    return (
+        [zero if g is None else g for g, zero in zip(here, zeros, strict=True)],
+        [torch.tensor(zero) if g is None else g for g, zero in zip(there, zeros, strict=True)],
+    )
+
+
 class Sample:
     """The results of one call, here and there.
 
@@ -252,7 +249,7 @@ class Sample:
     """
 
     def __init__(self, ours: Any, theirs: Any, leaves: list[tuple[Any, Any]]) -> None:
-        self.ours, self.theirs, self.leaves = [*parts_of(ours)], [*parts_of(theirs)], leaves
+        self.ours, self.theirs, self.leaves = tree_leaves(ours), tree_leaves(theirs), leaves
 
     def form(self) -> None:
         """The same shapes and dtypes."""
@@ -263,34 +260,9 @@ class Sample:
         for one, other in zip(self.ours, self.theirs, strict=True):
             agree(one, other, 1e-5 if array(other).dtype == np.float32 else 1e-9)
 
-    def gradients(
-        self, cotangent: Callable[[np.ndarray], np.ndarray], create_graph: bool = False
-    ) -> tuple[list[Any], list[Any]]:
-        """Those of the outputs that have a history in both, for each leaf."""
-        pairs = [
-            (one, other)
-            for one, other in zip(self.ours, self.theirs, strict=True)
-            if getattr(other, "requires_grad", False)
-        ]
-        if not pairs:
-            return [], []
-        ours, theirs = zip(*pairs, strict=True)
-        weights = [cotangent(array(out)) for out in theirs]
-        there = torch.autograd.grad(
-            theirs, [leaf for leaf, _ in self.leaves], [torch.tensor(w) for w in weights],
-            create_graph=create_graph, retain_graph=True, allow_unused=True,
-        )  # fmt: skip
-        known = [k for k, out in enumerate(ours) if getattr(out, "requires_grad", False)]
-        here = grad(
-            [ours[k] for k in known], [leaf for _, leaf in self.leaves],
-            [weights[k] for k in known], create_graph=create_graph, retain_graph=True,
-            allow_unused=True,
-        ) if known else [None] * len(self.leaves)  # fmt: skip
-        zeros = [np.zeros(leaf.shape) for _, leaf in self.leaves]
-        return (
-            [zero if g is None else g for g, zero in zip(here, zeros, strict=True)],
-            [torch.tensor(zero) if g is None else g for g, zero in zip(there, zeros, strict=True)],
-        )
+    def gradients(self, cotangent: Any, create_graph: bool = False) -> tuple[Any, Any]:
+        """Those of the results, for each leaf."""
+        return derived(self.ours, self.theirs, self.leaves, cotangent, create_graph)
 
     def gradient(self) -> None:
         for one, other in zip(*self.gradients(waves), strict=True):
@@ -307,25 +279,14 @@ class Sample:
 
     def second(self) -> None:
         try:
-            here, there = self.gradients(waves, create_graph=True)
-            there = [g for g in there if g.requires_grad]
-            found = torch.autograd.grad(
-                there, [leaf for leaf, _ in self.leaves],
-                [torch.tensor(waves(array(g))) for g in there], allow_unused=True,
-            ) if there else [None] * len(self.leaves)  # fmt: skip
+            first = self.gradients(waves, create_graph=True)
+            found = derived(*first, self.leaves, waves)
         except (NotImplementedError, RuntimeError) as error:
             if "is not implemented" in str(error) or "not differentiable" in str(error):
                 return
             raise
-        here = [g for g in here if getattr(g, "requires_grad", False)]
-        mine = [leaf for _, leaf in self.leaves]
-        ours = (
-            grad(here, mine, [waves(array(g)) for g in here], allow_unused=True)
-            if here else [None] * len(mine)
-        )  # fmt: skip
-        for one, other, leaf in zip(ours, found, mine, strict=True):
-            zero = np.zeros(leaf.shape)
-            agree(zero if one is None else one, zero if other is None else other, 1e-7)
+        for one, other in zip(*found, strict=True):
+            agree(one, other, 1e-7)
 
 
 def called(op: Any, sample: Any) -> Sample:
@@ -342,8 +303,8 @@ def called(op: Any, sample: Any) -> Sample:
 
 def with_nan(sample: Any) -> Iterator[Any]:
     """The sample with a NaN in the middle of one of its leaves, for each of them."""
-    for leaf in tensors_in((sample.input, sample.args, sample.kwargs)):
-        if leaf.layout == torch.strided and leaf.requires_grad and leaf.numel():
+    for leaf in tree_leaves((sample.input, sample.args, sample.kwargs)):
+        if torch.is_tensor(leaf) and not leaf.is_sparse and leaf.requires_grad and leaf.numel():
             values = leaf.detach().numpy().copy()
             values.reshape(-1)[leaf.numel() // 2] = math.nan
             new = torch.tensor(values, requires_grad=True)
@@ -437,9 +398,7 @@ class Run:
         most = len(samples) if self.most is None else self.most * share or 1
         return samples[:: -(-len(samples) // most)] if samples else []
 
-    def compare(
-        self, name: str, dtype: Any, parts: Sequence[str], make: Callable[[], Sample]
-    ) -> None:
+    def compare(self, name: str, dtype: Any, parts: Sequence[str], make: Any) -> None:
         """Compare what a call gives: it agrees, is excused, or is wrong."""
         excuses = []
         for part, text in differences(make, parts):

@@ -1,43 +1,18 @@
 """Optimizers against PyTorch, step for step."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
+from optimizer_options import CASES, OPTIONS
 from side_by_side import assert_close, draw, torch
 
 import minigrad
 from minigrad import nn, optim
 
 STEPS = 20
-DECAY = {"weight_decay": 0.2}
-COARSE = {"betas": (0.7, 0.8), "eps": 1e-3}
-OPTIONS: dict[str, list[dict[str, Any]]] = {
-    "SGD": [
-        {}, {"weight_decay": 0.1}, {"momentum": 0.9}, {"momentum": 0.9, "nesterov": True},
-        {"momentum": 0.9, "dampening": 0.3, "weight_decay": 0.1},
-        {"momentum": 0.9, "nesterov": True, "weight_decay": 0.1},
-    ],
-    "Adam": [{**o, **more} for o in ({}, COARSE, DECAY) for more in ({}, {"amsgrad": True})],
-    "Adamax": [{}, COARSE | DECAY],
-    "RAdam": [{}, COARSE | DECAY, DECAY | {"betas": (0.9, 0.99), "decoupled_weight_decay": True}],
-    "Adagrad": [
-        {}, {"lr_decay": 0.1, **DECAY}, {"initial_accumulator_value": 0.5, "eps": 1e-3},
-    ],
-    "RMSprop": [
-        {}, {"alpha": 0.7, "eps": 1e-3, **DECAY}, {"momentum": 0.9},
-        {"centered": True, "eps": 1e-2}, {"centered": True, "eps": 1e-2, "momentum": 0.5, **DECAY},
-    ],
-    "Adadelta": [{}, {"rho": 0.7, "eps": 1e-3, **DECAY}],
-    "Rprop": [{}, {"etas": (0.3, 2.0), "step_sizes": (0.02, 0.2)}],
-    "ASGD": [{}, {"lambd": 0.1, "alpha": 0.5, "t0": 10.0}, {"t0": 1.0, **DECAY}],
-}  # fmt: skip
-OPTIONS["AdamW"] = OPTIONS["Adam"]
-OPTIONS["NAdam"] = [*OPTIONS["RAdam"], {"momentum_decay": 0.1}]
-KINDS = [(name, options, 1e-12) for name, several in OPTIONS.items() for options in several]
+KINDS = [(name, options, 1e-12) for name, options in CASES]
 KINDS += [(name, several[-1], 1e-5) for name, several in OPTIONS.items()]
 
 
@@ -75,8 +50,8 @@ def test_twenty_steps(name: str, options: dict[str, Any], rtol: float) -> None:
     def groups(params: list[Any]) -> list[dict[str, Any]]:
         return [{"params": params[:2]}, {"params": params[2:], "lr": 0.3}]
 
-    ours = getattr(optim, name)(groups(mine), lr=0.05, **options)
-    theirs = getattr(torch.optim, name)(groups(other), lr=0.05, **options)
+    ours = getattr(optim, name)(groups(mine), **{"lr": 0.05, **options})
+    theirs = getattr(torch.optim, name)(groups(other), **{"lr": 0.05, **options})
     for step in range(STEPS):
         give_gradients(mine, other, step)
         if step == STEPS // 2:
@@ -87,41 +62,31 @@ def test_twenty_steps(name: str, options: dict[str, Any], rtol: float) -> None:
             assert_close(a.numpy(), b, f"step {step}", rtol)
 
 
-EVERY = sorted(OPTIONS)
-
-
 def test_every_optimizer_is_compared() -> None:
     here = {*optim.__all__} - {"Optimizer", "lr_scheduler", "swa_utils"}
-    assert here == {*EVERY, "LBFGS", "Muon", "SparseAdam"}  # the last in test_sparse_rows.py
+    assert here == {*OPTIONS, "LBFGS", "Muon", "SparseAdam"}  # the last in test_sparse_rows.py
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{}, {"nesterov": False, "momentum": 0.8}, {"adjust_lr_fn": "match_rms_adamw", "ns_steps": 3},
-     {"weight_decay": 0.0, "ns_coefficients": (2.0, -1.5, 0.5), "adjust_lr_fn": "original"}],
-    ids=str,
-)  # fmt: skip
+MUON = [
+    {}, {"nesterov": False, "momentum": 0.8}, {"adjust_lr_fn": "match_rms_adamw", "ns_steps": 3},
+    {"weight_decay": 0.0, "ns_coefficients": (2.0, -1.5, 0.5), "adjust_lr_fn": "original"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("options", MUON, ids=str)
 @pytest.mark.parametrize(("dtype", "rtol"), [(np.float64, 1e-10), (np.float32, 1e-4)])
-def test_muon(
-    options: dict[str, Any], dtype: Any, rtol: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_muon(options: Any, dtype: Any, rtol: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Step for step, if theirs does not round the iteration to bfloat16."""
     monkeypatch.setattr(torch.Tensor, "bfloat16", lambda x: x.clone())
-    for one, other in muon_steps(options, dtype):
-        assert_close(one, other, rtol=rtol)
-
-
-def muon_steps(options: dict[str, Any], dtype: Any) -> list[tuple[Any, Any]]:
     mine, other = leaves(dtype, (3, 4), (5, 2), (4, 4))
     ours = optim.Muon(mine, lr=0.05, **options)
     theirs = torch.optim.Muon(other, lr=0.05, **options)
-    found = []
-    for step in range(20):
+    for step in range(STEPS):
         give_gradients(mine, other, step)
         ours.step()
         theirs.step()
-        found += [(a.numpy().copy(), b.detach().clone()) for a, b in zip(mine, other, strict=True)]
-    return found
+        for a, b in zip(mine, other, strict=True):
+            assert_close(a, b, rtol=rtol)
 
 
 LBFGS: list[dict[str, Any]] = [

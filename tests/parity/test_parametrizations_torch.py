@@ -1,7 +1,5 @@
 """Parametrizations and spectral normalization against PyTorch, step by step."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from typing import Any
@@ -16,14 +14,14 @@ from minigrad.nn.utils import parametrize
 theirs_of = torch.nn.utils
 
 
-@pytest.mark.parametrize(
-    ("layer", "arguments", "shape"),
-    [
-        ("Linear", (4, 3), (5, 4)),
-        ("Conv2d", (2, 3, (2, 3)), (1, 2, 4, 4)),
-        ("ConvTranspose1d", (3, 2, 2), (2, 3, 4)),
-    ],
-)
+LAYERS = [
+    ("Linear", (4, 3), (5, 4)),
+    ("Conv2d", (2, 3, (2, 3)), (1, 2, 4, 4)),
+    ("ConvTranspose1d", (3, 2, 2), (2, 3, 4)),
+]
+
+
+@pytest.mark.parametrize(("layer", "arguments", "shape"), LAYERS)
 def test_spectral_norm(layer: str, arguments: Any, shape: Any) -> None:
     """The same weights after the same steps of training, and in evaluation."""
     theirs = theirs_of.parametrizations.spectral_norm(

@@ -1,7 +1,5 @@
 """Random programs of assignments leave a module with the same parts as PyTorch's."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """State dicts go from PyTorch to minigrad and back: every layer that both have."""
 
-from __future__ import annotations
-
 from inspect import signature
 from typing import Any
 
@@ -98,17 +96,6 @@ def test_weight_norm(axis: int | None) -> None:
     compare(ours, newer, [draw(1, 2, 4, 4)], ours, newer)
     ours.load_state_dict(theirs.state_dict())
     assert_close(ours.weight, theirs.weight.detach())
-
-
-def test_a_tied_weight_is_under_both_names() -> None:
-    model = nn.Sequential(nn.Embedding(5, 3), nn.Linear(3, 5, bias=False))
-    model[1].weight = model[0].weight
-    theirs = torch.nn.Sequential(torch.nn.Embedding(5, 3), torch.nn.Linear(3, 5, bias=False))
-    theirs[1].weight = theirs[0].weight
-    model.load_state_dict(theirs.state_dict())
-    state = to_pytorch(model)
-    np.testing.assert_array_equal(state["0.weight"], state["1.weight"])
-    theirs.load_state_dict({key: torch.from_numpy(array) for key, array in state.items()})
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32", "float64"])

@@ -1,7 +1,5 @@
 """Encoders, decoders and whole transformers against PyTorch, loaded from its state dicts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -110,15 +108,16 @@ def test_float32(name: str) -> None:
     check(name, *MODELS[name][0]({}), ({}, {}), np.float32)
 
 
+ACTIVATIONS = [
+    (nn.SiLU(), torch.nn.functional.silu),
+    (nn.GELU("tanh"), torch.nn.GELU("tanh")),
+    ("tanh", torch.tanh),
+    (nn.functional.sigmoid, torch.sigmoid),
+]
+
+
 @pytest.mark.parametrize(
-    ("mine", "other"),
-    [
-        (nn.SiLU(), torch.nn.functional.silu),
-        (nn.GELU("tanh"), torch.nn.GELU("tanh")),
-        ("tanh", torch.tanh),
-        (nn.functional.sigmoid, torch.sigmoid),
-    ],
-    ids=["module", "module with an option", "name", "function"],
+    ("mine", "other"), ACTIVATIONS, ids=["module", "module with an option", "name", "function"]
 )
 def test_activations(mine: Any, other: Any) -> None:
     ours = nn.TransformerEncoderLayer(E, H, 8, 0.0, mine)

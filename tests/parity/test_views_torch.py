@@ -5,8 +5,6 @@ none included, iteration, `unbind`, `diagonal`, `detach` and more. It writes to 
 ways, with and without recording. Values and gradients are PyTorch's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -3,8 +3,6 @@
 JAX runs in a process of its own, once: its threads would disturb tests that fork.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

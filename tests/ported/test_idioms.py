@@ -3,8 +3,6 @@
 An idiom works if its value is PyTorch's: by position, by default, by result, and of its dtype.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 import re
@@ -90,9 +88,7 @@ KINDS = {"device", "dtype"}  # a device is a string here, and a dtype NumPy's
 
 @pytest.mark.parametrize("line", [*TENSORS.strip().splitlines(), *TRAINING.strip().splitlines()])
 @pytest.mark.usefixtures("recwarn")
-def test_through_the_door_every_idiom_means_what_it_means_in_pytorch(
-    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_idiom_means_the_same(line: str, tmp_path: Path, monkeypatch: Any) -> None:
     """None gives something else without an error."""
     torch = pytest.importorskip("torch")
     monkeypatch.setattr("tqdm.tqdm.monitor_interval", 0)

@@ -5,8 +5,6 @@ Where PyTorch is installed, the same file runs under PyTorch from the same weigh
 noise drawn by NumPy, in float64 and without dropout.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from types import ModuleType
@@ -16,9 +14,9 @@ import numpy as np
 import pytest
 
 MODELS = Path(__file__).parent / "models"
-PYTORCHS = ["bert", "gan", "gpt", "seq2seq", "tagger", "unet"]
-PYTORCHS_SPELLING = [*PYTORCHS, "gpt2_lucid3"]
-DOOR = "minigrad.torch"
+WORLDS = dict.fromkeys(["bert", "gan", "gpt", "seq2seq", "tagger", "unet"], "minigrad.torch")
+WORLDS["gpt2_lucid3"] = "minigrad.lucid"
+each = pytest.mark.parametrize(("name", "world"), WORLDS.items())
 TOLERANCE = 1e-9
 
 
@@ -72,11 +70,11 @@ def agree(found: dict[str, np.ndarray], wanted: dict[str, np.ndarray]) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:enable_nested_tensor")
-@pytest.mark.parametrize("name", PYTORCHS_SPELLING)
-def test_losses_and_gradients_are_pytorchs(name: str) -> None:
+@each
+def test_losses_and_gradients_are_pytorchs(name: str, world: str) -> None:
     torch = pytest.importorskip("torch")
     torch.manual_seed(0)
-    here, there = load(name, DOOR), load(name, "torch")
+    here, there = load(name, world), load(name, "torch")
     initial = arrays(there.build().double().state_dict())
 
     def run(module: ModuleType, steps: int) -> tuple[list[float], Any]:
@@ -100,31 +98,13 @@ def test_losses_and_gradients_are_pytorchs(name: str) -> None:
     agree(arrays(found.state_dict()), renamed(arrays(wanted.state_dict())))
 
 
-def test_lucid_2s_bert_is_that_of_pytorchs_spelling() -> None:
-    theirs, ours = load("bert_lucid2", "minigrad"), load("bert", DOOR)
-    model, same = theirs.build().double(), ours.build().double()
-    model.load_state_dict(same.state_dict())  # which packs the projections of attention
-    given = batches(ours)
-    found, wanted = theirs.losses(model, given), ours.losses(same, given)
-    # Lucid's clipping adds 1e-7 to the norm, PyTorch's 1e-6.
-    np.testing.assert_allclose(found, wanted, 1e-7, 1e-7)
-    trained = theirs.build().double()
-    trained.load_state_dict(same.state_dict())
-    for name, value in arrays(model.state_dict()).items():
-        np.testing.assert_allclose(value, arrays(trained.state_dict())[name], 1e-5, 1e-7)
-
-
-@pytest.mark.parametrize(
-    ("name", "world"),
-    [*((name, DOOR) for name in PYTORCHS_SPELLING), ("bert_lucid2", "minigrad")],
-)
+@each
 def test_it_trains_from_the_librarys_own_numbers(name: str, world: str) -> None:
     import minigrad
 
     minigrad.random.seed(1)
     module = load(name, world)
-    drawing = load("bert", DOOR) if name == "bert_lucid2" else module
-    (batch,) = batches(drawing, 1)
+    (batch,) = batches(module, 1)
     if name == "gan":
         batch = (batch[0].astype(np.float32), None)  # noise is drawn by the library
     elif name == "unet":

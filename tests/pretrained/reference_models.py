@@ -4,10 +4,7 @@ They are written from the papers and the layout of the files, and share nothing 
 check. `make_bert` and `make_gpt2` draw the tensors; the functions compute in float64.
 """
 
-from __future__ import annotations
-
 import json
-import math
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +12,7 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
+F = torch.nn.functional
 safetensors_numpy = pytest.importorskip("safetensors.numpy")
 
 BERT = {
@@ -111,36 +109,24 @@ def leaves(tensors: dict[str, np.ndarray]) -> dict[str, Any]:
     return {name: torch.tensor(array, **options) for name, array in tensors.items()}
 
 
-def bend(name: str, x: Any) -> Any:
-    """An activation, by its formula."""
-    if name in ("gelu", "gelu_python"):
-        return 0.5 * x * (1 + torch.erf(x / math.sqrt(2)))
-    if name in ("gelu_new", "gelu_fast", "gelu_pytorch_tanh"):
-        return 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
-    if name in ("silu", "swish"):
-        return x / (1 + torch.exp(-x))
-    if name == "mish":
-        return x * torch.tanh(torch.log1p(torch.exp(x)))
-    return {
-        "relu": x.clamp(min=0), "relu6": x.clamp(min=0, max=6), "tanh": torch.tanh(x),
-        "leaky_relu": torch.maximum(x, 0.01 * x), "sigmoid": 1 / (1 + torch.exp(-x)),
-    }[name]  # fmt: skip
+BEND = {
+    **dict.fromkeys(("gelu", "gelu_python"), F.gelu),
+    **dict.fromkeys(
+        ("gelu_new", "gelu_fast", "gelu_pytorch_tanh"), lambda x: F.gelu(x, approximate="tanh")),
+    "silu": F.silu, "swish": F.silu, "mish": F.mish, "relu": F.relu, "relu6": F.relu6,
+    "leaky_relu": F.leaky_relu, "tanh": torch.tanh, "sigmoid": torch.sigmoid,
+}  # fmt: skip
+"""Activations by the names of configs."""
 
 
 def normalised(t: dict[str, Any], name: str, x: Any, eps: float) -> Any:
-    centred = x - x.mean(-1, keepdim=True)
-    variance = (centred**2).mean(-1, keepdim=True)
-    return centred / torch.sqrt(variance + eps) * t[f"{name}.weight"] + t[f"{name}.bias"]
+    return F.layer_norm(x, x.shape[-1:], t[f"{name}.weight"], t[f"{name}.bias"], eps)
 
 
 def attended(q: Any, k: Any, v: Any, heads: int, allowed: Any) -> Any:
-    """Attention head by head, on tensors (N, L, E)."""
-    outputs = []
-    for qh, kh, vh in zip(*(x.chunk(heads, dim=-1) for x in (q, k, v)), strict=True):
-        scores = torch.einsum("nld,nsd->nls", qh, kh) / math.sqrt(qh.shape[-1])
-        weights = torch.softmax(scores.masked_fill(~allowed, -1e30), dim=-1)
-        outputs.append(torch.einsum("nls,nsd->nld", weights, vh))
-    return torch.cat(outputs, dim=-1)
+    """Attention of several heads on tensors (N, L, E)."""
+    parts = (x.unflatten(-1, (heads, -1)).transpose(1, 2) for x in (q, k, v))
+    return F.scaled_dot_product_attention(*parts, allowed).transpose(1, 2).flatten(2)
 
 
 def bert(t: dict[str, Any], config: dict[str, Any], ids: Any, types: Any, real: Any) -> Any:
@@ -158,10 +144,10 @@ def bert(t: dict[str, Any], config: dict[str, Any], ids: Any, types: Any, real: 
     for i in range(config["num_hidden_layers"]):
         layer = f"encoder.layer.{i}"
         q, k, v = (dense(f"{layer}.attention.self.{n}", x) for n in ("query", "key", "value"))
-        heard = attended(q, k, v, heads, real.bool()[:, None, :])
+        heard = attended(q, k, v, heads, real.bool()[:, None, None])
         heard = dense(f"{layer}.attention.output.dense", heard)
         x = normalised(t, f"{layer}.attention.output.LayerNorm", x + heard, eps)
-        thought = bend(config["hidden_act"], dense(f"{layer}.intermediate.dense", x))
+        thought = BEND[config["hidden_act"]](dense(f"{layer}.intermediate.dense", x))
         thought = dense(f"{layer}.output.dense", thought)
         x = normalised(t, f"{layer}.output.LayerNorm", x + thought, eps)
     return x
@@ -175,7 +161,7 @@ def masked_lm(t: dict[str, Any], config: dict[str, Any], hidden: Any) -> Any:
     """Scores (N, L, tokens); the table of embeddings unless there is a weight of its own."""
     name = "cls.predictions.transform"
     x = hidden @ t[f"{name}.dense.weight"].T + t[f"{name}.dense.bias"]
-    x = normalised(t, f"{name}.LayerNorm", bend(config["hidden_act"], x), config["layer_norm_eps"])
+    x = normalised(t, f"{name}.LayerNorm", BEND[config["hidden_act"]](x), config["layer_norm_eps"])
     table = t.get("cls.predictions.decoder.weight", t["embeddings.word_embeddings.weight"])
     return x @ table.T + t["cls.predictions.bias"]
 
@@ -196,7 +182,7 @@ def gpt2(t: dict[str, Any], config: dict[str, Any], ids: Any) -> tuple[Any, Any]
         q, k, v = conv1d(f"h.{i}.attn.c_attn", h).chunk(3, dim=-1)
         x = x + conv1d(f"h.{i}.attn.c_proj", attended(q, k, v, heads, causal))
         h = conv1d(f"h.{i}.mlp.c_fc", normalised(t, f"h.{i}.ln_2", x, eps))
-        h = bend(config["activation_function"], h)
+        h = BEND[config["activation_function"]](h)
         x = x + conv1d(f"h.{i}.mlp.c_proj", h)
     x = normalised(t, "ln_f", x, eps)
     return x, x @ t.get("lm_head.weight", t["wte.weight"]).T

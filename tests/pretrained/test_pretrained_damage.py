@@ -3,8 +3,6 @@
 And before anything large is made.
 """
 
-from __future__ import annotations
-
 import copy
 import functools
 import json
@@ -17,13 +15,12 @@ from typing import Any
 import numpy as np
 import pytest
 from reference_models import BERT, GPT2, make_bert, make_gpt2, write, write_parts
+from test_pretrained_sentence import MEAN, folder_of
 
 import minigrad
 from minigrad import nn, pretrained
 from minigrad.pretrained.bert_folder import BERT_IGNORED
 from minigrad.pretrained.gpt2_folder import GPT2_IGNORED
-
-tokenizers = pytest.importorskip("tokenizers")
 
 MOST = 8 << 20
 """How many bytes a load of these small models may take."""
@@ -82,33 +79,13 @@ def gpt2_folder(path: Path) -> Callable[[Path], Any]:
 
 
 def sentence_folder(path: Path) -> Callable[[Path], Any]:
-    one = BERT | {"num_hidden_layers": 1}
-    write(path, one, make_bert(one))
-    words = {f"w{i}": i for i in range(BERT["vocab_size"])}
-    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordPiece(words, unk_token="w1"))
-    tokenizer.normalizer = tokenizers.normalizers.BertNormalizer(lowercase=True)
-    tokenizer.save(str(path / "tokenizer.json"))
-    (path / "1_Pooling").mkdir()
-    kind = "sentence_transformers.models."
-    for name, content in {
-        "modules.json": [
-            {"idx": 0, "name": "0", "path": "", "type": f"{kind}Transformer"},
-            {"idx": 1, "name": "1", "path": "1_Pooling", "type": f"{kind}Pooling"},
-        ],
-        "1_Pooling/config.json": {
-            "word_embedding_dimension": 12, "pooling_mode_cls_token": False,
-            "pooling_mode_mean_tokens": True, "pooling_mode_max_tokens": False,
-            "pooling_mode_mean_sqrt_len_tokens": False, "include_prompt": True,
-        },
-        "sentence_bert_config.json": {"max_seq_length": 12, "do_lower_case": False},
-        "config_sentence_transformers.json": {
-            "similarity_fn_name": "cosine", "default_prompt_name": None, "prompts": {},
-        },
-        "tokenizer_config.json": {
+    folder_of(
+        path, bert=BERT | {"num_hidden_layers": 1}, pooling=MEAN | {"include_prompt": True},
+        whole={"similarity_fn_name": "cosine", "default_prompt_name": None, "prompts": {}},
+        tokenizer={
             "model_max_length": 16, "do_lower_case": True, "tokenizer_class": "BertTokenizer",
         },
-    }.items():  # fmt: skip
-        (path / name).write_text(json.dumps(content))
+    )  # fmt: skip
     return pretrained.load_sentence_encoder
 
 
@@ -220,6 +197,8 @@ def test_any_damage_to_the_weights(tmp_path: Path, kind: str) -> None:
             damaged[place % max(len(damaged), 1) : place + 1] = random.bytes(1)
         path.write_bytes(damaged)
         attempt(load, tmp_path)
+    path.write_bytes(b"no tensors")
+    assert path.name in attempt(load, tmp_path)
 
 
 LARGE: list[tuple[Any, dict[str, int], dict[str, np.ndarray]]] = [
@@ -236,9 +215,7 @@ LARGE: list[tuple[Any, dict[str, int], dict[str, np.ndarray]]] = [
 
 @pytest.mark.usefixtures("traced")
 @pytest.mark.parametrize(("load", "config", "tensors"), LARGE)
-def test_sizes_are_those_of_the_tensors_before_a_model_is_made(
-    tmp_path: Path, load: Any, config: dict[str, int], tensors: dict[str, np.ndarray]
-) -> None:
+def test_sizes_are_checked_first(tmp_path: Path, load: Any, config: Any, tensors: Any) -> None:
     whole, made = (BERT, make_bert) if load is pretrained.load_bert else (GPT2, make_gpt2)
     folder = write(tmp_path, whole | config, made(whole) | tensors)
     assert next(iter(config or tensors)) in attempt(load, folder)

@@ -1,7 +1,5 @@
 """What holds for every folder: dtypes, parts, missing files and packages, and the documentation."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import re
@@ -70,18 +68,12 @@ def test_a_model_in_several_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("load", [pretrained.load_bert, pretrained.load_gpt2])
-def test_missing_and_broken_files(tmp_path: Path, load: Any) -> None:
+def test_missing_files(tmp_path: Path, load: Any) -> None:
     with pytest.raises(FileNotFoundError, match=r"config\.json: .*no such file"):
         load(tmp_path)
     config = {"model_type": load.__name__.removeprefix("load_")}
-    (tmp_path / "config.json").write_text("{")
-    with pytest.raises(ValueError, match=r"config\.json: not JSON"):
-        load(tmp_path)
     (tmp_path / "config.json").write_text(json.dumps(config))
     with pytest.raises(FileNotFoundError, match=r"model\.safetensors: .*no such file"):
-        load(tmp_path)
-    (tmp_path / "model.safetensors").write_bytes(b"no tensors")
-    with pytest.raises(ValueError, match=r"model\.safetensors: "):
         load(tmp_path)
     with pytest.raises(FileNotFoundError, match=r"tokenizer\.json: .*no such file"):
         pretrained.load_tokenizer(tmp_path)
@@ -174,16 +166,14 @@ REFUSED: dict[str, list[tuple[dict[str, Any], str]]] = {
 
 
 @pytest.mark.parametrize(
-    ("kind", "change", "message"),
+    ("kind", "change", "said"),
     [(kind, change, said) for kind, rows in REFUSED.items() for change, said in rows],
     ids=str,
 )
-def test_a_field_that_is_not_honoured_is_refused(
-    tmp_path: Path, kind: str, change: dict[str, Any], message: str
-) -> None:
+def test_what_is_not_honoured_is_refused(tmp_path: Path, kind: str, change: Any, said: str) -> None:
     config, make, load, _ = KINDS[kind]
     write(tmp_path, config | change, make(config))
-    with pytest.raises(ValueError, match=re.escape(message)) as caught:
+    with pytest.raises(ValueError, match=re.escape(said)) as caught:
         load(tmp_path)
     assert str(caught.value).startswith(str(tmp_path / "config.json"))
 
@@ -195,9 +185,7 @@ HEADS = ("pooler", "masked_lm", "next_sentence")
     ("kind", "heads"), [("bert", ()), ("bert", ("pooler",)), ("bert", HEADS), ("gpt2", ())]
 )
 @pytest.mark.parametrize("tied", [True, False])
-def test_what_is_saved_is_what_files_hold(
-    tmp_path: Path, kind: str, heads: tuple[str, ...], tied: bool
-) -> None:
+def test_what_is_saved_is_the_same(tmp_path: Path, kind: str, heads: Any, tied: bool) -> None:
     whole, make, load, save = KINDS[kind]
     config = whole | {"tie_word_embeddings": tied}
     tensors = make(config, *heads)

@@ -1,7 +1,5 @@
 """Sentence embeddings from a folder, against each sentence alone through BERT written out."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator
@@ -59,11 +57,11 @@ def make_tokenizer(*, lowercase: bool = True) -> Any:
 
 
 def folder_of(
-    path: Path, *, pooling: Any = MEAN, modules: Any = MODULES, text: Any = TEXT, whole: Any = None,
-    tokenizer: Any = None, lowercase: bool = True,
+    path: Path, *, bert: Any = BERT, pooling: Any = MEAN, modules: Any = MODULES, text: Any = TEXT,
+    whole: Any = None, tokenizer: Any = None, lowercase: bool = True,
 ) -> Path:  # fmt: skip
     """A folder as sentence-transformers writes it, with small random tensors."""
-    write(path, BERT, make_bert(BERT, "pooler"))
+    write(path, bert, make_bert(bert, "pooler"))
     make_tokenizer(lowercase=lowercase).save(str(path / "tokenizer.json"))
     (path / "1_Pooling").mkdir(exist_ok=True)
     for name, content in (
@@ -95,17 +93,15 @@ def alone(
     return vector / vector.pow(2).sum().sqrt() if normalize else vector
 
 
-@pytest.mark.parametrize(
-    ("pooling", "modes"),
-    [(MEAN, ["mean"]), (CLS, ["cls"]), (MAX, ["max"]), (ALL, ["cls", "max", "mean"]),
-     ({"embedding_dimension": 12, "pooling_mode": "max"}, ["max"]),
-     (TWO, ["mean", "cls"])],
-    ids=["mean", "cls", "max", "all", "by name", "two by name"],
-)  # fmt: skip
+POOLINGS = [
+    (MEAN, ["mean"]), (CLS, ["cls"]), (MAX, ["max"]), (ALL, ["cls", "max", "mean"]),
+    ({"embedding_dimension": 12, "pooling_mode": "max"}, ["max"]), (TWO, ["mean", "cls"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("pooling", "modes"), POOLINGS)
 @pytest.mark.parametrize("batch_size", [1, 2, 32])
-def test_every_text_as_if_it_were_alone(
-    tmp_path: Path, pooling: Any, modes: list[str], batch_size: int
-) -> None:
+def test_every_text_as_if_alone(tmp_path: Path, pooling: Any, modes: Any, batch_size: int) -> None:
     model = encoder_of(tmp_path, pooling=pooling)
     vectors = model.encode(TEXTS, batch_size=batch_size)
     expected = torch.cat([torch.cat([alone(t, m) for m in modes], dim=1) for t in TEXTS])
@@ -138,17 +134,15 @@ def test_gradients_reach_the_model(tmp_path: Path) -> None:
         assert (parameter.grad is None) == (name in unused), name
 
 
-@pytest.mark.parametrize(
-    ("text", "tokenizer", "longest"),
-    [
-        ({"max_seq_length": 5}, {"model_max_length": 7}, 5),
-        ({"max_seq_length": None}, {"cls_token": "[CLS]"}, 16), (None, None, 16),
-        (None, {"model_max_length": 7}, 7), (None, {"model_max_length": int(1e30)}, 16),
-    ],
-)  # fmt: skip
-def test_the_length_is_the_folders_not_the_tokenizers(
-    tmp_path: Path, text: Any, tokenizer: Any, longest: int
-) -> None:
+LENGTHS = [
+    ({"max_seq_length": 5}, {"model_max_length": 7}, 5),
+    ({"max_seq_length": None}, {"cls_token": "[CLS]"}, 16), (None, None, 16),
+    (None, {"model_max_length": 7}, 7), (None, {"model_max_length": int(1e30)}, 16),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "tokenizer", "longest"), LENGTHS)
+def test_the_length_is_the_folders(tmp_path: Path, text: Any, tokenizer: Any, longest: int) -> None:
     model = encoder_of(tmp_path, text=text, tokenizer=tokenizer)
     long = "the cat sat on a mat, it likes to eat small fishs in the old park."
     ids, _, padding = model.tokenize([long])
@@ -259,14 +253,12 @@ REFUSED: dict[str, list[tuple[dict[str, Any], str]]] = {
 
 
 @pytest.mark.parametrize(
-    ("change", "file", "message"),
+    ("change", "file", "said"),
     [(change, file, said) for file, rows in REFUSED.items() for change, said in rows],
     ids=[message for rows in REFUSED.values() for _, message in rows],
 )
-def test_what_is_not_honoured_is_refused(
-    tmp_path: Path, change: dict[str, Any], file: str, message: str
-) -> None:
-    with pytest.raises(ValueError, match=re.escape(message)) as caught:
+def test_what_is_not_honoured_is_refused(tmp_path: Path, change: Any, file: str, said: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(said)) as caught:
         encoder_of(tmp_path, **change)
     assert str(caught.value).startswith(str(tmp_path / file))
 

@@ -1,7 +1,5 @@
 """What people do with PyTorch's modules, hooks, custom functions and generators."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -11,8 +9,6 @@ torch = pytest.importorskip("torch")
 
 import minigrad.torch as door  # noqa: E402
 from minigrad.torch import nn  # noqa: E402
-
-F: Any = nn.functional
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -77,13 +73,6 @@ def test_autocast_is_nothing_without_its_device() -> None:
         pass
     kinds = door.FloatTensor, door.LongTensor
     assert [isinstance(door.ones(2), kind) for kind in kinds] == [True, False]
-
-
-def test_very_many_draws_are_drawn_as_they_are_needed() -> None:
-    data = door.utils.data
-    sampler = data.RandomSampler(range(4), replacement=True, num_samples=int(1e10))
-    loader = data.DataLoader(data.TensorDataset(door.arange(4)), sampler=sampler, batch_size=3)
-    assert next(iter(loader))[0].shape == (3,)
 
 
 def test_what_a_module_shows_of_others_stays_as_it_is() -> None:

@@ -1,9 +1,9 @@
 """Every public name and module of PyTorch is here, or says why it is not, in three ways."""
 
-from __future__ import annotations
-
+import ast
 import functools
 import importlib
+import re
 import types
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
@@ -165,20 +165,20 @@ def test_each_pattern_is_for_a_name_of_pytorch_that_is_not_here() -> None:
     assert unused == []
 
 
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [
-        ("from minigrad.torch import randm", "did you mean"),
-        ("from minigrad.torch.nn import Lineer", "not a name of PyTorch's; did you mean Linear"),
-        (
-            "from minigrad.torch.nn import Lineer, Linear",
-            "not a name of PyTorch's; did you mean Linear",
-        ),
-        ("from minigrad.torch import fft", "there is no Fourier transform"),
-        ("from minigrad.torch.fft import rfft", "there is no Fourier transform"),
-        ("import minigrad.torch.onnx2", "not written, or not a name"),
-    ],
-)
+LINES = [
+    ("from minigrad.torch import randm", "did you mean"),
+    ("from minigrad.torch.nn import Lineer", "not a name of PyTorch's; did you mean Linear"),
+    (
+        "from minigrad.torch.nn import Lineer, Linear",
+        "not a name of PyTorch's; did you mean Linear",
+    ),
+    ("from minigrad.torch import fft", "there is no Fourier transform"),
+    ("from minigrad.torch.fft import rfft", "there is no Fourier transform"),
+    ("import minigrad.torch.onnx2", "not written, or not a name"),
+]
+
+
+@pytest.mark.parametrize(("line", "told"), LINES)
 def test_an_import_line_says_why_not(line: str, told: str) -> None:
     with pytest.raises(ImportError, match=told):
         exec(line, {})
@@ -218,3 +218,28 @@ def test_the_version_passes_gates() -> None:
     assert tuple(map(int, version.split(".")[:2])) >= (1, 10)
     assert door.version.cuda is None
     assert not door.accelerator.is_available()
+
+
+# What functions say that they give ---------------------------------------------------------------
+
+FAMILIES = Path(__file__).resolve().parents[2] / "minigrad" / "tensors" / "functions"
+PYTORCHS = Path(torch.__file__).parent / "_C" / "_VariableFunctions.pyi"
+
+
+def results_of(*files: Path) -> dict[str, set[str]]:
+    """What each function of some files gives, as annotated, in all overloads."""
+    found: dict[str, set[str]] = {}
+    for node in (node for file in files for node in ast.parse(file.read_text("utf-8")).body):
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("__"):
+            what = re.sub(r"\b_(?=int|bool|float|dtype)", "", ast.unparse(node.returns or node))
+            what = what.replace("np.dtype[Any]", "dtype")
+            several = re.match(r"tuple|list|torch\.return_types|(?!Tensor|Any)[A-Z]", what)
+            found.setdefault(node.name, set()).add("several" if several else what)
+    return {name: kinds - {"Any"} if len(kinds) > 1 else kinds for name, kinds in found.items()}
+
+
+def test_results_are_what_pytorchs_own_types_say() -> None:
+    own, other = results_of(*FAMILIES.glob("*.py")), results_of(PYTORCHS)
+    both = own.keys() & other.keys()
+    assert len(both) > 150
+    assert {name: own[name] for name in both if own[name] != other[name]} == {"qr": {"Any"}}

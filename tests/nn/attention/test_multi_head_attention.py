@@ -1,14 +1,14 @@
 """Attention: every path gives one answer, masks mean what they say, gradients are right."""
 
-from __future__ import annotations
-
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, nn
+from minigrad import Tensor, nn, viz
+from minigrad.nn import functional as F
 
 float64 = minigrad.float64
 N, H, L, S, E = 2, 2, 4, 5, 8
@@ -18,9 +18,9 @@ def draw(*shape: int, requires_grad: bool = True) -> Tensor:
     return minigrad.randn(*shape, dtype=float64, requires_grad=requires_grad)
 
 
-def attention(**options: Any) -> nn.MultiHeadAttention:
+def attention(heads: int = H, **options: Any) -> nn.MultiHeadAttention:
     """A layer in float64 with no bias at zero."""
-    layer = nn.MultiHeadAttention(E, H, **options).double()
+    layer = nn.MultiHeadAttention(E, heads, **options).double()
     for parameter in layer.parameters():
         nn.init.normal(parameter, std=0.5)
     return layer
@@ -28,54 +28,6 @@ def attention(**options: Any) -> nn.MultiHeadAttention:
 
 def inputs(layer: nn.MultiHeadAttention) -> tuple[Tensor, Tensor, Tensor]:
     return draw(N, L, E), draw(N, S, layer.kdim), draw(N, S, layer.vdim)
-
-
-def turned(rope: Any, y: np.ndarray) -> np.ndarray:
-    """Complex numbers: pair i at position p is turned by p · base^(-2i/d)."""
-    if rope is None:
-        return y
-    length, d = y.shape
-    angles = np.arange(length)[:, None] * rope.base ** (-2 * np.arange(d // 2) / d)
-    halves = (y[:, ::2], y[:, 1::2]) if rope.interleaved else np.split(y, 2, axis=-1)
-    found = (halves[0] + 1j * halves[1]) * np.exp(1j * angles)
-    return np.stack([found.real, found.imag], axis=-1 if rope.interleaved else -2).reshape(y.shape)
-
-
-def by_hand(
-    layer: nn.MultiHeadAttention, query: Any, key: Any, value: Any, allowed: Any, bias: Any
-) -> tuple[np.ndarray, np.ndarray]:
-    """Multi-head attention with loops over batch and head, in NumPy alone."""
-    weight = {name: parameter.numpy() for name, parameter in layer.named_parameters()}
-
-    def project(x: np.ndarray, name: str) -> np.ndarray:
-        return x @ weight[f"{name}.weight"].T + weight.get(f"{name}.bias", 0.0)
-
-    extra = layer.add_zero_attn + (layer.bias_k is not None)
-    shape, d = (len(query), H, query.shape[1], key.shape[1]), E // H
-    allowed, bias = np.broadcast_to(allowed, shape), np.broadcast_to(bias, shape)
-    outputs, all_weights = [], np.zeros((*shape[:3], shape[3] + extra))
-    for n in range(len(query)):
-        heads, q = [], project(query[n], "q_proj")
-        for h in range(H):
-            part = slice(h * d, (h + 1) * d)
-            group = h * layer.num_kv_heads // H
-            own = slice(group * d, (group + 1) * d)
-            k = turned(layer.rope, project(key[n], "k_proj")[:, own])
-            v = project(value[n], "v_proj")[:, own]
-            if layer.bias_k is not None:
-                k = np.vstack([k, weight["bias_k"][0][:, own]])
-                v = np.vstack([v, weight["bias_v"][0][:, own]])
-            if layer.add_zero_attn:
-                k, v = np.vstack([k, np.zeros(d)]), np.vstack([v, np.zeros(d)])
-            scores = turned(layer.rope, q[:, part]) @ k.T / np.sqrt(d)
-            scores[:, : shape[3]] += bias[n, h]
-            factors = np.exp(scores - scores.max(axis=1, keepdims=True, initial=-1e30))
-            factors[:, : shape[3]] *= allowed[n, h]
-            total = factors.sum(axis=1, keepdims=True)
-            all_weights[n, h] = factors / np.where(total == 0, 1, total)
-            heads.append(all_weights[n, h] @ v)
-        outputs.append(project(np.hstack(heads), "out_proj"))
-    return np.array(outputs), all_weights
 
 
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -93,15 +45,10 @@ options = pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 
 PADDING = np.array([[0, 0, 0, 0, 1], [0, 1, 1, 0, 0]], bool)
 KEEP = np.random.default_rng(1).random((N, H, L, S)) < 0.7
-MASKS: dict[str, tuple[dict[str, Any], Any, Any]] = {
-    "none": ({}, True, 0.0),
-    "keep": ({"attn_mask": KEEP}, KEEP, 0.0),
-    "bias": ({"attn_mask": 0.1 * np.arange(S)[None]}, True, 0.1 * np.arange(S)),
-    "padding": ({"key_padding_mask": PADDING}, ~PADDING[:, None, None], 0.0),
-    "causal": ({"is_causal": True}, np.tri(L, S, dtype=bool), 0.0),
-    "all": (
-        {"attn_mask": KEEP[:, :1], "key_padding_mask": PADDING, "is_causal": True},
-        KEEP[:, :1] & ~PADDING[:, None, None] & np.tri(L, S, dtype=bool), 0.0),
+MASKS: dict[str, dict[str, Any]] = {
+    "none": {}, "keep": {"attn_mask": KEEP}, "bias": {"attn_mask": 0.1 * np.arange(S)[None]},
+    "padding": {"key_padding_mask": PADDING}, "causal": {"is_causal": True},
+    "all": {"attn_mask": KEEP[:, :1], "key_padding_mask": PADDING, "is_causal": True},
 }  # fmt: skip
 masks = pytest.mark.parametrize("masks", MASKS.values(), ids=MASKS)
 
@@ -109,19 +56,29 @@ masks = pytest.mark.parametrize("masks", MASKS.values(), ids=MASKS)
 class TestOnePathOneAnswer:
     @options
     @masks
-    def test_fused_weights_eval_and_by_hand(self, options: Any, masks: Any) -> None:
+    def test_fused_with_weights_and_evaluated(self, options: Any, masks: Any) -> None:
         layer = attention(**options)
-        query, key, value = inputs(layer)
-        given, allowed, bias = masks
-        expected, weights = by_hand(layer, query.numpy(), key.numpy(), value.numpy(), allowed, bias)
-
-        fused = layer(query, key, value, **given)
-        composed, found = layer(query, key, value, **given, need_weights=True)
+        tensors = inputs(layer)
+        expected, _ = layer(*tensors, **masks, need_weights=True)
+        fused = layer(*tensors, **masks)
         with minigrad.no_grad():
-            plain = layer.eval()(query, key, value, **given)
-        for output in (fused, composed, plain):
-            np.testing.assert_allclose(output.numpy(), expected, rtol=1e-11, atol=1e-13)
-        np.testing.assert_allclose(found.numpy(), weights, rtol=1e-11, atol=1e-13)
+            plain = layer.eval()(*tensors, **masks)
+        for output in (fused, plain):
+            np.testing.assert_allclose(output.numpy(), expected.numpy(), rtol=1e-11, atol=1e-13)
+
+    def test_groups_are_heads_with_the_same_keys_and_values(self) -> None:
+        more = {"add_bias_kv": True, "add_zero_attn": True}
+        layer, plain = attention(4, num_kv_heads=2, **more), attention(4, **more)
+        state = layer.state_dict()
+        for name, value in plain.state_dict().items():
+            if name.startswith(("k_proj", "v_proj", "bias_")):
+                groups = state[name].numpy().reshape(2, 2, -1)
+                state[name] = np.repeat(groups, 2, axis=0).reshape(value.shape)
+        plain.load_state_dict(state)
+        tensors = inputs(layer)
+        results = (each(*tensors, **MASKS["all"], need_weights=True) for each in (layer, plain))
+        for one, other in zip(*results, strict=True):
+            np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-11, atol=1e-13)
 
     def test_under_dropout_too(self) -> None:
         layer = attention(dropout=0.5)
@@ -198,18 +155,107 @@ class TestInfluence:
         np.testing.assert_array_equal(minigrad.autograd.grad(loss, q)[0].data, expected.numpy())
 
 
-class TestShapes:
-    @pytest.mark.parametrize(("n", "length", "size"), [(0, 2, 3), (2, 0, 3), (2, 1, 1), (2, 3, 0)])
-    @pytest.mark.parametrize("need_weights", [False, True])
-    def test_nothing_and_one(self, n: int, length: int, size: int, need_weights: bool) -> None:
-        layer = attention()
-        q, k, v = draw(n, length, E), draw(n, size, E), draw(n, size, E)
-        result = layer(q, k, v, is_causal=True, need_weights=need_weights)
-        output = result[0] if need_weights else result
-        assert output.shape == (n, length, E)
-        output.sum().backward()
-        assert q.grad.shape == q.shape
-        if size == 0:
-            np.testing.assert_allclose(
-                output.numpy(), np.broadcast_to(layer.out_proj.bias.numpy(), output.shape)
-            )
+@pytest.mark.parametrize(("n", "length", "size"), [(0, 2, 3), (2, 0, 3), (2, 1, 1), (2, 3, 0)])
+@pytest.mark.parametrize("need_weights", [False, True])
+def test_lengths_of_nothing_and_of_one(n: int, length: int, size: int, need_weights: bool) -> None:
+    layer = attention()
+    q, k, v = draw(n, length, E), draw(n, size, E), draw(n, size, E)
+    result = layer(q, k, v, is_causal=True, need_weights=need_weights)
+    output = result[0] if need_weights else result
+    assert output.shape == (n, length, E)
+    output.sum().backward()
+    assert q.grad.shape == q.shape
+    if size == 0:
+        np.testing.assert_allclose(
+            output.numpy(), np.broadcast_to(layer.out_proj.bias.numpy(), output.shape)
+        )
+
+
+# Rotated queries and keys ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "rope", [nn.RotaryPosEmbedding(), nn.RotaryPosEmbedding(4, 5, False, base=50.0)], ids=str
+)
+def test_it_turns_the_queries_and_keys_of_each_head(rope: nn.RotaryPosEmbedding) -> None:
+    layer, x = attention(rope=rope), draw(N, L, E)
+    parts = (layer.q_proj, layer.k_proj, layer.v_proj)
+    q, k, v = (F.split_heads(project(x), H) for project in parts)
+    heads = F.scaled_dot_product_attention(rope(q), rope(k), v, is_causal=True)
+    wanted = layer.out_proj(F.merge_heads(heads))
+    np.testing.assert_allclose(layer(x, x, x, is_causal=True).data, wanted.numpy(), rtol=1e-9)
+
+
+def test_a_decoder_turns_its_own_attention_only() -> None:
+    layer = nn.TransformerDecoderLayer(E, H, 12, rope=nn.RotaryPosEmbedding()).double().eval()
+    assert layer.self_attn.rope is not None
+    assert layer.multihead_attn.rope is None
+    tgt, memory = draw(N, L, E), draw(N, 3, E)
+    cache = nn.EncoderDecoderCache()
+    steps = [
+        layer(tgt[:, i : i + 1], memory, tgt_is_causal=True, kv_cache=cache, use_cache=True)
+        for i in range(L)
+    ]
+    whole = layer(tgt, memory, tgt_is_causal=True)
+    np.testing.assert_allclose(minigrad.concatenate(steps, axis=1).data, whole.numpy(), rtol=1e-9)
+
+
+def test_state_dicts_are_the_same() -> None:
+    rotated = nn.TransformerEncoderLayer(E, H, 12, rope=nn.RotaryPosEmbedding())
+    plain = nn.TransformerEncoderLayer(E, H, 12)
+    assert [*rotated.state_dict()] == [*plain.state_dict()]
+    rotated.load_state_dict(plain.state_dict())
+
+
+def test_capture_checkpoint_copies_and_a_picture() -> None:
+    layer = nn.TransformerEncoderLayer(E, H, 12, 0.0, rope=nn.RotaryPosEmbedding())
+    encoder = nn.TransformerEncoder(layer, 2)
+    assert encoder.layers[1].self_attn.rope is not layer.self_attn.rope
+    step = minigrad.capture(lambda x: encoder(x, is_causal=True))
+    for seed in range(5):
+        minigrad.random.seed(seed)
+        x = minigrad.randn(N, L, E)
+        np.testing.assert_allclose(step(x).numpy(), encoder(x, is_causal=True).numpy(), rtol=1e-5)
+    found = minigrad.autograd.checkpoint(encoder, x)
+    np.testing.assert_array_equal(found.numpy(), encoder(x).numpy())
+    text = viz.graph(layer.self_attn, x, x, x).to_text()
+    assert text.count("rope: RotaryPosEmbedding") == 2
+    assert len(viz.attention(encoder, x)) == 2
+
+
+def test_in_parts_of_ranks() -> None:
+    layer = nn.TransformerEncoderLayer(E, H, 12, rope=nn.RotaryPosEmbedding())
+    encoder = nn.TransformerEncoder(layer, 2).double().eval()
+    x = draw(N, L, E)
+    expected, weights = encoder(x, is_causal=True, need_weights=True)
+    found, others = minigrad.distributed.parallelize(encoder)(x, is_causal=True, need_weights=True)
+    np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-10)
+    for one, other in zip(weights, others, strict=True):
+        np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-10)
+
+
+def test_an_onnx_file_has_every_length(tmp_path: Path) -> None:
+    pytest.importorskip("onnx")
+    runtime = pytest.importorskip("onnxruntime")
+    layer = nn.TransformerEncoderLayer(E, H, 12, rope=nn.RotaryPosEmbedding())
+    encoder = nn.TransformerEncoder(layer, 2).eval()
+    path = tmp_path / "encoder.onnx"
+    written = minigrad.onnx.export(
+        encoder, {"src": minigrad.randn(2, 5, E), "is_causal": True}, path,
+        dynamic_axes={"src": [0, 1]},
+    )  # fmt: skip
+    assert written.inputs == {"src": ("src_0", "src_1", E)}
+    session = runtime.InferenceSession(path)
+    for size in ((1, 1), (3, 9)):
+        x = minigrad.randn(*size, E)
+        (found,) = session.run(None, {"src": x.numpy()})
+        np.testing.assert_allclose(found, encoder(x, is_causal=True).numpy(), rtol=1e-4, atol=1e-5)
+
+
+def test_a_position_too_many_leaves_the_cache_as_it_was() -> None:
+    layer, cache = attention(rope=nn.RotaryPosEmbedding(4, 6)), nn.DynamicKVCache()
+    x = draw(N, L, E)
+    layer(x, x, x, kv_cache=cache, use_cache=True)
+    with pytest.raises(ValueError, match="RotaryPosEmbedding: position 7 .*only 6.* max_seq_len"):
+        layer(x, x, x, kv_cache=cache, use_cache=True)
+    assert cache.get_seq_length() == L

@@ -1,7 +1,5 @@
 """Masks: the shapes and dtypes that are taken, what they mean together, and what is refused."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Convolutions and pooling: what they refuse and how they say it, blocks, dtypes, empty batches."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 
@@ -15,6 +13,13 @@ from minigrad.nn import functional as F
 from minigrad.ops._windows import Window, padded
 
 
+def convolved(x: Any, w: Any, **options: Any) -> list[np.ndarray]:
+    """Values, and the gradients of both arrays."""
+    leaves = [tensor(x, requires_grad=True), tensor(w, requires_grad=True)]
+    y = F.conv2d(*leaves, padding=1, **options)
+    return [y.numpy(), *(g.numpy() for g in grad((y * y).sum(), leaves))]
+
+
 def test_blocks_of_images_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """One image at a time, or all of them: the same values and gradients."""
 
@@ -24,9 +29,7 @@ def test_blocks_of_images_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
     for size in (1, 2500, 1 << 30):
         monkeypatch.setattr(module, "_CACHED", size)
-        leaves = [tensor(x, requires_grad=True), tensor(w, requires_grad=True)]
-        y = F.conv2d(*leaves, padding=1, groups=2)
-        found.append([y.numpy(), *(g.numpy() for g in grad((y * y).sum(), leaves))])
+        found.append(convolved(x, w, groups=2))
     for other in found[1:]:
         for one, two in zip(found[0], other, strict=True):
             np.testing.assert_allclose(one, two, rtol=1e-11, atol=1e-11)
@@ -43,9 +46,7 @@ def test_several_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None
     for threads in (1, 3):
         minigrad.set_num_threads(threads)
         try:
-            leaves = [tensor(x, requires_grad=True), tensor(w, requires_grad=True)]
-            y = F.conv2d(*leaves, padding=1)
-            found.append([y.numpy(), *(g.numpy() for g in grad((y * y).sum(), leaves))])
+            found.append(convolved(x, w))
         finally:
             minigrad.set_num_threads(before)
     for one, other in zip(*found, strict=True):
@@ -113,9 +114,7 @@ POOLS: dict[str, tuple[Any, Any]] = {
 @pytest.mark.parametrize("name", POOLS)
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
 @pytest.mark.parametrize("create_graph", [False, True])
-def test_windows_see_nothing_of_what_is_outside(
-    name: str, value: float, create_graph: bool
-) -> None:
+def test_windows_see_nothing_outside(name: str, value: float, create_graph: bool) -> None:
     """An element that is not finite reaches its own windows only, and so does a cotangent."""
     pool, windows = POOLS[name]
     plain = np.array([[[3.0, 1.0, 4.0, 2.0, 5.0]]])

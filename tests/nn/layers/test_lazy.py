@@ -1,7 +1,5 @@
 """Layers that learn the size of their input from the first one."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from typing import Any
@@ -29,9 +27,7 @@ def draw(*shape: int, dtype: Any = np.float32) -> Any:
 
 
 @layers
-def test_it_becomes_the_layer_of_that_size(
-    kind: str, size: int, sizes: Any, options: Any, shape: Any
-) -> None:
+def test_it_becomes_that_layer(kind: str, size: int, sizes: Any, options: Any, shape: Any) -> None:
     """With the same random numbers: none is drawn before the first input."""
     minigrad.random.seed(0)
     layer = getattr(nn, f"Lazy{kind}")(*sizes, **options)
@@ -48,9 +44,7 @@ def test_it_becomes_the_layer_of_that_size(
 
 
 @layers
-def test_dtype_copies_and_states_from_before(
-    kind: str, size: int, sizes: Any, options: Any, shape: Any
-) -> None:
+def test_what_came_before(kind: str, size: int, sizes: Any, options: Any, shape: Any) -> None:
     lazy = lambda: getattr(nn, f"Lazy{kind}")(*sizes, **options)
     layer, x = lazy().double(), draw(*shape, dtype=np.float64)
     copied = copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))

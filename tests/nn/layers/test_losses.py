@@ -1,7 +1,5 @@
 """Losses at their seams, of extreme inputs, of ignored and weighted classes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -16,19 +14,19 @@ def draw(*shape: int) -> Tensor:
     return minigrad.randn(*shape, dtype=float64, requires_grad=True)
 
 
-class TestSpecialValues:
-    def test_none_is_no_reduction(self) -> None:
-        x, y = draw(2, 3), draw(2, 3)
-        for loss in (F.mse_loss, F.l1_loss, F.huber_loss):
-            found, expected = (loss(x, y, reduction=name).data for name in (None, "none"))
-            np.testing.assert_array_equal(found, expected)
+def test_none_is_no_reduction() -> None:
+    x, y = draw(2, 3), draw(2, 3)
+    for loss in (F.mse_loss, F.l1_loss, F.huber_loss):
+        found, expected = (loss(x, y, reduction=name).data for name in (None, "none"))
+        np.testing.assert_array_equal(found, expected)
 
-    def test_logits_of_any_size(self) -> None:
-        x = Tensor([-1e4, -1e4, 0.0, 1e4, 1e4], requires_grad=True)
-        loss = F.binary_cross_entropy_with_logits(x, [0.0, 1.0, 0.5, 0.0, 1.0], reduction="none")
-        np.testing.assert_allclose(loss.data, [0, 1e4, np.log(2), 1e4, 0])
-        loss.sum().backward()
-        assert x.grad.tolist() == [0, -1, 0, 1, 0]
+
+def test_logits_of_any_size() -> None:
+    x = Tensor([-1e4, -1e4, 0.0, 1e4, 1e4], requires_grad=True)
+    loss = F.binary_cross_entropy_with_logits(x, [0.0, 1.0, 0.5, 0.0, 1.0], reduction="none")
+    np.testing.assert_allclose(loss.data, [0, 1e4, np.log(2), 1e4, 0])
+    loss.sum().backward()
+    assert x.grad.tolist() == [0, -1, 0, 1, 0]
 
 
 class TestClasses:
@@ -61,14 +59,13 @@ class TestClasses:
             assert not x.grad.data.any()
 
 
-class TestModules:
-    def test_weights_are_buffers(self) -> None:
-        loss = nn.CrossEntropyLoss([1.0, 2.0])
-        assert list(loss.state_dict()) == ["weight"]
-        assert loss.double().weight.dtype == np.float64
-        assert not list(nn.CrossEntropyLoss().state_dict())
-        both = nn.BCEWithLogitsLoss([1.0, 2.0], pos_weight=[3.0, 4.0])
-        assert list(both.state_dict()) == ["weight", "pos_weight"]
+def test_weights_of_modules_are_buffers() -> None:
+    loss = nn.CrossEntropyLoss([1.0, 2.0])
+    assert list(loss.state_dict()) == ["weight"]
+    assert loss.double().weight.dtype == np.float64
+    assert not list(nn.CrossEntropyLoss().state_dict())
+    both = nn.BCEWithLogitsLoss([1.0, 2.0], pos_weight=[3.0, 4.0])
+    assert list(both.state_dict()) == ["weight", "pos_weight"]
 
 
 # Losses at the edge --------------------------------------------------------------------------
@@ -118,3 +115,24 @@ def test_the_curvature_of_kl_div_at_a_small_target() -> None:
     np.testing.assert_allclose(slope.numpy()[1:], [np.log(0.5) + 3, 3.0], rtol=1e-6)
     bend = minigrad.autograd.grad(slope.sum(), y)[0].numpy()
     np.testing.assert_allclose(bend, [1e30, 2.0, 0.0], rtol=1e-6)
+
+
+def test_lists_arrays_and_other_floats_are_probabilities_of_classes() -> None:
+    x = tensor([[2.0, 0.0, -1.0]], requires_grad=True)
+    rows = [[0.5, 0.25, 0.25]]
+    wanted = F.cross_entropy(x, tensor(rows)).item()
+    for target in (rows, np.array(rows), np.array(rows, np.float16)):
+        loss = F.cross_entropy(x, target)
+        assert loss.item() == wanted
+        assert loss.dtype == np.float32
+    one_hot = F.cross_entropy(x, [[0.0, 1.0, 0.0]])
+    np.testing.assert_allclose(one_hot.item(), F.cross_entropy(x, [1]).item(), rtol=1e-6)
+
+
+def test_an_impossible_class_of_probability_zero_counts_nothing() -> None:
+    """0 · log 0 is 0, forward and backward; PyTorch answers NaN."""
+    x = tensor([[0.0, -np.inf, 0.0]], requires_grad=True)
+    loss = F.cross_entropy(x, [[1.0, 0.0, 0.0]])
+    loss.backward()
+    np.testing.assert_allclose(loss.item(), np.log(2), rtol=1e-6)
+    np.testing.assert_allclose(x.grad.numpy(), [[-0.5, 0.0, 0.5]], rtol=1e-6)

@@ -1,7 +1,5 @@
 """Positions: tables, rotations and biases by their formulas, gradients, offsets, refusals."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -10,34 +8,23 @@ import pytest
 import minigrad
 from minigrad import Tensor, nn, tensor
 from minigrad.nn import functional as F
+from minigrad.nn.by_hand import sinusoidal_encoding as table
 
 
 def draw(*shape: int) -> Tensor:
     return minigrad.randn(*shape, dtype=minigrad.float64, requires_grad=True)
 
 
-def table(length: int, width: int) -> np.ndarray:
-    """The sinusoids of the paper, one by one."""
-    found = np.zeros((length, width))
-    for position, feature in np.ndindex(length, width):
-        angle = position / 10000 ** (2 * (feature // 2) / width)
-        found[position, feature] = np.cos(angle) if feature % 2 else np.sin(angle)
-    return found
-
-
 def turned(x: np.ndarray, positions: Any, interleaved: bool, base: float = 10000.0) -> np.ndarray:
-    """The rotation of the paper: each pair times a 2 by 2 matrix."""
-    out, width = np.empty_like(x), x.shape[-1]
-    for i in range(width // 2):
-        pair = [2 * i, 2 * i + 1] if interleaved else [i, i + width // 2]
-        for *lead, place in np.ndindex(x.shape[:-1]):
-            position = np.asarray(positions)[..., place]
-            angle = (position if position.ndim == 0 else position[lead[0]]) * base ** (
-                -2 * i / width
-            )
-            matrix = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
-            out[(*lead, place, pair)] = matrix @ x[(*lead, place, pair)]
-    return out
+    """The rotation of the paper: pairs are complex numbers, each times one of length 1."""
+    angles = np.asarray(positions)[..., None] * base ** (
+        -np.arange(0, x.shape[-1], 2) / x.shape[-1]
+    )
+    if angles.ndim == 3:  # positions of each sequence, the same for its heads
+        angles = angles.reshape(len(x), *(1,) * (x.ndim - 3), *angles.shape[1:])
+    halves = (x[..., ::2], x[..., 1::2]) if interleaved else np.split(x, 2, axis=-1)
+    found = (halves[0] + 1j * halves[1]) * np.exp(1j * angles)
+    return np.stack([found.real, found.imag], axis=-1 if interleaved else -2).reshape(x.shape)
 
 
 class TestSinusoids:

@@ -1,10 +1,6 @@
 """What layers and functions refuse: calls with the wrong arguments, numbers without sense."""
 
-from __future__ import annotations
-
 import inspect
-import re
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -39,16 +35,6 @@ def test_a_model_keeps_its_own_words() -> None:
             model(["a list"])
 
 
-def test_a_wrong_argument_is_named() -> None:
-    for call, message in (
-        (lambda: nn.BatchNorm1d(), "'num_features'"),
-        (lambda: nn.LeakyReLU(slope=1), "LeakyReLU.__init__.* 'slope'"),
-        (lambda: nn.Linear(3, 4)(), "Linear.forward.* 'input'"),
-    ):
-        with pytest.raises(TypeError, match=message):
-            call()
-
-
 def test_a_constructor_may_be_wrapped(monkeypatch: pytest.MonkeyPatch) -> None:
     """What recipes do that skip the initialization (issue 45)."""
     plain = nn.Linear.__init__
@@ -67,36 +53,8 @@ NUMBERS = [float("nan"), float("inf"), -float("inf"), -1, -0.5, None, "x", 1j]
 NEGATIVE, INFINITE = (-1, -0.5), (float("inf"),)
 
 
-def called(function: Any, sizes: Any, needed: Any, option: str, value: Any) -> None:
-    bound = inspect.signature(function).bind_partial(*sizes, **needed)
-    bound.arguments[option] = value
-    function(*bound.args, **bound.kwargs)
-
-
-def errors(function: Any, sizes: Any, needed: Any, meant: Any) -> Iterator[tuple[str, str]]:
-    """For each odd value of each number: what and the error, which there must be."""
-    for option in inspect.signature(function).parameters.values():
-        kind = str(option.annotation)
-        if not kind.startswith("float"):
-            continue
-        for value in NUMBERS:
-            if value in meant(option.name):
-                called(function, sizes, needed, option.name, value)
-            if value in meant(option.name) or (value is None and "None" in kind):
-                continue
-            with pytest.raises(ValueError) as caught:  # noqa: PT011, PT012  # it says which
-                called(function, sizes, needed, option.name, value)
-                pytest.fail(f"{option.name}={value} is taken")
-            yield f"{option.name}={value}: {caught.value}", str(caught.value)
-
-
-def test_a_flag_is_true_or_false() -> None:
-    """The word "False" counts as true."""
-    for name, sizes in (("Linear", (3, 4)), ("Conv2d", (3, 4, 2)), ("LSTM", (3, 4))):
-        for value in ("False", 0.5, float("nan"), 2):
-            with pytest.raises(TypeError, match=f"{name}: bias .*True or False"):
-                getattr(nn, name)(*sizes, bias=value)
-    assert nn.Linear(3, 4, bias=np.bool_(False)).bias is None  # type: ignore[arg-type]
+def test_a_flag_may_be_numpys() -> None:
+    assert nn.Linear(3, 4, bias=np.bool_(False)).bias is None
 
 
 def weight() -> Any:
@@ -201,6 +159,15 @@ def test_a_function_refuses_a_number_without_sense(path: str) -> None:
     others = {"max_norm": 1.0} if name.startswith("embedding") else {}
     if path.startswith("init.kaiming"):
         others["nonlinearity"] = "leaky_relu"
-    meant = lambda option: MEANT_BY_FUNCTIONS.get(f"{name}.{option}", ())
-    for which, text in errors(function, FUNCTIONS[path], others, meant):
-        assert re.match(r"\w+: \w+ must be ", text), which
+    for option in inspect.signature(function).parameters.values():
+        kind = str(option.annotation)
+        meant = MEANT_BY_FUNCTIONS.get(f"{name}.{option.name}", ())
+        for value in NUMBERS if kind.startswith("float") else ():
+            bound = inspect.signature(function).bind_partial(*FUNCTIONS[path], **others)
+            bound.arguments[option.name] = value
+            if value in meant:
+                function(*bound.args, **bound.kwargs)
+            elif value is not None or "None" not in kind:
+                with pytest.raises(ValueError, match=r"^\w+: \w+ must be "):  # noqa: PT012  # it says which
+                    function(*bound.args, **bound.kwargs)
+                    pytest.fail(f"{option.name}={value} is taken")

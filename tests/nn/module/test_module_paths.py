@@ -1,7 +1,5 @@
 """Every op knows the path of the module call that made it, and errors say it."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 
@@ -39,17 +37,6 @@ def test_lists_and_dicts_are_steps_of_a_path_and_the_root_is_none() -> None:
     lists = nn.ModuleList([nn.ModuleList([Probe(), Probe()]), nn.ModuleDict({"key": Probe()})])
     caller = Caller(lambda m: [m.a[0][0], m.a[0][1], m.a[1]["key"]], a=lists)
     assert caller() == ["a.0.0", "a.0.1", "a.1.key"]
-
-
-def test_sequential_calls_its_steps_itself() -> None:
-    class Pass(nn.Module):
-        def forward(self, paths: list[str]) -> list[str]:
-            scope = state.get().scope
-            assert scope is not None
-            return [*paths, scope.path]
-
-    inner = nn.Sequential(Pass(), Pass())
-    assert nn.Sequential(inner, nn.Sequential({"named": Pass()}))([]) == ["0.0", "0.1", "1.named"]
 
 
 def test_a_shared_module_has_the_name_its_caller_gave_it() -> None:

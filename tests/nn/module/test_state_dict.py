@@ -1,7 +1,5 @@
 """State dicts: complete, copied, and loaded whole or not at all."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -142,12 +140,6 @@ def test_what_does_not_fit_is_named_and_nothing_is_loaded(change: Any, messages:
     for message in messages:
         assert caught.match(gist(message))
     assert_same(snapshot(model), before)
-
-
-@pytest.mark.parametrize("state", [[("weight", 1)], None, 3])
-def test_a_state_is_a_dict(state: Any) -> None:
-    with pytest.raises(AttributeError, match="no attribute 'items'"):
-        nn.Linear(1, 1).load_state_dict(state)
 
 
 def test_of_a_shared_tensor_one_path_is_enough() -> None:

@@ -1,7 +1,5 @@
 """Attention by hand and on tensors: with equal weights, the same outputs and the same gradients."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable
 from pathlib import Path
@@ -45,9 +43,7 @@ def assert_close(found: Any, expected: Any, name: str = "") -> None:
     np.testing.assert_allclose(found, expected, RTOL, ATOL, err_msg=name)
 
 
-def same(
-    ours: Callable[..., Tensor], arrays: list[np.ndarray], expected: np.ndarray, wanted: Any
-) -> None:
+def same(ours: Callable[..., Tensor], arrays: Any, expected: np.ndarray, wanted: Any) -> None:
     """A function of tensors has the values, and the gradients for a cotangent, of one by hand."""
     g = draw(*expected.shape, seed=1)
     leaves = [minigrad.tensor(array, requires_grad=True) for array in arrays]
@@ -214,57 +210,56 @@ def pair(d_ff: int | None = D_FF) -> tuple[nn.TransformerEncoderBlock, Any]:
     return block, hand
 
 
-class TestMultiHead:
-    @pytest.mark.parametrize("need_weights", [False, True])
-    @masks
-    def test_values_and_gradients(self, mask: Any, need_weights: bool) -> None:
-        hand = by_hand.MultiHeadAttention(D, H)
-        layer = nn.MultiHeadAttention(D, H, bias=False).double()
-        names = {name: BY_HAND[name].removeprefix("attention.") for name in hand.get_params()}
-        layer.load_state_dict({names[n]: W.T for n, W in hand.get_params().items()})
-        arrays = [draw(N, L, D), draw(N, S, D), draw(N, S, D, seed=1)]
-        expected = hand.forward(*arrays, mask)
-        *wanted, params = hand.backward(draw(N, L, D, seed=1))
+@pytest.mark.parametrize("need_weights", [False, True])
+@masks
+def test_multi_head_attention(mask: Any, need_weights: bool) -> None:
+    hand = by_hand.MultiHeadAttention(D, H)
+    layer = nn.MultiHeadAttention(D, H, bias=False).double()
+    names = {name: BY_HAND[name].removeprefix("attention.") for name in hand.get_params()}
+    layer.load_state_dict({names[n]: W.T for n, W in hand.get_params().items()})
+    arrays = [draw(N, L, D), draw(N, S, D), draw(N, S, D, seed=1)]
+    expected = hand.forward(*arrays, mask)
+    *wanted, params = hand.backward(draw(N, L, D, seed=1))
 
-        def call(*tensors: Tensor) -> Tensor:
-            output = layer(*tensors, attn_mask=mask, need_weights=need_weights)
-            if need_weights:
-                output, weights = output
-                assert_close(weights, hand.cache["weights"])
-            return output
+    def call(*tensors: Tensor) -> Tensor:
+        output = layer(*tensors, attn_mask=mask, need_weights=need_weights)
+        if need_weights:
+            output, weights = output
+            assert_close(weights, hand.cache["weights"])
+        return output
 
-        for grad, other in zip(leaves_and_gradients(call, arrays, expected), wanted, strict=True):
-            assert_close(grad, other)
-        for name, path in names.items():
-            assert_close(layer.get_parameter(path).grad, params[name].T, name)
+    for grad, other in zip(leaves_and_gradients(call, arrays, expected), wanted, strict=True):
+        assert_close(grad, other)
+    for name, path in names.items():
+        assert_close(layer.get_parameter(path).grad, params[name].T, name)
 
 
-class TestBlock:
-    @square
-    @pytest.mark.parametrize(("d_ff", "depth"), [(D_FF, 1), (None, 1), (D_FF, 3)])
-    def test_values_and_gradients(self, mask: Any, d_ff: int | None, depth: int) -> None:
-        blocks, hands = zip(*(pair(d_ff) for _ in range(depth)), strict=True)
-        x, grad = draw(N, L, D), draw(N, L, D, seed=1)
-        expected = by_hand.stack_encoder_blocks(x, list(hands), mask)
-        call = lambda x: F.stack_encoder_blocks(x, nn.ModuleList(blocks), mask)
-        if depth == 1:
-            call = lambda x: blocks[0](x, mask)
-        [found] = leaves_and_gradients(call, [x], expected)
-        for block, hand in reversed(list(zip(blocks, hands, strict=True))):
-            grad, wanted = hand.backward(grad)
-            assert {name for name, _ in block.named_parameters()} == {*BY_HAND.values()}
-            for name, path in BY_HAND.items():
-                assert_close(block.get_parameter(path).grad, wanted[name].T, name)
-        assert_close(found, grad)
+@square
+@pytest.mark.parametrize(("d_ff", "depth"), [(D_FF, 1), (None, 1), (D_FF, 3)])
+def test_blocks_and_stacks(mask: Any, d_ff: int | None, depth: int) -> None:
+    blocks, hands = zip(*(pair(d_ff) for _ in range(depth)), strict=True)
+    x, grad = draw(N, L, D), draw(N, L, D, seed=1)
+    expected = by_hand.stack_encoder_blocks(x, list(hands), mask)
+    call = lambda x: F.stack_encoder_blocks(x, nn.ModuleList(blocks), mask)
+    if depth == 1:
+        call = lambda x: blocks[0](x, mask)
+    [found] = leaves_and_gradients(call, [x], expected)
+    for block, hand in reversed(list(zip(blocks, hands, strict=True))):
+        grad, wanted = hand.backward(grad)
+        assert {name for name, _ in block.named_parameters()} == {*BY_HAND.values()}
+        for name, path in BY_HAND.items():
+            assert_close(block.get_parameter(path).grad, wanted[name].T, name)
+    assert_close(found, grad)
 
-    def test_defaults(self) -> None:
-        block = nn.TransformerEncoderBlock(D, H)
-        assert (block.d_model, block.num_heads, block.d_ff) == (D, H, 4 * D)
-        assert block.norm1.eps == block.norm2.eps == 1e-6
-        before = {name: p.numpy().copy() for name, p in block.named_parameters()}
-        block.reset_parameters()
-        changed = {n for n, p in block.named_parameters() if (p.numpy() != before[n]).any()}
-        assert changed == {name for name in before if not name.startswith("norm")}
+
+def test_defaults_of_the_block() -> None:
+    block = nn.TransformerEncoderBlock(D, H)
+    assert (block.d_model, block.num_heads, block.d_ff) == (D, H, 4 * D)
+    assert block.norm1.eps == block.norm2.eps == 1e-6
+    before = {name: p.numpy().copy() for name, p in block.named_parameters()}
+    block.reset_parameters()
+    changed = {n for n, p in block.named_parameters() if (p.numpy() != before[n]).any()}
+    assert changed == {name for name in before if not name.startswith("norm")}
 
 
 class TestAQueryWithoutAKey:
@@ -272,19 +267,25 @@ class TestAQueryWithoutAKey:
 
     nowhere = PAIRS & (np.arange(L) != 1)[:, None]
 
-    def test_in_dot_product_attention(self) -> None:
-        Q, K, V = draw(N, L, D), draw(N, S, D), draw(N, S, D, seed=1)
-        by, weights = by_hand.scaled_dot_product_attention(Q, K, V, self.nowhere)
-        ours, found = F.scaled_dot_product_attention(
-            *map(minigrad.tensor, (Q, K, V)), self.nowhere, output_weight=True
-        )
-        np.testing.assert_array_equal(weights[:, 1], np.full((N, S), 1 / S))
-        np.testing.assert_allclose(by[:, 1], V.mean(axis=1))
-        backward = by_hand.scaled_dot_product_attention_backward
-        assert not backward(draw(*by.shape), Q, K, V, weights, self.nowhere)[0][:, 1].any()
+    @pytest.mark.parametrize("name", ["scaled_dot_product_attention", "additive_attention"])
+    def test_in_attention(self, name: str) -> None:
+        additive = name == "additive_attention"
+        shapes = ADDITIVE if additive else [(N, L, D), (N, S, D), (N, S, D)]
+        arrays = [draw(*shape, seed=k) for k, shape in enumerate(shapes)]
+        leaves = [minigrad.tensor(array, requires_grad=True) for array in arrays]
+        options = {} if additive else {"output_weight": True}
+        call = lambda *x: getattr(F, name)(*x, self.nowhere, **options)
+        by, weights = getattr(by_hand, name)(*arrays, self.nowhere)
+        ours, found = call(*leaves)
+        assert (weights[:, 1] == 1 / S).all()
+        np.testing.assert_allclose(by[:, 1], arrays[2].mean(axis=1))
+        given = arrays if additive else [*arrays, weights]
+        backward = getattr(by_hand, f"{name}_backward")
+        assert not backward(draw(*by.shape), *given, self.nowhere)[0][:, 1].any()
         assert not found.numpy()[:, 1].any()
         assert not ours.numpy()[:, 1].any()
         assert_close(ours.numpy()[:, [0, 2]], by[:, [0, 2]])
+        gradcheck(call, leaves, directions=3)
 
     def test_in_the_steps_it_depends_on_the_mask_value(self) -> None:
         scores = minigrad.tensor(draw(N, L, S))
@@ -292,19 +293,6 @@ class TestAQueryWithoutAKey:
         assert (replaced.numpy()[:, 1] == 1 / S).all()
         removed = F.attention_weights(F.apply_attention_mask(scores, self.nowhere, -np.inf))
         assert (removed.numpy()[:, 1] == 0).all()
-
-    def test_in_additive_attention(self) -> None:
-        arrays = [draw(*shape) for shape in ADDITIVE]
-        by, weights = by_hand.additive_attention(*arrays, self.nowhere)
-        leaves = [minigrad.tensor(array, requires_grad=True) for array in arrays]
-        ours, found = F.additive_attention(*leaves, self.nowhere)
-        assert (weights[:, 1] == 1 / S).all()
-        grad_Q, *_ = by_hand.additive_attention_backward(draw(*by.shape), *arrays, self.nowhere)
-        assert not grad_Q[:, 1].any()
-        assert not found.numpy()[:, 1].any()
-        assert not ours.numpy()[:, 1].any()
-        assert_close(ours.numpy()[:, [0, 2]], by[:, [0, 2]])
-        gradcheck(lambda *leaves: F.additive_attention(*leaves, self.nowhere), leaves, directions=3)
 
     def test_in_the_block(self) -> None:
         block, hand = pair()

@@ -1,7 +1,5 @@
 """The transformer block of linear maps, and three theorems on attention: two hold, one does not."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -58,21 +56,19 @@ def as_written(layer: nn.TransformerBlock, x: np.ndarray, mask: Any) -> np.ndarr
     return norm(linear(intermediate_output, "linear2") + intermediate_output, "norm2")
 
 
-class TestBlock:
-    @masks
-    def test_it_computes_what_is_written(self, masks: Any) -> None:
-        layer, x = block(), draw(N, L, D)
-        output = layer(x, **masks[0])
-        np.testing.assert_allclose(
-            output.numpy(), as_written(layer, x.numpy(), masks[1]), rtol=1e-10
-        )
+@masks
+def test_it_computes_what_is_written(masks: Any) -> None:
+    layer, x = block(), draw(N, L, D)
+    output = layer(x, **masks[0])
+    np.testing.assert_allclose(output.numpy(), as_written(layer, x.numpy(), masks[1]), rtol=1e-10)
 
-    def test_a_matrix_is_a_batch_of_one(self) -> None:
-        layer, x = block(), draw(L, D)
-        output = layer(x, is_causal=True)
-        assert output.shape == (L, D)
-        np.testing.assert_array_equal(output.numpy(), layer(x[None], is_causal=True).numpy()[0])
-        gradcheck(lambda x: layer(x, PADDING[:1]), x)
+
+def test_a_matrix_is_a_batch_of_one() -> None:
+    layer, x = block(), draw(L, D)
+    output = layer(x, is_causal=True)
+    assert output.shape == (L, D)
+    np.testing.assert_array_equal(output.numpy(), layer(x[None], is_causal=True).numpy()[0])
+    gradcheck(lambda x: layer(x, PADDING[:1]), x)
 
 
 seeds, sizes = st.integers(0, 2**32), st.integers(1, 6)
@@ -112,9 +108,7 @@ class TestLinearityInTheValues:
     """Attention(Q, K, aV + bU) = a Attention(Q, K, V) + b Attention(Q, K, U)."""
 
     @given(seeds, sizes, sizes, sizes, factors, factors)
-    def test_factors_and_sums_come_out(
-        self, seed: int, m: int, n: int, d: int, a: float, b: float
-    ) -> None:
+    def test_it_holds(self, seed: int, m: int, n: int, d: int, a: float, b: float) -> None:
         Q, K, V = attentions(seed, m, n, d)
         *_, U = attentions(seed + 1, m, n, d)
         expected = a * attend(Q, K, V) + b * attend(Q, K, U)
@@ -144,17 +138,13 @@ class TestKeyScaling:
         np.testing.assert_allclose(minigrad.exp(c * s).data, minigrad.exp(s).data ** c, rtol=1e-6)
 
     @given(seeds, sizes, sizes, sizes, factors)
-    def test_holds_for_queries_of_zero_or_a_factor_of_one(
-        self, seed: int, m: int, n: int, d: int, c: float
-    ) -> None:
+    def test_holds_for_zeros_and_ones(self, seed: int, m: int, n: int, d: int, c: float) -> None:
         Q, K, V = attentions(seed, m, n, d)
         np.testing.assert_array_equal(attend(0 * Q, c * K, V), attend(0 * Q, K, V))
         np.testing.assert_array_equal(attend(Q, 1.0 * K, V), attend(Q, K, V))
 
     @given(seeds, sizes, sizes, st.integers(2, 6), factors)
-    def test_holds_where_all_keys_score_alike(
-        self, seed: int, m: int, n: int, d: int, c: float
-    ) -> None:
+    def test_holds_if_keys_score_alike(self, seed: int, m: int, n: int, d: int, c: float) -> None:
         Q, K, V = attentions(seed, m, n, d)
         alike = minigrad.broadcast_to(K[:1], K.shape)  # one key, n times
         np.testing.assert_allclose(attend(Q, c * alike, V), attend(Q, alike, V), 1e-10, 1e-12)

@@ -97,6 +97,6 @@ def losses(model, batches):
     model.eval()
     with lucid.no_grad():
         for _ in range(4):
-            values, indices = lucid.max(model(input_ids[:, -8:])[:, -1], dim=-1, keepdim=True)
-            input_ids = lucid.cat([input_ids, indices], dim=1)
-    return [*history, values.abs().mean().item(), *input_ids[0].tolist()]
+            last = model(input_ids[:, -8:])[:, -1]
+            input_ids = lucid.cat([input_ids, lucid.argmax(last, dim=-1, keepdim=True)], dim=1)
+    return [*history, last.abs().mean().item(), *input_ids[0].tolist()]
