@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from prints import HISTORIES, MODULES, TENSORS
-from programs import PROGRAMS
+from printed_programs import PROGRAMS
 
 import minigrad.torch
 from minigrad.autograd import dtype_class
