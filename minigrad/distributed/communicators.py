@@ -11,7 +11,6 @@ from __future__ import annotations
 import atexit
 import os
 import pickle
-import subprocess
 import sys
 import time
 import traceback
@@ -350,6 +349,8 @@ def world() -> Communicator:
 @contextmanager
 def _guard() -> Iterator[None]:
     """A block in which MPI starts: a process beside this one ends it after the time limit."""
+    import subprocess  # not every Python can start processes
+
     rank = next((os.environ[name] for name in RANK_NAMES if name in os.environ), "?")
     command = [sys.executable, "-I", "-S", start_guard.__file__, str(os.getpid()), rank]
     with subprocess.Popen([*command, str(TIMEOUT)], stdin=subprocess.PIPE):

@@ -153,7 +153,7 @@ def attention_weights(
 @attention.defdecomposition
 def _attention_decomposition(
     query: Any, key: Any, value: Any, bias: Any = None, keep: Any = None, *, causal: bool = False,
-    scale: float | None = None, dropout: float = 0.0, dropout_key: Any = None,
+    scale: float | None = None, dropout: float = 0.0, dropout_key: int | None = None,
 ) -> Any:  # fmt: skip
     wide, key, value, bias = map(widened, (query, key, value, bias))
     weights: Any = attention_weights(wide, key, bias, keep, causal=causal, scale=scale)

@@ -57,7 +57,7 @@ class Arguments:
         named = zip(self.names[::-1], defaults[::-1], strict=False)
         given = {**dict(named), **(function.__kwdefaults__ or {})}
         self.optional = {name for name, default in given.items() if default is None}
-        self.flags = {name for name, words in self.hints.items() if "bool" in words}
+        self.flags = {name for name, words in self.hints.items() if words == ["bool"]}
         places = [i for i, name in enumerate(self.names) if name in self.flags]
         self.first_flag = min(places, default=len(self.names))
 
@@ -70,14 +70,13 @@ class Arguments:
     def explain(self, args: Sequence[Any], kwargs: Mapping[str, Any], error: Exception) -> NoReturn:
         """Raise the error of a call that failed with another one; one that says all stays."""
         text = str(error)
-        if text.startswith(f"{self.name}:") or re.match(r"\w+: \w+ must be ", text):
-            raise error
-        for name, value in (*zip(self.names, args, strict=False), *kwargs.items()):
-            if name in self.hints and (wanted := self._wanted(name, value)):
-                message = f"{self.name}: {name} must be {wanted}, got {reprlib.repr(value)}"
-                raise TypeError(located(message)) from error
-        kind = next((each for each in REPEATED if isinstance(error, each)), None)
-        if kind is None or self.name in text:
+        if not re.match(r"[\w.]+: .*( got | must be )", text, re.DOTALL):
+            for name, value in (*zip(self.names, args, strict=False), *kwargs.items()):
+                if name in self.hints and (wanted := self._wanted(name, value)):
+                    message = f"{self.name}: {name} must be {wanted}, got {reprlib.repr(value)}"
+                    raise TypeError(located(message)) from error
+        kind = TypeError if isinstance(error, TypeError) else type(error)
+        if kind not in REPEATED or self.name in text or re.match(r"\w+: \w+ must be ", text):
             raise error
         raise kind(f"{self.name}: {text}") from error
 

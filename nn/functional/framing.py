@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, TypeVar
 from minigrad.autograd.mode import state
 from minigrad.autograd.node import Node, clock
 from minigrad.autograd.scope import FunctionCall
-from minigrad.tensors.argument_errors import checked
+from minigrad.tensors.argument_errors import REPEATED, Arguments
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -24,14 +24,18 @@ def framed(function: Callable[P, R], calls_modules: bool = False) -> Callable[P,
     function calls. To set it costs as much as a small op. Otherwise only the node that the function
     returns is marked: a drawing finds what led to it since the call began.
     """
-    name, called = function.__name__, checked(function)
+    name, arguments = function.__name__, Arguments(function)
+    first_flag = arguments.first_flag
 
     @functools.wraps(function)
     def entered(*args: P.args, **kwargs: P.kwargs) -> R:
         outer = state.get()
+        arguments.check_flags(args, kwargs)
         try:
             state.set(outer._replace(frame=FunctionCall(name, next(clock), outer.frame)))
-            return called(*args, **kwargs)
+            return function(*args, **kwargs)
+        except REPEATED as error:
+            arguments.explain(args, kwargs, error)
         finally:
             state.set(outer)
 
@@ -39,8 +43,13 @@ def framed(function: Callable[P, R], calls_modules: bool = False) -> Callable[P,
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         if state.get().observers:
             return entered(*args, **kwargs)
+        if kwargs or len(args) > first_flag:
+            arguments.check_flags(args, kwargs)
         start = next(clock)
-        result: Any = called(*args, **kwargs)
+        try:
+            result: Any = function(*args, **kwargs)
+        except REPEATED as error:
+            arguments.explain(args, kwargs, error)
         first = result[0] if isinstance(result, tuple) else result  # the others led to it
         node = getattr(first, "_node", None)
         if node.__class__ is Node and node.stamp > start:  # else nothing was recorded
