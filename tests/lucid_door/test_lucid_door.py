@@ -315,7 +315,7 @@ def test_files(tmp_path: Path) -> None:
     [
         (lambda: Lucid.diffeq, "minigrad.lucid has no 'diffeq': it is Lucid 3's own"),
         (lambda: Lucid.fft, "minigrad.lucid has no 'fft': there is no Fourier transform"),
-        (lambda: Lucid.real, "minigrad.lucid has no 'real': there are no complex numbers"),
+        (lambda: Lucid.imag, "minigrad.lucid has no 'imag': there are no complex numbers"),
         (lambda: Lucid.metal, "minigrad.lucid has no 'metal': "),
         (lambda: Lucid.nowhere, "minigrad.lucid has no 'nowhere': "),
         (lambda: nn.LazyConv3d, "minigrad.lucid.nn has no 'LazyConv3d': no layer has three"),
