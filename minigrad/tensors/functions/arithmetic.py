@@ -42,7 +42,8 @@ def angle(input: Any) -> Tensor:
         >>> minigrad.angle(minigrad.tensor([1.0, -1.0]))
         tensor([0.0000, 3.1416])
     """
-    return ops.where(ops.isnan(input), input, ops.where(ops.less(input, 0), math.pi, 0.0))
+    sign = ops.sign(input)
+    return (sign * sign - sign) * (math.pi / 2)
 
 
 def add(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
