@@ -43,7 +43,7 @@ def angle(input: Any) -> Tensor:
         tensor([0.0000, 3.1416])
     """
     sign = ops.sign(input)
-    return sign * (sign * (math.pi / 2) - math.pi / 2)
+    return sign * (sign * (math.pi / 2) - math.pi / 2) + 0.0
 
 
 def add(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
