@@ -33,6 +33,7 @@ EXCUSES: list[tuple[str, str, str]] = [
     ("value", "draws other numbers",
      "bernoulli multinomial normal normal.number_mean rand_like randint_like randn_like "
      "F.alpha_dropout F.dropout F.dropout2d F.rrelu F.scaled_dot_product_attention"),
+    ("value|gradient", "a copy is given, without the memory around it", "as_strided.partial_views"),
     ("value", "is not filled", "empty empty_like new_empty"),
     ("form", "no tensor of ours is among the arguments: PyTorch answers itself",
      "empty_strided normal.number_mean randint randn"),
