@@ -109,7 +109,7 @@ class Replicas:
 def compare_replicas(model: Module, when: str) -> None:
     """Compare the replicas among the modules of a model."""
     for module in model.modules():
-        for hook, _ in module._pre_hooks.values():
+        for hook in module._forward_pre_hooks.values():
             replicas = getattr(hook, "__self__", None)
             if isinstance(replicas, Replicas) and replicas._module() is module:
                 replicas.compare(module, when)

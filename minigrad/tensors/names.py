@@ -40,6 +40,8 @@ tril triu vdot vstack where
 """The functions with PyTorch's keyword `out`; ops, and functions along an axis, have it already."""
 
 if not TYPE_CHECKING:
-    for _name in _TAKE_OUT.split():
-        globals()[_name] = _takes_out(globals()[_name])
+    _plain = {_name: globals()[_name] for _name in _TAKE_OUT.split()}
+    _with_out = {function: _takes_out(function) for function in {*_plain.values()}}
+    for _name, _function in _plain.items():  # two names of a function are names of one again
+        globals()[_name] = _with_out[_function]
         globals()[_name].__module__ = __name__

@@ -81,7 +81,7 @@ def test_an_edge_is_a_node_and_the_number_of_an_output(x):
     assert (t * e)._node.edges == (t._node, e._node) == t._node.node.outputs
     assert (t * e)._node.parents == (t._node.node, t._node.node)
     assert not e.is_leaf
-    assert "grad_fn=<TanhAndExpBackward0>" in repr(e)
+    assert "grad_fn=<tanh_and_expBackward>" in repr(e)
 
 
 def test_hooks_and_retained_gradients_of_one_output_each(x):

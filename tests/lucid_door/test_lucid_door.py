@@ -290,19 +290,19 @@ def test_files(tmp_path: Path) -> None:
         np.testing.assert_array_equal(found["weight"].numpy(), state["weight"].numpy())
 
 
-NOT_HERE = [
-    (lambda: Lucid.diffeq, "minigrad.lucid has no 'diffeq': it is Lucid 3's own"),
-    (lambda: Lucid.fft, "minigrad.lucid has no 'fft': there is no Fourier transform"),
-    (lambda: Lucid.real, "minigrad.lucid has no 'real': there are no complex numbers"),
-    (lambda: Lucid.metal, "minigrad.lucid has no 'metal': "),
-    (lambda: Lucid.nowhere, "minigrad.lucid has no 'nowhere': "),
-    (lambda: nn.LazyConv3d, "minigrad.lucid.nn has no 'LazyConv3d': no layer has three"),
-    (lambda: nn.GroupedQueryAttention, "minigrad.nn.MultiHeadAttention"),
-    (lambda: F.conv3d, "minigrad.lucid.nn.functional has no 'conv3d': no layer has three"),
-]
-
-
-@pytest.mark.parametrize(("call", "message"), NOT_HERE)
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: Lucid.diffeq, "minigrad.lucid has no 'diffeq': it is Lucid 3's own"),
+        (lambda: Lucid.fft, "minigrad.lucid has no 'fft': there is no Fourier transform"),
+        (lambda: Lucid.imag, "minigrad.lucid has no 'imag': there are no complex numbers"),
+        (lambda: Lucid.metal, "minigrad.lucid has no 'metal': "),
+        (lambda: Lucid.nowhere, "minigrad.lucid has no 'nowhere': "),
+        (lambda: nn.LazyConv3d, "minigrad.lucid.nn has no 'LazyConv3d': no layer has three"),
+        (lambda: nn.GroupedQueryAttention, "minigrad.nn.MultiHeadAttention"),
+        (lambda: F.conv3d, "minigrad.lucid.nn.functional has no 'conv3d': no layer has three"),
+    ],
+)
 def test_what_is_not_here_says_why(call: Any, message: str) -> None:
     with pytest.raises(AttributeError, match=message):
         call()

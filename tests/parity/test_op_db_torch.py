@@ -32,6 +32,7 @@ EXCUSES: list[tuple[str, str, str]] = [
     ("value", "draws other numbers",
      "bernoulli multinomial normal normal.number_mean rand_like randint_like randn_like "
      "F.alpha_dropout F.dropout F.dropout2d F.rrelu F.scaled_dot_product_attention"),
+    ("value", "a copy is given, without the memory around it", "as_strided.partial_views"),
     ("value", "is not filled", "empty empty_like new_empty"),
     ("form", "no tensor of ours is among the arguments: PyTorch answers itself",
      "empty_strided normal.number_mean randint randn"),
@@ -57,6 +58,9 @@ EXCUSES: list[tuple[str, str, str]] = [
      "linalg.norm.subgradients_at_zero nn.LPPool1d nn.LPPool2d"),
     ("nan", "a NaN passes on, as in PyTorch's loop over single elements; its vectors lose it",
      "F.hardshrink F.hardsigmoid F.hardtanh F.relu6 F.softshrink"),
+    ("gradient|infinite", "its own; there what log_softmax takes out is added",
+     "F.ctc_loss nn.CTCLoss"),
+    ("nan", "its own; there what log_softmax takes out is added", "F.ctc_loss"),
     ("gradient|infinite|nan", "without a derivative", "frexp"),
     ("gradient|second", "with respect to the triangle that is read", "linalg.pinv.hermitian"),
     # Gradients where an input is NaN
@@ -89,7 +93,7 @@ EXCUSES: list[tuple[str, str, str]] = [
      "nn.GaussianNLLLoss"),
     ("would lose the gradient", "the target receives no gradient", "F.cosine_embedding_loss"),
     ("no derivative with respect to 'q'", "q receives no gradient", "quantile"),
-    ("a must have one axis", "one row of sorted values", "searchsorted"),
+    ("reach beyond the", "a recorded view has no others", "as_strided.partial_views"),
     ("same number of axes", "an empty index has axes too", "gather"),
     ("axis 0 does not exist", "a number has no axis; there it has one", "unfold"),
     ("an axis of numbers", "a number has no axis; there it has one", "linalg.vander"),

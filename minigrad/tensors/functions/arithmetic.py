@@ -42,9 +42,8 @@ def angle(input: Any) -> Tensor:
         >>> minigrad.angle(minigrad.tensor([1.0, -1.0]))
         tensor([0.0000, 3.1416])
     """
-    x = values_of(as_tensor(input))
-    angles = np.where(np.isnan(x), x, np.where(x < 0, math.pi, 0.0))
-    return ops.where(False, input, angles.astype(computed(x.dtype), copy=False))
+    sign = ops.sign(input)
+    return sign * (sign * (math.pi / 2) - math.pi / 2) + 0.0
 
 
 def add(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
