@@ -74,8 +74,8 @@ _SECOND_NAMES = """
     absolute arccos arccosh arcsin arcsinh arctan arctan2 arctanh bool_ broadcast_arrays clip concat
     concatenate divide double fix ger grad_enabled greater greater_equal half invert
     is_conj is_inference is_neg left_shift less less_equal long moveaxis multiply negative not_equal
-    real resolve_conj resolve_neg right_shift row_stack sgn short split_with_sizes subtract swapdims trapz Char Double
-    Float Float16 Float32 Float64 Half Int Int16 Int32 Int64 Int8 Long Short
+    real resolve_conj resolve_neg right_shift row_stack sgn short split_with_sizes subtract swapdims
+    trapz Char Double Float Float16 Float32 Float64 Half Int Int16 Int32 Int64 Int8 Long Short
 """
 
 

@@ -36,6 +36,8 @@ KINDS: dict[str, tuple[tuple[type, ...], str]] = {
 """By the first word of a hint: what fits, and how an error calls it."""
 REPEATED = AttributeError, IndexError, TypeError, ValueError
 """The errors that get the name of the function."""
+OLD = {"size_average", "reduce"}
+"""Flags that `reduction_of` checks: a reduction in their place is a common mistake."""
 
 
 class Arguments:
@@ -57,7 +59,8 @@ class Arguments:
         named = zip(self.names[::-1], defaults[::-1], strict=False)
         given = {**dict(named), **(function.__kwdefaults__ or {})}
         self.optional = {name for name, default in given.items() if default is None}
-        self.flags = {name for name, words in self.hints.items() if words == ["bool"]}
+        self.flags = {name for name, words in self.hints.items() if {*words} - {"None"} == {"bool"}}
+        self.flags -= OLD
         places = [i for i, name in enumerate(self.names) if name in self.flags]
         self.first_flag = min(places, default=len(self.names))
 
@@ -70,7 +73,7 @@ class Arguments:
     def explain(self, args: Sequence[Any], kwargs: Mapping[str, Any], error: Exception) -> NoReturn:
         """Raise the error of a call that failed with another one; one that says all stays."""
         text = str(error)
-        if not re.match(r"[\w.]+: .*( got | must be )", text, re.DOTALL):
+        if not re.match(r"[\w.]+: ", text):
             for name, value in (*zip(self.names, args, strict=False), *kwargs.items()):
                 if name in self.hints and (wanted := self._wanted(name, value)):
                     message = f"{self.name}: {name} must be {wanted}, got {reprlib.repr(value)}"

@@ -1,6 +1,6 @@
 """The names that `minigrad` and `minigrad.torch` have alike: tensors, functions, random numbers."""
 
-from typing import TYPE_CHECKING
+import typing as _typing
 
 from numpy import e as e
 from numpy import inf as inf
@@ -39,7 +39,7 @@ tril triu vdot vstack where
 """
 """The functions with PyTorch's keyword `out`; ops, and functions along an axis, have it already."""
 
-if not TYPE_CHECKING:
+if not _typing.TYPE_CHECKING:
     _plain = {_name: globals()[_name] for _name in _TAKE_OUT.split()}
     _with_out = {function: _takes_out(function) for function in {*_plain.values()}}
     for _name, _function in _plain.items():  # two names of a function are names of one again
