@@ -11,7 +11,7 @@ Shapes: query (..., L, E), key (..., S, E), value (..., S, V).
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -161,5 +161,5 @@ def _attention_decomposition(
         lead = np.broadcast_shapes(weights.shape[:-2], value.shape[:-2])
         if lead != weights.shape[:-2]:  # each head of the values has a mask of its own
             weights = np.broadcast_to(weights, (*lead, *weights.shape[-2:]))
-        weights = dropped(weights, dropout, dropout_key)
+        weights = dropped(weights, dropout, cast(int, dropout_key))
     return (weights @ value).astype(query.dtype)

@@ -70,7 +70,7 @@ def check_target(
     _check_classes(target, classes, ignore_index)
 
 
-def _check_classes(target: Any, classes: int, ignore_index: int | None) -> None:
+def _check_classes(target: Any, classes: int, ignore_index: Any) -> None:
     """Refuse a target that is not a class."""
     target = getattr(target, "_data", target)
     if not target.size or (  # argmax is faster than max

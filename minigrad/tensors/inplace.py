@@ -384,13 +384,15 @@ class Fills(Variable):
 
     def normal_(self, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Self:
         """Write normal random numbers."""
-        values = random.normal(mean, std, self._data.shape, self._data.dtype, generator=generator)
-        return self._filled(values._data)
+        shape, dtype = self._whole_shape, self._data.dtype
+        values = random.normal(mean, std, shape, dtype, generator=generator)
+        return self._filled(self._own_part(values)._data)
 
     def uniform_(self, from_: float = 0.0, to: float = 1.0, *, generator: Any = None) -> Self:
         """Write uniform random numbers."""
-        values = random.uniform(from_, to, self._data.shape, self._data.dtype, generator=generator)
-        return self._filled(values._data)
+        shape, dtype = self._whole_shape, self._data.dtype
+        values = random.uniform(from_, to, shape, dtype, generator=generator)
+        return self._filled(self._own_part(values)._data)
 
     def log_normal_(self, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Self:
         """Write the exponentials of normal random numbers."""
@@ -398,9 +400,9 @@ class Fills(Variable):
 
     def cauchy_(self, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Self:
         """Write random numbers of a Cauchy distribution."""
-        shape, dtype = self._data.shape, self._data.dtype
+        shape, dtype = self._whole_shape, self._data.dtype
         drawn = random.drawn("standard_cauchy", shape, dtype, generator=generator)
-        return self._filled(((drawn * sigma) + median)._data)
+        return self._filled(self._own_part((drawn * sigma) + median)._data)
 
     def geometric_(self, p: float, *, generator: Any = None) -> Self:
         """Write how many draws it takes until one of probability p succeeds."""
