@@ -231,12 +231,56 @@ def second_derivative() -> Graph:
     return viz.graph(slope, x=x)
 
 
+def halved(g: Tensor) -> Tensor:
+    return g / 2
+
+
+def trained() -> Graph:
+    """Two steps, with a frozen weight, running statistics, hooks; and an update by hand."""
+    model = simple(nn.Sequential(nn.Linear(3, 4, False), nn.BatchNorm1d(4), nn.Linear(4, 3)))
+    model[0].weight.requires_grad_(False)
+    model[2].weight.register_hook(halved)
+    optimizer, x, seen = optim.SGD(model.parameters(), lr=0.125), numbers(2, 3), list[Tensor]()
+    with viz.trace() as traced:
+        for _ in range(2):
+            optimizer.zero_grad()
+            y = model(x)
+            y.register_hook(seen.append)
+            F.cross_entropy(y, np.array([0, 2])).backward()
+            optimizer.step()
+        with minigrad.no_grad():
+            model[2].bias -= model[2].bias.grad
+        square(model(x))
+    return traced.graph(x=x)
+
+
+def reasons() -> Graph:
+    """What gets no gradient, for one reason each, and what `.grad` held before."""
+    model, x, w = simple(nn.Embedding(5, 3)), numbers(2, 3), numbers(3, grad=True)
+    square(w)
+    with viz.trace() as traced:
+        y = minigrad.where(np.array([[True], [False]]), model(np.array([1, 4])), 0.0) * w * (x * x)
+        minigrad.cos(w)
+        y.detach().exp().sum()
+        (minigrad.round(w).detach() * y).sum().backward()
+        grad((w**2).sum(), w)
+    return traced.graph(x=x, w=w)
+
+
+def asked() -> Graph:
+    """The gradient of one leaf, which is not written."""
+    x, w = numbers(3, grad=True), numbers(3, start=2, grad=True)
+    with viz.trace() as traced:
+        grad((x * w).sum(), w)
+    return traced.graph(x=x, w=w)
+
+
 GRAPHS: dict[str, Callable[[], Graph]] = {
     made.__name__: made
     for made in (
         scalars, broadcasting, detached, island, several_outputs, custom_function, recomputed,
         in_place, stopped, perceptron, residual, opened, attention, convolution, lstm, shared,
-        classifier, repeated, matrices, second_derivative,
+        classifier, repeated, matrices, second_derivative, trained, reasons, asked,
     )
 }  # fmt: skip
 

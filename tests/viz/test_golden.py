@@ -119,7 +119,11 @@ OUTPUTS: dict[str, tuple[Callable[[Graph], str], str]] = {
     ),
     "dot": (lambda graph: graph.to_dot(), "several_outputs custom_function stopped residual"),
     "text": (lambda graph: graph.to_text(), " ".join(GRAPHS)),
-    "page": (page, "scalars island custom_function stopped perceptron detached"),
+    "page": (
+        page,
+        "scalars island custom_function stopped perceptron detached trained reasons asked "
+        "recomputed in_place classifier",
+    ),
     "report": (
         lambda graph: str(viz.explain(graph)),
         " ".join(GRAPHS.keys() - {"several_outputs", "repeated", "second_derivative", "lstm"}),
