@@ -14,7 +14,7 @@ from reading import variable, watched
 from test_viz_page_script import ARITHMETIC, node, payload_of, source
 
 import minigrad
-from minigrad import Tensor, tensor, viz
+from minigrad import Tensor, func, nn, tensor, viz
 from minigrad.autograd import grad
 from minigrad.nn import functional as F
 
@@ -89,11 +89,11 @@ def hold(
     def run(values: Any) -> viz.Graph:
         leaf = tensor(values, requires_grad=True)
         minigrad.random.seed(0)
-        return watched(lambda: function(leaf).backward(), x=leaf)
+        return watched(lambda: function(leaf).backward(), moved=leaf)
 
     start = np.array(x, np.float32)
     graph = run(start)
-    told = moved([(graph, [(id_of(graph, "x"), at, value) for at, value in moves])])[0]
+    [told] = moved([(graph, [(id_of(graph, "moved"), at, value) for at, value in moves])])
     for (at, value), found in zip(moves, told, strict=True):
         assert found["back"]
         assert not found["half"]
@@ -171,6 +171,44 @@ def test_a_value_that_is_only_printed_changes_nothing() -> None:
         return loss
 
     assert hold(run, POINT, [(0, 3.0)]) == [""]
+
+
+def classified(y: Tensor) -> Tensor:
+    return F.cross_entropy(y, tensor([0, 2, 1]))
+
+
+MODELS: dict[str, tuple[nn.Module, tuple[int, ...], Callable[[Tensor], Tensor]]] = {
+    "perceptron": (
+        nn.Sequential(nn.Linear(4, 5), nn.GELU(), nn.Dropout(0.3), nn.Linear(5, 3)),
+        (3, 4), classified,
+    ),
+    "convolution": (
+        nn.Sequential(
+            nn.Conv2d(1, 2, 3, padding=1), nn.ReLU(), nn.AvgPool2d(2), nn.Flatten(),
+            nn.Linear(8, 3),
+        ),
+        (3, 1, 4, 4), classified,
+    ),
+    "encoder": (nn.TransformerEncoderLayer(4, 2, 6), (2, 3, 4), lambda y: (y**3).sum()),
+    "RMS norm": (nn.Sequential(nn.RMSNorm(4), nn.SiLU()), (3, 4), lambda y: y.std()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_number_of_the_input_or_of_a_parameter_of_a_model(name: str) -> None:
+    model, shape, loss = MODELS[name]
+    x = minigrad.randn(*shape)
+    label, weight = next(model.named_parameters())
+    with_weight = lambda w: loss(func.functional_call(model, {label: w}, x))
+    for function, leaf in ((lambda x: loss(model(x)), x), (with_weight, weight)):
+        numbers = leaf.detach().numpy()
+        assert hold(function, numbers, [(1, float(numbers.flat[1]) + 0.7)]) == [""]
+
+
+def test_what_the_page_cannot_compute_is_said() -> None:
+    inverse = lambda x: minigrad.linalg.inv(x).sum()
+    told = hold(inverse, np.eye(3) + 0.5, [(0, 2.0)])
+    assert told == ["the page does not know what inv computes"]
 
 
 def test_ops_beside_the_loss_hold_up_only_the_leaves_that_they_read() -> None:
