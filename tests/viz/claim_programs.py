@@ -329,6 +329,39 @@ def _failed(model: Any, x: Any, y: Any) -> None:
     model(x)
 
 
+def _contrastive(model: Any, x: Any) -> None:
+    a, b = (F.normalize(model(x + 0.1 * randn(4, 3)), dim=1) for _ in range(2))
+    F.cross_entropy(a @ b.T / 0.1, np.arange(4)).backward()
+
+
+def _scheduler(model: Any, x: Any, y: Any) -> None:
+    update = optim.SGD(model.parameters(), 0.1)
+    schedule = optim.lr_scheduler.StepLR(update, 1, 0.5)
+    for _ in range(2):
+        F.mse_loss(model(x), y).backward()
+        update.step()
+        update.zero_grad()
+        schedule.step()
+
+
+def _lbfgs(model: Any, x: Any, y: Any) -> None:
+    update = optim.LBFGS(model.parameters(), max_iter=2)
+
+    def closure() -> Tensor:
+        update.zero_grad()
+        loss = F.mse_loss(model(x), y)
+        loss.backward()
+        return loss
+
+    update.step(closure)
+
+
+def _scaled_loss(model: Any, x: Any, y: Any) -> None:
+    (F.mse_loss(model(x), y) * 8.0).backward()
+    for p in model.parameters():
+        p.grad /= 8.0
+
+
 class Straight(Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
@@ -508,15 +541,6 @@ def vae() -> Generator[None, None, dict[str, Any]]:
 
 
 @program
-def contrastive() -> Generator[None, None, dict[str, Any]]:
-    model, (x, _) = mlp(3, 4, 2), batch()
-    yield
-    a, b = (F.normalize(model(x + 0.1 * randn(4, 3)), dim=1) for _ in range(2))
-    F.cross_entropy(a @ b.T / 0.1, np.arange(4)).backward()
-    return {"model": model, "x": x}
-
-
-@program
 def actor_and_critic() -> Generator[None, None, dict[str, Any]]:
     actor, critic, (x, _) = mlp(3, 4, 2), mlp(3, 4, 1), batch()
     reward = tensor([1.0, 0.0, 0.5, 2.0])
@@ -550,36 +574,6 @@ def truncated_rnn() -> Generator[None, None, dict[str, Any]]:
             h = cell(one, h)
         (h * h).sum().backward()
     return {"cell": cell, "x": x}
-
-
-@program
-def scheduler() -> Generator[None, None, dict[str, Any]]:
-    model, (x, y) = mlp(3, 2), batch()
-    update = optim.SGD(model.parameters(), 0.1)
-    schedule = optim.lr_scheduler.StepLR(update, 1, 0.5)
-    yield
-    for _ in range(2):
-        F.mse_loss(model(x), y).backward()
-        update.step()
-        update.zero_grad()
-        schedule.step()
-    return {"model": model, "x": x, "y": y}
-
-
-@program
-def lbfgs() -> Generator[None, None, dict[str, Any]]:
-    model, (x, y) = mlp(3, 2), batch()
-    update = optim.LBFGS(model.parameters(), max_iter=2)
-    yield
-
-    def closure() -> Tensor:
-        update.zero_grad()
-        loss = F.mse_loss(model(x), y)
-        loss.backward()
-        return loss
-
-    update.step(closure)
-    return {"model": model, "x": x, "y": y}
 
 
 @program
@@ -622,13 +616,3 @@ def masked_attention() -> Generator[None, None, dict[str, Any]]:
     yield
     layer(x, x, x, attn_mask=mask).square().mean().backward()
     return {"layer": layer, "x": x}
-
-
-@program
-def scaled_loss() -> Generator[None, None, dict[str, Any]]:
-    model, (x, y) = mlp(3, 2), batch()
-    yield
-    (F.mse_loss(model(x), y) * 8.0).backward()
-    for p in model.parameters():
-        p.grad /= 8.0
-    return {"model": model, "x": x, "y": y}
