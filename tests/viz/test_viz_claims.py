@@ -20,6 +20,7 @@ import pytest
 from claim_programs import PROGRAMS, Program
 from gallery import names as example_names
 from reading import explored
+from reading import watched as recorded
 
 import minigrad
 from minigrad import Tensor, nn, viz
@@ -121,17 +122,18 @@ class Evidence:
             if call is not None and edge.name in call.reads:
                 self.uses[edge.source].append(call.reads[edge.name])
 
-    def leads(self, box: str, through: Callable[[str], bool] = lambda box: True) -> bool:
-        """Whether a path of such boxes leads from a box to one whose rules ran."""
+    def reached(self, box: str, through: Callable[[str], bool] = lambda box: True) -> Iterator[str]:
+        """The boxes that paths of such boxes lead to."""
         stack, seen = [box], set[str]()
         while stack:
-            for reader in self.readers[stack.pop()]:
-                if reader not in seen and through(reader):
-                    if reader in self.stepped:
-                        return True
-                    seen.add(reader)
-                    stack.append(reader)
-        return False
+            new = [one for one in self.readers[stack.pop()] if one not in seen and through(one)]
+            seen.update(new)
+            stack += new
+            yield from new
+
+    def leads(self, box: str, through: Callable[[str], bool] = lambda box: True) -> bool:
+        """Whether a path of such boxes leads from a box to one whose rules ran."""
+        return any(one in self.stepped for one in self.reached(box, through))
 
 
 def alike(node: Node, numbers: np.ndarray) -> bool:
@@ -162,7 +164,8 @@ def reads(run: Evidence) -> Iterator[tuple[str, bool]]:
         told = f"{edge.target} {call.op.name} reads {edge.name} of {source.label}"
         if not several and source.kind in ("op", "parameter", "input", "buffer", "constant"):
             cast = read.numbers.astype(source.value.dtype)
-            yield told, not alike(source, cast) and not _another_output(source)
+            other = source.primitive is not None and source.primitive.multiple_outputs
+            yield told, not alike(source, cast) and not other
         if source.kind == "parameter":
             known = [
                 names
@@ -173,10 +176,6 @@ def reads(run: Evidence) -> Iterator[tuple[str, bool]]:
             called = [f".{name}" for one in known for name in one]  # an outer module knows more
             right = any(name.endswith(f".{source.label}") for name in called)
             yield f"{told} (name)", bool(known) and not right
-
-
-def _another_output(source: Node) -> bool:
-    return source.primitive is not None and source.primitive.multiple_outputs
 
 
 def counts(run: Evidence) -> Iterator[tuple[str, bool]]:
@@ -217,20 +216,9 @@ def cut(run: Evidence) -> Iterator[tuple[str, bool]]:
                 if other.label == label and (not line or other.line == line) and not other.recorded
             ]
             required = all(read.required for read in run.uses[box])
-            passes = any(run.leads(place) and _reaches(run, box, place) for place in places)
+            reached = {box, *run.reached(box)}
+            passes = any(run.leads(place) and place in reached for place in places)
             yield f"{run.nodes[box].label}: {why}", not (passes and required)
-
-
-def _reaches(run: Evidence, box: str, place: str) -> bool:
-    stack, seen = [box], {box}
-    while stack:
-        one = stack.pop()
-        if one == place:
-            return True
-        new = [reader for reader in run.readers[one] if reader not in seen]
-        seen.update(new)
-        stack += new
-    return False
 
 
 def caused(run: Evidence) -> Iterator[tuple[str, bool]]:
@@ -394,16 +382,13 @@ SEVERAL: dict[str, Callable[[Tensor], Tensor]] = {
 def test_what_reads_one_of_several_outputs_has_its_numbers(name: str) -> None:
     x = minigrad.tensor([[2.0, 0.5], [0.25, 1.0]])
     data = explored(SEVERAL[name], x)
-    [step] = [one for one in data["steps"] if one["op"] == "add"]
+    step, own = (next(s for s in data["steps"] if s["op"] == op) for op in ("add", name))
     [edge] = [one for one in data["edges"] if one["target"] == step["node"]]
-    wanted = (SEVERAL[name](x) - 1.0).numpy()
     assert edge["place"] == 1
-    given = step["given"]["a"]
+    given, wanted = step["given"]["a"], (SEVERAL[name](x) - 1.0).numpy()
     given = given["values"] if isinstance(given, dict) else given
     np.testing.assert_allclose(np.ravel(given), wanted.ravel(), rtol=1e-5)
-    [made] = [one for one in data["nodes"] if one["label"] == name]
-    assert made["several"]
-    [own] = [one for one in data["steps"] if one["op"] == name]
+    assert [one["several"] for one in data["nodes"] if one["label"] == name] == [True]
     assert not own["terms"]
 
 
@@ -417,35 +402,21 @@ def chain(odd: int) -> viz.Graph:
     return viz.graph(y)
 
 
-def encoder(odd: int, change: Callable[[Any], None], traced: bool) -> viz.Graph:
+def encoder(odd: int, change: Callable[[Any], None], traced: bool = True) -> viz.Graph:
     layer = nn.TransformerEncoderLayer(4, 2, 8, layer_norm_eps=1e-6)
     model, x = nn.TransformerEncoder(layer, 8), minigrad.randn(1, 3, 4)
     change(model.layers[odd])
-    if not traced:
-        return viz.graph(model, x)
-    with viz.trace() as trace:
-        model(x)
-    return trace.graph()
-
-
-def _eps(layer: Any) -> None:
-    layer.norm1.eps = 1e-3
-
-
-def _dropout(layer: Any) -> None:
-    layer.dropout1.p = 0.5
-
-
-def _frozen(layer: Any) -> None:
-    layer.linear1.weight.requires_grad_(False)
+    return recorded(lambda: model(x)) if traced else viz.graph(model, x)
 
 
 ODD: dict[str, Callable[[int], viz.Graph]] = {
     "a number": chain,
-    "eps": lambda odd: encoder(odd, _eps, False),
-    "eps, traced": lambda odd: encoder(odd, _eps, True),
-    "dropout, traced": lambda odd: encoder(odd, _dropout, True),
-    "frozen, traced": lambda odd: encoder(odd, _frozen, True),
+    "eps": lambda odd: encoder(odd, lambda layer: setattr(layer.norm1, "eps", 1e-3), False),
+    "eps, traced": lambda odd: encoder(odd, lambda layer: setattr(layer.norm1, "eps", 1e-3)),
+    "dropout, traced": lambda odd: encoder(odd, lambda layer: setattr(layer.dropout1, "p", 0.5)),
+    "frozen, traced": lambda odd: encoder(
+        odd, lambda layer: layer.linear1.weight.requires_grad_(False)
+    ),
 }
 
 
@@ -472,7 +443,7 @@ def test_a_schedule_is_folded_and_says_what_changes() -> None:
     y = minigrad.ones(3, requires_grad=True)
     for step in range(30):
         y = (y * (1 / (step + 2))).tanh()
-    [loop, *_] = [group for group in wrap_repeats(viz.graph(y)).groups if group.name == "loop"]
+    loop = next(group for group in wrap_repeats(viz.graph(y)).groups if group.name == "loop")
     assert loop.module == "multiply, tanh ×30 · b = 0.5 … 0.03226"
 
 
