@@ -356,6 +356,40 @@ class SideBySide(nn.Module):
         return minigrad.concatenate([part(x) for part in self.parts])
 
 
+class Several(nn.Module):
+    """What comes out is not what was computed last, and there is more than one thing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear, self.loss = nn.Linear(3, 4), minigrad.zeros(())
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        main = self.linear(x)
+        part = main[:, :2]
+        self.loss = (main * main).mean()
+        return main, part
+
+
+class Outer(nn.Module):
+    def __init__(self, model: nn.Module, use: Any) -> None:
+        super().__init__()
+        self.model, self.use = model, use
+
+    def forward(self, *inputs: Tensor) -> Any:
+        return self.use(self.model, *inputs)
+
+
+X, SEQUENCE = minigrad.ones(5, 3), minigrad.ones(2, 5, 8)
+CLOSED: list[tuple[nn.Module, Any, Tensor]] = [
+    (Several(), lambda m, x: m(x), X),
+    (Several(), lambda m, x: m(x)[0].sum(), X),
+    (Several(), lambda m, x: m(x)[1].sum() + m.loss, X),
+    (nn.LSTM(8, 4, batch_first=True), lambda m, x: m(x), SEQUENCE),
+    (nn.MultiHeadAttention(8, 2), lambda m, x: m(x, x, x, need_weights=True), SEQUENCE),
+]
+"""Modules, and what is used of their outputs."""
+
+
 class Again(nn.Module):
     """One block that is called five times."""
 

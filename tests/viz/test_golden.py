@@ -18,7 +18,7 @@ from typing import Any
 import _plots
 import numpy as np
 import pytest
-from golden_programs import GRAPHS, VIEWS, attention_maps, boxes, profiled, training
+from golden_programs import CLOSED, GRAPHS, VIEWS, Outer, attention_maps, boxes, profiled, training
 from reading import data_of, explored
 
 import minigrad
@@ -115,7 +115,8 @@ def told(value: Any) -> Any:
 OUTPUTS: dict[str, tuple[Callable[[Graph], str], str]] = {
     "svg": (
         lambda graph: lines(graph.to_svg()),
-        "scalars island several_outputs in_place stopped residual attention",
+        "scalars island several_outputs in_place stopped residual attention lstm matrices "
+        "perceptron",
     ),
     "dot": (lambda graph: graph.to_dot(), "several_outputs custom_function stopped residual"),
     "text": (lambda graph: graph.to_text(), " ".join(GRAPHS)),
@@ -203,22 +204,47 @@ def maps() -> str:
     return lines(attention_maps().to_svg())
 
 
-def walks() -> str:
-    """The stops that a page of attention, and of a layer of an encoder, offers."""
-    x, told = minigrad.ones(1, 3, 4), []
-    for layer, given in (
-        (nn.MultiHeadAttention(4, 2, dropout=0.5), (x, x, x)),
-        (nn.TransformerEncoderLayer(4, 2, 4), (x,)),
-    ):
-        data: Any = explored(layer, *given)
-        told += [f"{stop['tab']} {stop['at']}: {stop['title']}" for stop in data["walk"]]
-    return "\n".join(told) + "\n"
+def walks() -> Iterator[str]:
+    """The stops that pages of attention and of an encoder layer offer, and where they are."""
+    x, layer = minigrad.ones(2, 4, 8), nn.TransformerEncoderLayer
+    numbers, padding = minigrad.zeros(4, 4), minigrad.arange(8).reshape(2, 4) > 5
+    for options, named in (
+        ({"dropout": 0.5}, {}), ({"dropout": 0.5}, {"attn_mask": MASK}),
+        ({"dropout": 0.5, "bias": False}, {"attn_mask": numbers}),
+        ({"dropout": 0.5}, {"attn_mask": numbers, "is_causal": True}),
+        ({"num_kv_heads": 1}, {"is_causal": True}), ({}, {"key_padding_mask": padding}),
+        ({"add_bias_kv": True, "add_zero_attn": True}, {"attn_mask": MASK}),
+    ):  # fmt: skip
+        yield from stops(explored(nn.MultiHeadAttention(8, 2, **options), x, x, x, **named))
+    yield from stops(explored(layer(8, 2, 16), x))
+    yield from stops(explored(layer(8, 2, 16, norm_first=True, activation="gelu"), x))
+
+
+def stops(data: Any) -> Iterator[str]:
+    """The stops of a walk: what it leads to, what that reads and says, and its question."""
+    boxes = {node["id"]: node for node in data["nodes"]}
+    names = {group["id"]: group["path"] for group in data["groups"]}
+    for stop in data["walk"]:
+        at = data["steps"][stop["at"] - 1]["node"] if stop["tab"] == "step" else stop["at"]
+        reads = [boxes[edge["source"]]["label"] for edge in data["edges"] if edge["target"] == at]
+        told = boxes[at]["label"] if at in boxes else names[at]
+        yield f"{stop['tab']} {stop['at']} {told}({', '.join(reads)}): {stop['title']}"
+    yield ""
+
+
+MASK = minigrad.ones(4, 4).tril().astype(bool)
 
 
 def views() -> str:
     """A picture with a title, and one that is closed, with some opened."""
     opened = graph_of("residual").to_svg(0, open=["layer"])
     return lines(graph_of("shared").to_svg(title="Twice & wide")) + lines(opened)
+
+
+def closed_modules() -> str:
+    """Every output of a closed module has its name and its shape, in the text and in a box."""
+    graphs = [viz.graph(Outer(model, use), x).collapse(1) for model, use, x in CLOSED]
+    return "\n\n".join("\n".join([str(graph.to_text()), *boxes(graph)]) for graph in graphs)
 
 
 def plan() -> str:
@@ -263,7 +289,7 @@ def notebook() -> str:
 OTHERS: dict[str, Callable[[], str]] = {
     made.__name__: made
     for made in (
-        every_formula, some_mathml, training_page, heatmaps, maps, walks, views, plan,
+        every_formula, some_mathml, training_page, heatmaps, maps, views, closed_modules, plan,
         colours, notebook,
     )
 } | {
@@ -272,6 +298,7 @@ OTHERS: dict[str, Callable[[], str]] = {
             r"<svg.*?</svg>|<script.*?</script>", "", graph_of("perceptron").to_html(), flags=re.S
         )
     ),
+    "walks": lambda: "\n".join(walks()),
     "json": lambda: "\n".join(outline(told(json.loads(graph_of("custom_function").to_json())))),
 }  # fmt: skip
 

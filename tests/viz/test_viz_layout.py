@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import accumulate, combinations, pairwise
@@ -18,7 +17,6 @@ from reading import Box, by_id, encoder_layer, holds, overlap, watched
 import minigrad
 from minigrad import Tensor, nn, viz
 from minigrad.viz import Edge, Graph, Group, Node
-from minigrad.viz.drawing.svg import insides
 from minigrad.viz.layout import Placement, model, order, place, skeleton
 from minigrad.viz.layout.align import align
 from minigrad.viz.layout.pack import measure, pack
@@ -207,39 +205,6 @@ def test_sweeps_undo_crossings(monkeypatch: pytest.MonkeyPatch) -> None:
     assert swept < crossings(graph, place(skeleton(graph)))
 
 
-def test_what_follows_in_a_line_stands_in_a_line() -> None:
-    """Main lines are straight, whatever is beside them."""
-    for graph in (encoder_layer().collapse(1), encoder_layer(norm_first=True).collapse(2)):
-        placement = place(skeleton(graph))
-        main = ("add", "relu", "output")
-        boxes = [placement.boxes[node.id] for node in graph.nodes if node.label in main]
-        assert len({x + width / 2 for x, _, width, _ in boxes}) == 1
-
-
-def test_operands_come_in_from_left_to_right_as_their_sources_stand() -> None:
-    x, y = (minigrad.ones(2, 2, requires_grad=True) for _ in range(2))
-    graph = viz.graph(y.tanh() @ x.exp(), x=x, y=y)
-    names, lines = by_id(graph), place(skeleton(graph)).edges
-    one, two = (lines[i] for i, e in enumerate(graph.edges) if names[e.target] == "matmul")
-    assert one[-1][0] < two[-1][0]
-    assert one[-1][1] == two[-1][1]
-
-
-def test_operands_are_named_where_their_lines_come_in() -> None:
-    """Also those that come from outside of the group."""
-    graph = viz.graph(nn.LSTM(3, 2, batch_first=False), minigrad.ones(5, 1, 3))
-    bones = skeleton(graph)
-    (op,) = (node for node in graph.nodes if node.label == "linear")
-    slots = re.findall(
-        r'class="small slot[^"]*" x="(\d+)" y="11">(\w+)', insides(graph, bones, [op])[op.id]
-    )
-    placement = place(bones)
-    start, into = placement.boxes[op.id][0], [e for e in graph.edges if e.target == op.id]
-    ends = {edge.name: placement.edges[graph.edges.index(edge)][-1][0] - start for edge in into}
-    assert ends == {name: int(x) for x, name in slots}
-    assert len(ends) == 3
-
-
 def test_what_cannot_be_laid_out_is_refused() -> None:
     nodes = tuple(Node(f"n{i}", "op", "f", group=f"g{i % 2}") for i in range(3))
     groups = tuple(Group(f"g{i}", f"m{i}", f"m{i}", "Module") for i in range(2))
@@ -281,30 +246,6 @@ def test_lanes_are_shared_by_those_that_do_not_meet() -> None:
     lanes = outside(check(viz.graph(y), set()))
     assert len(lanes) == 3
     assert len(set(lanes)) == 1
-
-
-def test_a_parameter_stands_just_above_what_reads_it() -> None:
-    """So does what is made of parameters only, however long the way of the data is."""
-    x, w = minigrad.ones(2, 2, requires_grad=True), nn.Parameter(minigrad.ones(2, 2))
-    y = x
-    for _ in range(4):
-        y = y.tanh()
-    graph = viz.graph(y @ w.swapaxes(0, 1), x=x, w=w)
-    boxes = place(skeleton(graph)).boxes
-    tops = {node.label: boxes[node.id][1] for node in graph.nodes}  # of several the last
-    middles = {node.label: boxes[node.id][1] + boxes[node.id][3] / 2 for node in graph.nodes}
-    assert middles["swapaxes"] == middles["tanh"]
-    assert tops["x"] < tops["w"] < tops["swapaxes"] < tops["matmul"]
-    assert tops["swapaxes"] - tops["w"] < 80
-
-
-def test_what_is_given_stands_at_the_lower_end_of_its_rank() -> None:
-    tall = Node("n1", "op", "tall", notes=("a", "b", "c", "d"))
-    nodes = Node("n0", "input", "x"), tall, Node("n2", "input", "y"), Node("n3", "op", "add")
-    edges = (Edge("n0", "n1"), Edge("n1", "n3"), Edge("n2", "n3", 1))
-    boxes = place(skeleton(Graph(nodes, edges))).boxes
-    assert boxes["n2"][1] > boxes["n1"][1] + 20
-    assert boxes["n2"][1] + boxes["n2"][3] >= boxes["n1"][1] + boxes["n1"][3]
 
 
 @given(st.data())

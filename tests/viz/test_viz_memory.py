@@ -138,12 +138,3 @@ def test_an_opened_op_keeps_what_it_keeps_as_one() -> None:
     assert group["kept"] == [size]
     assert group["box"]["keeps"] == size < 1024 * 1024
     assert not any(node["keeps"] for node in data["nodes"])
-
-
-def test_a_group_has_the_bytes_of_its_boxes() -> None:
-    graph = watched(lambda: F.cross_entropy(NET(X), Y).backward())
-    kept = graph.kept()
-    for group in graph.groups:
-        inside = [node.id for node in graph.nodes if node.group == group.id]
-        inside += [inner.id for inner in graph.groups if inner.parent == group.id]
-        assert kept[group.id] == sum(kept[box] for box in inside)

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-from reading import Document, by_id, data_of, explored, variable, watched
+from reading import Document, data_of, explored, variable, watched
 
 import minigrad
 from minigrad import Tensor, nn, no_grad, viz
 from minigrad.viz.drawing.style import DARK, LIGHT
 from minigrad.viz.page.walk import places
-from minigrad.viz.record.model import Node
-from minigrad.viz.record.steps import final_gradients
 
 HOSTILE = "</script><script>document.title='x'</script><img src=x onerror=alert(1)>\"'{data}&amp;\n"
 
@@ -353,60 +350,3 @@ class TestPrepared:
         assert (asked in found, asked.replace(" zero", " not zero") in found) == (zero, not zero)
         (layer(data, data, data, **named) * minigrad.randn(2, 4, 8)).sum().backward()
         assert (float(abs(layer.k_proj.bias.grad).max()) < 1e-5) == zero
-
-    @pytest.mark.parametrize(
-        ("model", "named"),
-        [
-            ({}, {}),
-            ({"dropout": 0.5}, {"attn_mask": MASK}),
-            ({"dropout": 0.5, "bias": False}, {"attn_mask": minigrad.zeros(4, 4)}),
-            ({"dropout": 0.5}, {"attn_mask": minigrad.zeros(4, 4), "is_causal": True}),
-            ({"num_kv_heads": 1}, {"is_causal": True}),
-            ({"add_bias_kv": True, "add_zero_attn": True}, {"attn_mask": MASK}),
-            ({}, {"key_padding_mask": minigrad.arange(8).reshape(2, 4) > 5}),
-        ],
-    )
-    def test_attention_s_stops_are_where_the_texts_say(
-        self, model: dict[str, Any], named: dict[str, Any]
-    ) -> None:
-        graph = traced(nn.MultiHeadAttention(8, 2, **model), *[x(requires_grad=True)] * 3, **named)
-        boxes, into = {node.id: node for node in graph.nodes}, graph.into()
-        anywhere = viz.Stop("last", "text", step=1)
-        at: dict[str, Node] = {}
-        for stop in viz.walks.MULTI_HEAD_ATTENTION:
-            for found in places(graph, [stop, anywhere])[:-1]:
-                box = graph.steps[found["at"] - 1].node if found["tab"] == "step" else found["at"]
-                if box in boxes:
-                    at[str(stop.box or stop.gradient or stop.step)] = boxes[box]
-
-        def reads(stop: str) -> list[str]:
-            return [boxes[edge.source].label for edge in into[at[stop].id]]
-
-        assert at["attention/multiply~1"].notes == (f"b = {1 / math.sqrt(4):g}",)
-        assert reads("MultiHeadAttention/reshape") == ["linear"]
-        weights = at["attention/softmax"]
-        if "dropout" in model:
-            assert reads("attention/multiply~2") == ["softmax", "b"]
-            weights = at["attention/multiply~2"]
-        assert into[at["attention/matmul~2"].id][0].source == weights.id
-        assert reads("attention/matmul~1")[0] == "multiply"
-        mask = named.get("attn_mask")
-        numbers = mask is not None and mask.dtype == "float32"
-        yes_or_no = bool(named) and (not numbers or "is_causal" in named)
-        assert [f"attention/{op}" in at for op in ("add", "where")] == [numbers, yes_or_no]
-        if yes_or_no:
-            assert boxes[into[at["attention/where"].id][0].source].dtype == "bool"
-        if "k_proj.bias" in at:
-            gradient = final_gradients(graph.steps)[at["k_proj.bias"].id]
-            assert (gradient.norm < 1e-5) == ("add_bias_kv" not in model)
-
-    @pytest.mark.parametrize(("norm_first", "activation"), [(False, "relu"), (True, "gelu")])
-    def test_the_stops_of_an_encoder_layer(self, norm_first: bool, activation: str) -> None:
-        layer = nn.TransformerEncoderLayer(8, 2, 16, norm_first=norm_first, activation=activation)
-        walk = walk_of(viz.explore(layer, x(requires_grad=True)))
-        other = {"relu": "gelu", "gelu": "relu"}[activation]
-        assert [f"`{other}`" in stop["title"] for stop in walk] == [False] * 11
-        graph = traced(layer, x(requires_grad=True))
-        first = graph.steps[place(graph, step="TransformerEncoderLayer/add") - 1].node
-        if norm_first:
-            assert by_id(graph)[graph.into()[first][1].source] == "dropout"

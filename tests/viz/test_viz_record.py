@@ -19,7 +19,7 @@ from claim_programs import Tied
 from reading import by_id, data_of, labels, links, watched
 
 import minigrad
-from minigrad import Tensor, nn, tensor, viz
+from minigrad import Tensor, nn, viz
 from minigrad.autograd import graph_memory, primitive
 from minigrad.autograd.primitives import registry
 from minigrad.viz import Graph
@@ -166,14 +166,6 @@ def test_graphviz_is_imported_only_to_draw(tmp_path: Path) -> None:
     command = [sys.executable, "-c", script]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
     assert done.stdout.strip() == b"False"
-
-
-def test_an_op_with_several_outputs_is_one_box() -> None:
-    x = tensor(np.array([[2.0, 1.0], [1.0, 3.0]]), requires_grad=True)
-    values, vectors = minigrad.linalg.eigh(x)
-    graph = viz.graph((values * vectors).sum(), x=x)
-    assert labels(graph, "op") == ["eigh", "multiply", "sum"]
-    assert links(graph)[1:3] == [("eigh", "multiply", 0), ("eigh", "multiply", 1)]
 
 
 def test_a_single_number_that_was_saved_is_told_too() -> None:
