@@ -299,6 +299,17 @@ def training() -> Statistics:
     return statistics
 
 
+def first_steps() -> Iterator[Statistics]:
+    """Of ten layers, and of a layer of zeros."""
+    still = nn.Linear(2, 2).double()
+    nn.utils.vector_to_parameters(minigrad.zeros(6, dtype="float64"), still.parameters())
+    for model in (simple(nn.Sequential(*(nn.Linear(2, 2) for _ in range(10)))), still):
+        with Statistics(model) as statistics:
+            square(model(numbers(1, 2)))
+            statistics.step(0.0)
+        yield statistics
+
+
 def profiled() -> Profile:
     model, x = simple(nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))), numbers(5, 3)
     with Profile() as profile:

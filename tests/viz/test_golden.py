@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import _plots
+import golden_programs as programs
 import numpy as np
 import pytest
-from golden_programs import CLOSED, GRAPHS, VIEWS, Outer, attention_maps, boxes, profiled, training
+from golden_programs import CLOSED, GRAPHS, VIEWS, Outer, boxes
 from reading import data_of, explored
 
 import minigrad
@@ -26,6 +27,7 @@ from minigrad import nn, viz
 from minigrad.autograd.primitives import Primitive
 from minigrad.debugging import profiler
 from minigrad.viz import Graph
+from minigrad.viz.drawing import curves
 from minigrad.viz.drawing.colour_scale import dark, diverging, sequential
 from minigrad.viz.drawing.style import STYLE
 from minigrad.viz.page.notebook import mimebundle
@@ -177,7 +179,7 @@ def some_mathml() -> str:
 
 
 def training_page() -> str:
-    return body(viz.charts(training()))
+    return body(viz.charts(programs.training()))
 
 
 def body(page: viz.Page) -> str:
@@ -190,9 +192,21 @@ def memory(monkeypatch: pytest.MonkeyPatch) -> str:
     """The memory of a step, by a clock that adds a millisecond whenever it is read."""
     clock = count()
     monkeypatch.setattr(profiler, "perf_counter", lambda: next(clock) / 1000)
-    profile = profiled()
+    profile = programs.profiled()
     profile._changes.sort(key=lambda one: (one[0], -one[2], one[1].nbytes))  # of one moment
     return body(viz.charts(profile))
+
+
+def live() -> str:
+    """The curves of many layers, live and on a page; and of weights of zero: no share."""
+    return lines(
+        "".join(
+            chart
+            for statistics in programs.first_steps()
+            for whole in (False, True)
+            for chart in curves.draw(statistics, whole)
+        )
+    )
 
 
 def heatmaps() -> str:
@@ -201,7 +215,7 @@ def heatmaps() -> str:
 
 
 def maps() -> str:
-    return lines(attention_maps().to_svg())
+    return lines(programs.attention_maps().to_svg())
 
 
 def walks() -> Iterator[str]:
@@ -289,8 +303,8 @@ def notebook() -> str:
 OTHERS: dict[str, Callable[[], str]] = {
     made.__name__: made
     for made in (
-        every_formula, some_mathml, training_page, heatmaps, maps, views, closed_modules, plan,
-        colours, notebook,
+        every_formula, some_mathml, training_page, live, heatmaps, maps, views, closed_modules,
+        plan, colours, notebook,
     )
 } | {
     "page_without_script": lambda: lines(

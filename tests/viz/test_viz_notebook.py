@@ -74,43 +74,13 @@ def followed(net: nn.Module, loss: float) -> Statistics:
     return statistics
 
 
-def lines(svg: str) -> dict[str, list[list[float]]]:
-    """The heights of the lines of each chart, piece by piece, by the title of the chart."""
-    found = {}
-    svg = svg.replace(' xmlns="http://www.w3.org/2000/svg"', "")
-    for chart in ElementTree.fromstring(f"<p>{svg}</p>"):
-        (title,) = [text.text for text in chart.iter() if text.get("class") == "title"]
-        drawn = [path.get("d") or "" for path in chart.iter() if "line" in path.get("class", "")]
-        pieces = [piece for path in drawn for piece in path.split("M")[1:]]
-        found[title] = [[float(y) for y in re.findall(r"(?<= )[\d.]+", each)] for each in pieces]
-    return found
-
-
-def test_a_large_model_shows_every_layer_and_live_a_few() -> None:
-    net = nn.Sequential(*(nn.Linear(2, 2) for _ in range(10)))
-    statistics = followed(net, 1.0)
-    shown = bundle(statistics)
-    assert shown["text/plain"] == "Statistics(1 steps, loss 1)"
-    for kind in ("text/html", "image/svg+xml"):
-        root = ElementTree.fromstring(f"<p>{shown[kind]}</p>")
-        assert "Loss: 1" in [text.text for text in root.iter()]
-    found = [*lines("".join(curves.draw(statistics, False)))]
-    assert found[:2] == ["Loss: 1", "Gradient norm, 4 of 10 layers"]
-    svg = "".join(curves.draw(statistics, whole=True))
-    assert sorted(re.findall("<title>([0-9])</title>", svg)) == sorted([*"0123456789"] * 3)
-    assert svg.count(">Gradient norm<") == 3
-
-
-def test_what_cannot_be_drawn_is_left_out() -> None:
+def test_curves_are_shown_while_and_after_a_training() -> None:
     net = nn.Linear(2, 2)
-    for parameter in net.parameters():
-        parameter.data[...] = 0.0
-    for statistics, drawn in (
-        (followed(net, 0.0), ["Loss: 0", "Gradient norm", "Weight norm"]),  # no share of 0
-        (Statistics(net), []),
-    ):
-        assert [*lines("".join(curves.draw(statistics, False)))] == drawn
-        ElementTree.fromstring(curves.shown(statistics)["image/svg+xml"])
+    for statistics, told in ((followed(net, 1.0), "1 steps, loss 1"), (Statistics(net), "0 steps")):
+        shown = bundle(statistics)
+        assert shown["text/plain"] == f"Statistics({told})"
+        for kind in ("text/html", "image/svg+xml"):
+            ElementTree.fromstring(f"<p>{shown[kind]}</p>")
 
 
 def test_long_paths_stay_apart() -> None:
