@@ -1,7 +1,4 @@
-"""The explorer page in a browser, opened from a file: everything that its script does.
-
-The player's tests are in `make test`, so that it opens a page; all others take a minute together.
-"""
+"""The explorer page in a browser, opened from a file: everything that its script does."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ from minigrad.debugging import Profile, Statistics
 from minigrad.viz.layout import place, skeleton
 from minigrad.viz.record.fold import view
 
-pytestmark = pytest.mark.needs("playwright", "chromium")
+pytestmark = [pytest.mark.needs("playwright", "chromium"), pytest.mark.slow]
 
 
 @cache
@@ -61,7 +58,6 @@ def search(page: Any, words: str) -> None:
     press(page, "Enter", words=words)
 
 
-@pytest.mark.slow
 class TestPicture:
     def test_the_script_draws_what_python_drew(self, open_page: Open) -> None:
         """Shapes, texts and lines: nothing jumps when the script takes over.
@@ -148,7 +144,6 @@ class TestPicture:
         until(page, bright, [])
 
 
-@pytest.mark.slow
 class TestPlayer:
     def test_to_the_end_by_keyboard(self, open_page: Open) -> None:
         graph = perceptron()
@@ -332,7 +327,6 @@ SHOWN: dict[str, tuple[Callable[[], viz.Graph], str, dict[str, Any]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", SHOWN)
 def test_what_is_shown(open_page: Open, name: str) -> None:
     graph, address, shown = SHOWN[name]
@@ -341,7 +335,6 @@ def test_what_is_shown(open_page: Open, name: str) -> None:
     expect_shown(page, shown)
 
 
-@pytest.mark.slow
 class TestAddress:
     def test_it_restores_what_was(self, open_page: Open) -> None:
         graph = encoder()
@@ -367,21 +360,19 @@ class TestAddress:
         expect_status(page, re.compile(f"^({'|'.join(starts)})$"))
 
 
-@pytest.mark.slow
 class TestSearch:
     def test_by_name_shape_and_module(self, open_page: Open) -> None:
         page = open_page(encoder())
         press(page, words="layers.1.l weight 8x16")
-        options = page.locator("#found [role=option]")
-        expect(options).to_have_text([re.compile("^layers.1.linear2.weight ")])
+        expect_shown(page, {"#found [role=option]": [re.compile("^layers.1.linear2.weight ")]})
         press(page, "Enter")
-        expect(page.locator("#box h2")).to_have_text("layers.1.linear2.weight")
+        expect_shown(page, {"#box h2": ["layers.1.linear2.weight"]})
         until(page, f"{FOCUSED} in {BOXES}", True)
         expect(page.locator("#found")).to_be_hidden()
 
     def test_choosing_and_leaving(self, page: Any) -> None:
         press(page, words="linear")
-        expect(page.locator("#found [aria-selected=true]")).to_have_count(1)
+        expect_shown(page, {"#found [aria-selected=true]": 1})
         query = page.locator("#query")
         first = query.get_attribute("aria-activedescendant")
         press(page, "ArrowDown")
@@ -393,7 +384,6 @@ class TestSearch:
         expect_shown(page, {"#found": "nothing found"})
 
 
-@pytest.mark.slow
 class TestAccess:
     def test_every_box_is_a_button_with_a_name(self, open_page: Open) -> None:
         """Names of buttons, tabs and fields: test_accessibility.py."""
@@ -443,7 +433,6 @@ class TestAccess:
         until(open_page(perceptron(), "#step=2", reduced_motion=wish), moves, name)
 
 
-@pytest.mark.slow
 def test_hostile_names_run_nothing(open_page: Open) -> None:
     text = perceptron().to_json()
     evil = "</script><img src=x onerror=alert(1)><script>alert(2)</script>\"'&{data}"
@@ -459,7 +448,6 @@ def test_hostile_names_run_nothing(open_page: Open) -> None:
     expect(page.locator("img")).to_have_count(0)
 
 
-@pytest.mark.slow
 def test_within_a_notebook(open_page: Open) -> None:
     """In a frame without an address, several on a page."""
     frames = viz.explore(nn.Linear(3, 2), minigrad.randn(5, 3))._repr_html_() * 2
@@ -470,7 +458,6 @@ def test_within_a_notebook(open_page: Open) -> None:
         expect_status(frame, "step 1 of 1: linear")
 
 
-@pytest.mark.slow
 def test_in_a_frame_that_is_hidden_at_first(open_page: Open) -> None:
     """As in the playground, whose tab of steps may be shown later."""
     page = html.escape(perceptron().to_html())
@@ -483,7 +470,6 @@ def test_in_a_frame_that_is_hidden_at_first(open_page: Open) -> None:
     expect(inside.locator("#box h2")).to_have_text("x")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("length", [4, 20])
 def test_attention_weights(open_page: Open, length: int) -> None:
     graph = self_attention(minigrad.randn(1, length, 8), is_causal=True)
@@ -499,7 +485,6 @@ def test_attention_weights(open_page: Open, length: int) -> None:
         assert float(text) == pytest.approx(weight, abs=0.006)
 
 
-@pytest.mark.slow
 def test_charts_fit_a_phone_and_have_an_area(open_page: Open) -> None:
     model = layers()
     with Profile() as profile, Statistics(model) as statistics:

@@ -10,7 +10,6 @@ import json
 import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -138,8 +137,6 @@ OUTPUTS: dict[str, tuple[Callable[[Graph], str], str]] = {
 }
 """For each output how it is made, and the programs of which it is kept."""
 
-graph_of = cache(lambda name: GRAPHS[name]())
-
 
 @pytest.mark.parametrize(
     ("program", "output"),
@@ -151,7 +148,7 @@ graph_of = cache(lambda name: GRAPHS[name]())
 )
 def test_a_graph(program: str, output: str, golden: SnapshotAssertion) -> None:
     make, _ = OUTPUTS[output]
-    assert steady(make(graph_of(program))) == golden
+    assert steady(make(GRAPHS[program]())) == golden
 
 
 def every_formula() -> str:
@@ -210,7 +207,7 @@ def live() -> str:
 
 
 def heatmaps() -> str:
-    [heatmap] = graph_of("attention").heatmaps
+    [heatmap] = GRAPHS["attention"]().heatmaps
     return lines(heatmap.to_svg()) + lines(heatmap.to_svg(gradients=True))
 
 
@@ -251,8 +248,8 @@ MASK = minigrad.ones(4, 4).tril().astype(bool)
 
 def views() -> str:
     """A picture with a title, and one that is closed, with some opened."""
-    opened = graph_of("residual").to_svg(0, open=["layer"])
-    return lines(graph_of("shared").to_svg(title="Twice & wide")) + lines(opened)
+    opened = GRAPHS["residual"]().to_svg(0, open=["layer"])
+    return lines(GRAPHS["shared"]().to_svg(title="Twice & wide")) + lines(opened)
 
 
 def closed_modules() -> str:
@@ -309,11 +306,11 @@ OTHERS: dict[str, Callable[[], str]] = {
 } | {
     "page_without_script": lambda: lines(
         re.sub(
-            r"<svg.*?</svg>|<script.*?</script>", "", graph_of("perceptron").to_html(), flags=re.S
+            r"<svg.*?</svg>|<script.*?</script>", "", GRAPHS["perceptron"]().to_html(), flags=re.S
         )
     ),
     "walks": lambda: "\n".join(walks()),
-    "json": lambda: "\n".join(outline(told(json.loads(graph_of("custom_function").to_json())))),
+    "json": lambda: "\n".join(outline(told(json.loads(GRAPHS["custom_function"]().to_json())))),
 }  # fmt: skip
 
 
