@@ -15,6 +15,7 @@ from minigrad.autograd import Function, checkpoint, grad
 from minigrad.debugging import Profile, Statistics
 from minigrad.nn import functional as F
 from minigrad.viz import AttentionMaps, Graph
+from minigrad.viz.record.repeats import wrap_repeats
 
 NUMBERS = np.array([4, -3, 1, 6, -7, 2, -1, 5, -4, 3, 0]) / 8
 
@@ -231,6 +232,15 @@ def second_derivative() -> Graph:
     return viz.graph(slope, x=x)
 
 
+def penalty() -> Graph:
+    """Ops within rules are marked, and have the line of the program."""
+    x = numbers(3, grad=True)
+    with viz.trace() as traced:
+        (slope,) = grad(F.softmax(x**3).square().sum(), x, create_graph=True)
+        square(slope)
+    return traced.graph(x=x)
+
+
 def halved(g: Tensor) -> Tensor:
     return g / 2
 
@@ -280,7 +290,7 @@ GRAPHS: dict[str, Callable[[], Graph]] = {
     for made in (
         scalars, broadcasting, detached, island, several_outputs, custom_function, recomputed,
         in_place, stopped, perceptron, residual, opened, attention, convolution, lstm, shared,
-        classifier, repeated, matrices, second_derivative, trained, reasons, asked,
+        classifier, repeated, matrices, second_derivative, penalty, trained, reasons, asked,
     )
 }  # fmt: skip
 
@@ -446,6 +456,38 @@ def constants() -> Graph:
     return viz.graph(x)
 
 
+def scaled(factor: Callable[[int], float]) -> Graph:
+    y = minigrad.ones(3, requires_grad=True)
+    for step in range(30):
+        y = (y * factor(step)).tanh()
+    return viz.graph(y).collapse()
+
+
+def traced(change: Callable[[Any], object]) -> Graph:
+    """As it ran, eight layers of which one differs: it is in no box of several."""
+    model = nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8), 8)
+    change(model.layers[4])
+    with viz.trace() as run:
+        model(minigrad.ones(1, 3, 4))
+    return run.graph().collapse()
+
+
+class Block(nn.Module):
+    def __init__(self, shared: nn.Module) -> None:
+        super().__init__()
+        self.shared, self.own = shared, nn.LayerNorm(3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.own(self.shared(x)).tanh()
+
+
+def sharing(first: bool) -> Graph:
+    """Weights that blocks share count once, and are outside of a box of several."""
+    shared = nn.Linear(3, 3)
+    blocks = [Block(shared if first or at else nn.Linear(3, 3)) for at in range(9)]
+    return wrap_repeats(viz.graph(nn.Sequential(*blocks), minigrad.ones(2, 3))).collapse(1)
+
+
 VIEWS: dict[str, Callable[[], Graph]] = {
     "layers": lambda: encoder().collapse(),
     "layers, two of them": lambda: encoder(2).collapse(1),
@@ -469,6 +511,14 @@ VIEWS: dict[str, Callable[[], Graph]] = {
     "functions, closed": lambda: viz.graph(Functions(), minigrad.ones(1, 1, 5, 5)).collapse(1),
     "unrolled": lambda: viz.graph(Unrolled(), minigrad.ones(2, 4)).collapse(),
     "constants": lambda: constants().collapse(),
+    "loop, one number differs": lambda: scaled(lambda step: 5.0 if step == 9 else 0.1),
+    "loop, a schedule": lambda: scaled(lambda step: 1 / (step + 2)),
+    "one eps": lambda: encoder(8, lambda m: setattr(m.layers[4].norm1, "eps", 1)).collapse(),
+    "traced, one eps": lambda: traced(lambda layer: setattr(layer.norm1, "eps", 1)),
+    "traced, one dropout": lambda: traced(lambda layer: setattr(layer.dropout1, "p", 0.5)),
+    "traced, one frozen": lambda: traced(lambda layer: layer.linear1.requires_grad_(False)),
+    "weights that all share": lambda: sharing(True),
+    "weights that all but one share": lambda: sharing(False),
 } | {
     f"loop, {program.__name__}": lambda program=program: viz.graph(program()).collapse()
     for program in (

@@ -124,7 +124,7 @@ OUTPUTS: dict[str, tuple[Callable[[Graph], str], str]] = {
     "page": (
         page,
         "scalars island custom_function stopped perceptron detached trained reasons asked "
-        "recomputed in_place classifier",
+        "recomputed in_place classifier penalty",
     ),
     "report": (
         lambda graph: str(viz.explain(graph)),

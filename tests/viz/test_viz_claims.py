@@ -20,7 +20,6 @@ import pytest
 from claim_programs import PROGRAMS, Program
 from gallery import names as example_names
 from reading import explored
-from reading import watched as recorded
 
 import minigrad
 from minigrad import Tensor, nn, viz
@@ -28,9 +27,7 @@ from minigrad.autograd import Observer
 from minigrad.viz.explanation.gradients import held, missing_gradients
 from minigrad.viz.page import explorer
 from minigrad.viz.page.html import _facts
-from minigrad.viz.record.fold import close
 from minigrad.viz.record.model import Diagram, Node
-from minigrad.viz.record.repeats import is_repeat, wrap_repeats
 from minigrad.viz.record.steps import final_gradients
 
 GALLERY = Path(__file__).parents[2] / "examples" / "gallery"
@@ -390,78 +387,3 @@ def test_what_reads_one_of_several_outputs_has_its_numbers(name: str) -> None:
     np.testing.assert_allclose(np.ravel(given), wanted.ravel(), rtol=1e-5)
     assert [one["several"] for one in data["nodes"] if one["label"] == name] == [True]
     assert not own["terms"]
-
-
-# Alike: what is folded into one box is the same --------------------------------------------------
-
-
-def chain(odd: int) -> viz.Graph:
-    y = minigrad.ones(3, requires_grad=True)
-    for step in range(30):
-        y = (y * (5.0 if step == odd else 0.1)).tanh()
-    return viz.graph(y)
-
-
-def encoder(odd: int, change: Callable[[Any], None], traced: bool = True) -> viz.Graph:
-    layer = nn.TransformerEncoderLayer(4, 2, 8, layer_norm_eps=1e-6)
-    model, x = nn.TransformerEncoder(layer, 8), minigrad.randn(1, 3, 4)
-    change(model.layers[odd])
-    return recorded(lambda: model(x)) if traced else viz.graph(model, x)
-
-
-ODD: dict[str, Callable[[int], viz.Graph]] = {
-    "a number": chain,
-    "eps": lambda odd: encoder(odd, lambda layer: setattr(layer.norm1, "eps", 1e-3), False),
-    "eps, traced": lambda odd: encoder(odd, lambda layer: setattr(layer.norm1, "eps", 1e-3)),
-    "dropout, traced": lambda odd: encoder(odd, lambda layer: setattr(layer.dropout1, "p", 0.5)),
-    "frozen, traced": lambda odd: encoder(
-        odd, lambda layer: layer.linear1.weight.requires_grad_(False)
-    ),
-}
-
-
-@pytest.mark.parametrize(("name", "odd"), [("a number", 9), *((name, 4) for name in ODD)])
-def test_a_step_that_differs_is_not_folded(name: str, odd: int) -> None:
-    graph = ODD[name](odd)
-    wrapped = wrap_repeats(graph)
-    inside: dict[str, set[str]] = defaultdict(set)
-    for node in wrapped.nodes:
-        around = [group for group in wrapped.enclosing()[node.group] if is_repeat(group)]
-        if around and node.kind in ("op", "parameter"):
-            told = f"{node.label.split('.')[-1]} {[n for n in node.notes if '.' in n or 'e-' in n]}"
-            inside[around[0].id].add(f"{told} {node.recorded}")
-    assert inside
-    for told in inside.values():  # each box once, with its numbers
-        names = [
-            one.split(" [")[0] for one in told if one.startswith(("multiply", "layer", "drop"))
-        ]
-        assert len(names) == len(set(names)), told
-        assert not any(one.endswith("False") for one in told)
-
-
-def test_a_schedule_is_folded_and_says_what_changes() -> None:
-    y = minigrad.ones(3, requires_grad=True)
-    for step in range(30):
-        y = (y * (1 / (step + 2))).tanh()
-    loop = next(group for group in wrap_repeats(viz.graph(y)).groups if group.name == "loop")
-    assert loop.module == "multiply, tanh ×30 · b = 0.5 … 0.03226"
-
-
-class Block(nn.Module):
-    def __init__(self, shared: nn.Module) -> None:
-        super().__init__()
-        self.shared, self.own = shared, nn.LayerNorm(3)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.own(self.shared(x)).tanh()
-
-
-@pytest.mark.parametrize("first", [True, False])
-def test_shared_weights_count_once(first: bool) -> None:
-    shared = nn.Linear(3, 3)
-    model = nn.Sequential(*[Block(shared if first or at else nn.Linear(3, 3)) for at in range(9)])
-    wrapped = wrap_repeats(viz.graph(model, minigrad.randn(2, 3)))
-    [folded] = filter(is_repeat, wrapped.groups)
-    assert folded.size == model[1:].count_parameters() == 12 + 8 * 6
-    [box] = [node for node in close(wrapped, {folded.id}).nodes if node.id == folded.id]
-    assert box.notes == ("8 × 6 parameters",)  # the shared ones are outside, and it reads them
