@@ -11,7 +11,7 @@ import test_viz_folding as loops
 
 import minigrad
 from minigrad import Tensor, nn, optim, viz
-from minigrad.autograd import Function, checkpoint, grad
+from minigrad.autograd import Function, checkpoint, grad, primitive
 from minigrad.debugging import Profile, Statistics
 from minigrad.nn import functional as F
 from minigrad.viz import AttentionMaps, Graph
@@ -55,11 +55,19 @@ def broadcasting() -> Graph:
     return traced.graph(x=x, row=row, column=column)
 
 
+class Stop(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x.detach()
+
+
 def detached() -> Graph:
-    x = numbers(3, grad=True)
+    """Also by the values, and by one that only a number is read of."""
+    x, stop = numbers(3, grad=True), Stop()
     with viz.trace() as traced:
         y = x.exp()
-        (y.detach() * y + minigrad.argmax(x)).sum().backward()
+        loss = (stop(y) * y + minigrad.argmax(x) + minigrad.tensor(x.numpy())).sum()
+        (loss + (x.numpy() * 2.0 * x).sum()).backward()
+        float(loss.detach())
     return traced.graph(x=x)
 
 
@@ -108,6 +116,54 @@ def custom_function() -> Graph:
     return traced.graph(x=x)
 
 
+def born() -> Graph:
+    """Where infinities and NaN are born, and where they only come from: a constant, an input."""
+    x, given = minigrad.tensor([0.0, 1.0], dtype="float64"), minigrad.tensor([np.nan, 1.0])
+    with viz.trace() as traced, np.errstate(all="ignore"):
+        _ = minigrad.log(x - 2.0) * x, minigrad.exp(1.0 / x), minigrad.exp(given)
+        _ = minigrad.log(x) - minigrad.log(x), minigrad.exp(np.where(x > 0, x, -np.inf))
+    return traced.graph(x=x, given=given)
+
+
+def scaled_op(factor: float) -> Any:
+    """Ops that have everything in common but what they do."""
+
+    def my_scaled(x: Any) -> Any:
+        return x**factor
+
+    op = primitive(my_scaled)
+    if factor == 2:
+        op.defvjp(x=lambda g, x: g * 2 * x)
+    elif factor == 3:
+        op.defvjp(x=lambda g, x: 3 * g * x**2)
+    return op
+
+
+def ops_of_one_name() -> Graph:
+    """Each is shown with its own rule, and one without a rule: also beside one of the library."""
+
+    def tanh(x: Any) -> Any:
+        return x / (1 + abs(x))
+
+    own, forgotten = primitive(tanh), primitive(tanh)
+    own.defvjp(x=lambda g, x: g / (1 + abs(x)) ** 2)
+    x = numbers(3, start=3, grad=True)
+    with viz.trace() as traced:
+        y = scaled_op(2)(scaled_op(3)(minigrad.tanh(own(minigrad.tanh(x)))))
+        square(y * forgotten(x) * scaled_op(1)(x))
+    return traced.graph(x=x)
+
+
+def contributions() -> Graph:
+    """Those inside and outside of an opened op are counted together, in each of two passes."""
+    x = numbers(2, 3, grad=True)
+    with viz.trace(open=["layer_norm"]) as traced:
+        loss = (minigrad.ops.layer_norm(x) * x).sum()
+        for _ in range(2):
+            loss.backward(retain_graph=True)
+    return traced.graph(x=x)
+
+
 def recomputed() -> Graph:
     x, layer = numbers(2, 3), simple(nn.Linear(3, 2))
     with viz.trace() as traced:
@@ -116,13 +172,20 @@ def recomputed() -> Graph:
 
 
 def in_place() -> Graph:
-    x = numbers(2, 3, grad=True)
+    """Writes by index, as a whole, through a view and into what requires no gradient."""
+    x, plain = numbers(2, 3, grad=True), numbers(2, 3, start=4)
     with viz.trace() as traced:
-        y = x * 2
+        y, filled, row = x * 2, minigrad.zeros(2, 3, dtype="float64"), plain[0]
         y[0] = x[1] ** 2
         y += 1
+        filled[...] = plain
+        filled[:, 0] = 0
+        plain[0, 1] = 5.0
         y[:, [0, 2]].prod().backward()
-    return traced.graph(x=x)
+        _ = filled * 2, row.sum()
+        filled[...] = 3.0
+        _ = filled * 2
+    return traced.graph(x=x, plain=plain)
 
 
 def stopped() -> Graph:
@@ -290,7 +353,8 @@ GRAPHS: dict[str, Callable[[], Graph]] = {
     for made in (
         scalars, broadcasting, detached, island, several_outputs, custom_function, recomputed,
         in_place, stopped, perceptron, residual, opened, attention, convolution, lstm, shared,
-        classifier, repeated, matrices, second_derivative, penalty, trained, reasons, asked,
+        classifier, repeated, matrices, second_derivative, penalty, trained, reasons, asked, born,
+        ops_of_one_name, contributions,
     )
 }  # fmt: skip
 

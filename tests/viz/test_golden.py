@@ -124,11 +124,13 @@ OUTPUTS: dict[str, tuple[Callable[[Graph], str], str]] = {
     "page": (
         page,
         "scalars island custom_function stopped perceptron detached trained reasons asked "
-        "recomputed in_place classifier penalty",
+        "recomputed in_place classifier penalty born ops_of_one_name contributions",
     ),
     "report": (
         lambda graph: str(viz.explain(graph)),
-        " ".join(GRAPHS.keys() - {"several_outputs", "repeated", "second_derivative", "lstm"}),
+        " ".join(
+            GRAPHS.keys() - {"several_outputs", "repeated", "second_derivative", "lstm", "born"}
+        ),
     ),
     "latex": (
         lambda graph: viz.explain(graph).to_latex(),

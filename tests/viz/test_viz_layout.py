@@ -135,30 +135,6 @@ def test_every_module_with_any_groups_closed(plan: Plan, data: st.DataObject) ->
     check(graph, data.draw(closed))
 
 
-@given(plans, st.sampled_from([None, 0, 1, 2, 3]))
-def test_every_view_of_every_module(plan: Plan, depth: int | None) -> None:
-    x, extra = minigrad.zeros(3), minigrad.zeros(3)
-    view = viz.graph(Random(plan), x, extra).collapse(depth)
-    nodes = {node.id for node in view.nodes}
-    closed = {group.id for group in view.groups if group.id in nodes}
-    placement = place(skeleton(view))
-    assert set(placement.boxes) == nodes
-    assert set(placement.frames) == {group.id for group in view.groups} - closed
-    assert set(placement.edges) == set(range(len(view.edges)))
-
-
-@pytest.mark.parametrize("closed", [set(), {"g2"}, {"g3"}, {"g2", "g4"}, {"g2", "g3", "g4"}])
-def test_opening_and_closing_keeps_the_order(closed: set[str]) -> None:
-    graph = encoder_layer()
-    placement = place(skeleton(graph), closed)
-    shown = placement.boxes | placement.frames
-    q, k, v = (shown[group.id][0] for group in graph.groups if group.name in QKV)
-    assert q < k < v
-
-
-QKV = ("q_proj", "k_proj", "v_proj")
-
-
 def attention(inputs: int) -> Graph:
     xs = [minigrad.ones(2, 5 + (index > 0), 16) for index in range(inputs)]
     return viz.graph(nn.MultiHeadAttention(16, 4), *(xs[min(i, inputs - 1)] for i in range(3)))

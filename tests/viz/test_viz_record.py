@@ -16,15 +16,14 @@ from typing import Any
 import numpy as np
 import pytest
 from claim_programs import Tied
-from reading import by_id, data_of, labels, links, watched
+from golden_programs import scaled_op
+from reading import labels, links, watched
 
 import minigrad
 from minigrad import Tensor, nn, viz
 from minigrad.autograd import graph_memory, primitive
 from minigrad.autograd.primitives import registry
 from minigrad.viz import Graph
-from minigrad.viz.explanation.explanations import explain_saved
-from minigrad.viz.explanation.gradients import missing_gradients
 
 
 def leaf(*shape: int) -> Tensor:
@@ -214,34 +213,6 @@ def test_what_nothing_saved_is_said_to_be_unknown() -> None:
         assert "unknown" not in watched(lambda run=program: run(c)).to_text()
 
 
-def scaled(factor: float) -> Any:
-    """Ops that have everything in common but what they do."""
-    if factor == 2:
-
-        @primitive
-        def my_scaled(x: Any) -> Any:
-            return 2 * x
-
-        my_scaled.defvjp(x=lambda g: g * 2)
-        return my_scaled
-
-    @primitive
-    def my_scaled(x: Any) -> Any:
-        return x**3
-
-    my_scaled.defvjp(x=lambda g, x: 3 * g * x**2)
-    return my_scaled
-
-
-def own_tanh() -> Any:
-    @primitive
-    def tanh(x: Any) -> Any:
-        return x / (1 + abs(x))
-
-    tanh.defvjp(x=lambda g, x: g / (1 + abs(x)) ** 2)
-    return tanh
-
-
 def variable() -> Tensor:
     return minigrad.tensor([0.5, -1.0], requires_grad=True)
 
@@ -251,65 +222,10 @@ def formulas_told(text: str) -> list[str]:
     return [line.removeprefix("x: ") for line in lines if line.startswith("x: ")]
 
 
-OPS = {
-    "an op of the library": lambda: (own_tanh(), minigrad.tanh),
-    "an op of the library, before": lambda: (minigrad.tanh, own_tanh()),
-    "an op of one's own": lambda: (scaled(2), scaled(3)),
-    "an op of one's own, before": lambda: (scaled(3), scaled(2)),
-}
-
-
-@pytest.mark.parametrize("pair", OPS.values(), ids=OPS)
-def test_each_op_is_shown_with_its_own_rule(pair: Any) -> None:
-    first, second = ops = pair()
-    before, after = (viz.formulas(op)["x"] for op in ops)
-    assert before.text != after.text
-    x = variable()
-    with viz.trace() as traced:
-        y = second(first(x))
-        plan = viz.explain(y)
-        y.backward(np.ones(2))
-    graph = traced.graph(x=x)
-    for told in (plan, viz.explain(graph)):
-        assert formulas_told(told) == [after.text, before.text]
-    parts = [part for step in data_of(graph.to_html())["steps"] for part in step["parts"]]
-    assert [part["formula"]["mathml"] for part in parts] == [after.mathml, before.mathml]
-    boxes = [node for node in graph.nodes if node.kind == "op"]
-    for node, op in zip(boxes, ops, strict=True):
-        assert {*op.op.rules["x"].needs} <= {*dict(explain_saved(node, None))}
-
-
-def named(name: str) -> Any:
-    """An op of this name, without a derivative."""
-
-    def forward(x: Any) -> Any:
-        return x * 1.0
-
-    forward.__name__ = name
-    return primitive(forward)
-
-
-@pytest.mark.parametrize("pair", OPS.values(), ids=OPS)
-def test_what_has_a_derivative_is_told_by_the_op(pair: Any) -> None:
-    """Not by one of its name that has none, or has one."""
-    first, x = pair()[0], variable()
-    forgotten = named(first.__name__)
-    graph = watched(lambda: (forgotten(x) * first(x)).sum().backward(), x=x)
-    [(box, why)] = missing_gradients(graph).items()
-    assert by_id(graph)[box] == forgotten.op.name
-    assert "has no derivative" in why
-
-
-def test_an_op_named_as_what_a_drawing_calls_detach() -> None:
-    detach, x = named("detach"), variable()
-    graph = watched(lambda: (detach(x) * x).sum().backward(), x=x)
-    assert all("derivative" in why for why in missing_gradients(graph).values())
-
-
 def test_what_leaves_the_process_takes_no_ops_along() -> None:
     """Read again, an op of the library is known; one of a program is only called by its name."""
     x = variable()
-    graph = watched(lambda: minigrad.exp(own_tanh()(scaled(2)(x))).backward(np.ones(2)), x=x)
+    graph = watched(lambda: minigrad.exp(scaled_op(3)(scaled_op(2)(x))).backward(np.ones(2)), x=x)
 
     def ops(of: Graph) -> list[Any]:
         return [node.primitive for node in of.nodes if node.kind == "op"]
@@ -327,8 +243,7 @@ def test_what_leaves_the_process_takes_no_ops_along() -> None:
 
 
 def test_ops_of_one_name_are_counted_apart() -> None:
-    x = variable()
-    rows = graph_memory(scaled(3)(scaled(2)(x))).ops
+    rows = graph_memory(scaled_op(3)(scaled_op(2)(variable()))).ops
     assert [(name, nodes) for name, nodes, _ in rows] == [("my_scaled", 1)] * 2
 
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
 from reading import by_id, data_of, labels, parts_of, variable, watched
 
 import minigrad
-from minigrad import Tensor, nn, tensor, viz
+from minigrad import nn, viz
 from minigrad.autograd import checkpoint, grad
 
 
@@ -26,63 +24,6 @@ def sources(graph: viz.Graph, node: viz.Node) -> dict[str, str]:
 
 def values(node: viz.Node) -> list[float]:
     return np.asarray(node.value.array()).ravel().tolist()
-
-
-class TestWrites:
-    @pytest.mark.parametrize("requires_grad", [True, False])
-    def test_a_write_by_index_is_an_op(self, requires_grad: bool) -> None:
-        x = Tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=requires_grad)
-        with viz.trace() as traced:
-            out, filled = x.clone(), minigrad.zeros(2, 2)
-            out[:, 0] = 0
-            filled[...] = x
-            _ = out * 2.0, filled * 2.0
-        graph = traced.graph(x=x)
-        write, fill = boxes(graph, "setitem")
-        assert (sources(graph, write)["x"], sources(graph, fill)) == ("clone", {"value": "x"})
-        assert values(write) == [0.0, 2.0, 0.0, 4.0]
-        assert values(boxes(graph, "clone")[0]) == [1.0, 2.0, 3.0, 4.0]
-        products = boxes(graph, "multiply")
-        assert [sources(graph, product) for product in products] == [{"a": "setitem"}] * 2
-        assert labels(graph, "input", "constant") == ["x", "value"]
-
-    def test_a_view_sees_a_write_to_another_one_and_a_fill_is_seen(self) -> None:
-        with viz.trace() as traced:
-            base, a = minigrad.ones(2, 2) / 1.0, minigrad.zeros(2)
-            row = base[0]
-            base[0, 1] = 5.0
-            _ = row.sum(), a * 1.0
-            a[...] = 3.0
-            _ = a * 2.0
-        graph = traced.graph()
-        [total] = boxes(graph, "sum")
-        assert values(total) == [6.0]
-        assert sources(graph, total)["x"] in ("getitem", "setitem")
-        assert [values(node) for node in boxes(graph, "multiply")] == [[0.0, 0.0], [6.0, 6.0]]
-
-
-class TestDetached:
-    def test_in_a_module(self) -> None:
-        class Stop(nn.Module):
-            def forward(self, x: Tensor) -> Tensor:
-                return x.detach()
-
-        graph = watched(lambda: nn.Linear(2, 2)(Stop()(minigrad.ones(1, 2, requires_grad=True))))
-        [group] = [group.id for group in graph.groups if group.module == "Stop"]
-        assert boxes(graph, "detach")[0].group == group
-
-    @pytest.mark.parametrize("door", [lambda x: tensor(x.numpy()), lambda x: x.numpy() * 1.0])
-    def test_by_data(self, door: Callable[[Tensor], Any]) -> None:
-        x = variable(1.0, 2.0)
-        assert len(boxes(watched(lambda: minigrad.exp(x) * door(x), x=x), "x")) == 1
-
-    def test_what_no_op_reads_is_not_drawn(self) -> None:
-        x = variable(1.0)
-        with viz.trace() as traced:
-            loss = (x * x).sum()
-            loss.backward()
-            float(loss.detach())
-        assert labels(traced.graph(x=x)) == ["x", "multiply", "sum", "output"]
 
 
 class TestHigherOrders:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reading import by_id, came, data_of, entries_of, explored, labels, variable, watched
+from reading import came, data_of, entries_of, explored, labels, variable, watched
 
 import minigrad
 from minigrad import nn, no_grad, ops, viz
@@ -137,30 +137,6 @@ class TestTrace:
             watched(lambda: nn.ReLU()(minigrad.ones(3)), viz.trace(values=["relu", "layer7"]))
 
 
-@pytest.mark.parametrize(
-    ("run", "born"),
-    [
-        (lambda x: minigrad.log(x), {"log": "inf"}),
-        (lambda x: minigrad.log(x - 2.0) * x, {"log": "NaN"}),
-        (lambda x: minigrad.exp(1.0 / x), {"divide": "inf"}),
-        (lambda x: minigrad.log(x) - minigrad.log(x), {"log": "inf", "subtract": "NaN"}),
-        (lambda x: np.where(x > 0, x, -np.inf), {}),
-        (lambda x: minigrad.exp(np.where(x > 0, x, -np.inf)), {}),
-        (lambda x: minigrad.exp(x), {}),
-        (lambda x: minigrad.exp(variable(np.nan)), {"input": "NaN"}),
-    ],
-)
-def test_what_is_not_finite_is_born_at_the_op_that_made_it(run: Any, born: dict[str, str]) -> None:
-    """An input may bring it."""
-    x = variable(0.0, 1.0)
-    with np.errstate(all="ignore"):
-        graph = watched(lambda: run(x))
-    assert {node.label: node.born for node in graph.nodes if node.born} == born
-    labels = by_id(graph)
-    found = data_of(graph.to_html())["born"]
-    assert {labels[one["id"]]: one["what"] for one in found} == born
-
-
 class TestPage:
     def test_what_the_page_gets(self) -> None:
         """Three digits of each element: what it shows."""
@@ -252,36 +228,6 @@ def test_the_parts_give_what_the_op_gives(name: str) -> None:
     steps = [one for one in graph.steps if one.node in {node.id for node in inside}]
     assert {one.node for one in steps} == {node.id for node in inside if node.recorded}
     assert max(part.check for one in steps for part in one.parts) < 1e-3
-
-
-def arrivals(steps: Any, target: str) -> list[str]:
-    parts = [part for step in steps for part in step.parts if part.target == target]
-    return [f"{part.arrival}/{part.arrivals}" for part in parts]
-
-
-class TestContributions:
-    def test_those_inside_and_outside_are_counted_together(self) -> None:
-        """x is normalized and added; inside, centring reads it twice."""
-        x = random(3, 4)
-        graph = watched(
-            lambda: (ops.layer_norm(x) + x).sum().backward(), viz.trace(open=["layer_norm"]), x=x
-        )
-        [source] = [node.id for node in graph.nodes if node.label == "x"]
-        assert arrivals(graph.steps, source) == ["1/3", "2/3", "3/3"]
-        *_, total = [p.total for step in graph.steps for p in step.parts if p.target == source]
-        np.testing.assert_allclose(total.values, x.grad.numpy().ravel(), atol=1e-5)
-
-    def test_several_passes(self) -> None:
-        x = random(3, 4)
-        with viz.trace(open=["attention"]) as traced:
-            y = ops.attention(x, x, x)
-            for _ in range(2):
-                y.sum().backward(retain_graph=True)
-        steps = traced.graph(x=x).steps
-        half = len(steps) // 2
-        assert [step.op for step in steps[:half]] == [step.op for step in steps[half:]]
-        assert [step.run for step in steps] == [1] * half + [2] * half
-        assert {p.arrivals for s in steps for p in s.parts if p.target == "n0"} == {3}
 
 
 def test_an_unknown_op_is_not_opened() -> None:
