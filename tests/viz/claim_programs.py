@@ -153,88 +153,16 @@ def _frozen_between(model: Any, x: Any, y: Any) -> None:
     F.mse_loss(model(x), y).backward()
 
 
-def _inputs(model: Any, x: Any, y: Any) -> None:
-    x.requires_grad_()
-    F.mse_loss(model(x), y).backward(inputs=[x])
-
-
-def _saliency(model: Any, x: Any) -> None:
-    x.requires_grad_()
-    grad(model(x)[:, 0].sum(), x)
-
-
-def _last_layer(model: Any, x: Any, y: Any) -> None:
-    F.mse_loss(model(x), y).backward(inputs=list(model[2].parameters()))
-
-
-def _detached_first(model: Any, x: Any, y: Any) -> None:
-    size = (model[0].weight.detach() ** 2).sum()
-    (F.mse_loss(model(x), y) + size).backward()
-
-
-def _data_first(model: Any, x: Any, y: Any) -> None:
-    size = (model[0].weight.data ** 2).sum()
-    (F.mse_loss(model(x), y) + size).backward()
-
-
-def _numpy_first(model: Any, x: Any, y: Any) -> None:
-    size = minigrad.exp(model[0].weight.numpy()).sum()
-    (F.mse_loss(model(x), y) + size).backward()
-
-
 def _penalty(model: Any, x: Any) -> None:
     x.requires_grad_()
     (slope,) = grad(model(x).sum(), x, create_graph=True)
     ((slope.norm(dim=1) - 1) ** 2).mean().backward()
 
 
-def _decay(model: Any, x: Any, y: Any) -> None:
-    sizes = [(p**2).sum() for p in model.parameters()]
-    (F.mse_loss(model(x), y) + 0.1 * sum(sizes)).backward()
-
-
 def _hooked(model: Any, x: Any, y: Any) -> None:
     handle = model[0].weight.register_hook(lambda g: g * 2)
     F.mse_loss(model(x), y).backward()
     handle.remove()
-
-
-def _nothing(model: Any, x: Any) -> None:
-    model(x)
-
-
-def _unread(model: Any, x: Any, y: Any) -> None:
-    model(x)
-    F.mse_loss(model[2](model[1](model[0](x))), y).backward()
-
-
-def _half(model: Any, x: Any, y: Any) -> None:
-    F.mse_loss(model[2](model[1](model[0](x)).detach()), y).backward()
-
-
-def _by_item(model: Any, x: Any) -> None:
-    out = model(x)
-    (out * out.abs().max().item()).sum().backward()
-
-
-def _by_scale(model: Any, x: Any) -> None:
-    out = model(x)
-    (out / out.numpy().max()).sum().backward()
-
-
-def _rounded(model: Any, x: Any) -> None:
-    out = model(x)
-    (out + (out.round() - out).detach()).sum().backward()
-
-
-def _by_integers(model: Any, x: Any) -> None:
-    out = model(x)
-    (out * out.int().float()).sum().backward()
-
-
-def _choice(model: Any, x: Any) -> None:
-    out = model(x)
-    minigrad.where(out > 0, out, out * 0.1).sum().backward()
 
 
 def _sampled(model: Any, x: Any) -> None:
@@ -248,21 +176,6 @@ def _policy(model: Any, x: Any) -> None:
     (
         -F.log_softmax(logits, 1)[np.arange(4), taken] * tensor([1.0, 0.0, 2.0, 1.0])
     ).mean().backward()
-
-
-def _top(model: Any, x: Any) -> None:
-    values, _ = model(x).topk(1, dim=1)
-    values.sum().backward()
-
-
-def _losses(model: Any, x: Any, y: Any) -> None:
-    out = model(x)
-    minigrad.autograd.backward([F.mse_loss(out, y), out.abs().mean()])
-
-
-def _vector(model: Any, x: Any) -> None:
-    out = model(x)
-    out.backward(minigrad.ones_like(out))
 
 
 def _retained(model: Any, x: Any, y: Any) -> None:
@@ -303,10 +216,6 @@ def _mixed(model: Any, x: Any, y: Any) -> None:
     with no_grad():
         hidden = model[1](model[0](x))
     F.mse_loss(model[2](hidden), y).backward()
-
-
-def _checkpointed(model: Any, x: Any, y: Any) -> None:
-    F.mse_loss(checkpoint(model, x), y).backward()
 
 
 def _part_checkpointed(model: Any, x: Any, y: Any) -> None:
@@ -382,15 +291,38 @@ class Silent(Function):
         return g, None
 
 
-def _straight(model: Any, x: Any, y: Any) -> None:
-    F.mse_loss(Straight.apply(model(x)), y).backward()
-
-
-def _silent(model: Any, x: Any) -> None:
-    out = model(x)
-    Silent.apply(out, model[1](out)).sum().backward()
-
-
+ACTS: dict[str, Callable[..., Any]] = {
+    "inputs": lambda m, x, y: F.mse_loss(m(x.requires_grad_()), y).backward(inputs=[x]),
+    "saliency": lambda m, x: grad(m(x.requires_grad_())[:, 0].sum(), x),
+    "last layer": lambda m, x, y: F.mse_loss(m(x), y).backward(inputs=[*m[2].parameters()]),
+    "detached first": lambda m, x, y: (
+        (m[0].weight.detach() ** 2).sum() + F.mse_loss(m(x), y)
+    ).backward(),
+    "data first": lambda m, x, y: ((m[0].weight.data ** 2).sum() + F.mse_loss(m(x), y)).backward(),
+    "numpy first": lambda m, x, y: (
+        minigrad.exp(m[0].weight.numpy()).sum() + F.mse_loss(m(x), y)
+    ).backward(),
+    "decay": lambda m, x, y: (
+        F.mse_loss(m(x), y) + 0.1 * sum((p**2).sum() for p in m.parameters())
+    ).backward(),
+    "nothing": lambda m, x: m(x),
+    "unread": lambda m, x, y: (m(x), F.mse_loss(m[2](m[1](m[0](x))), y).backward()),
+    "half": lambda m, x, y: F.mse_loss(m[2](m[1](m[0](x)).detach()), y).backward(),
+    "by item": lambda m, x: ((out := m(x)) * out.abs().max().item()).sum().backward(),
+    "by scale": lambda m, x: ((out := m(x)) / out.numpy().max()).sum().backward(),
+    "rounded": lambda m, x: ((out := m(x)) + (out.round() - out).detach()).sum().backward(),
+    "by integers": lambda m, x: ((out := m(x)) * out.int().float()).sum().backward(),
+    "choice": lambda m, x: minigrad.where((out := m(x)) > 0, out, out * 0.1).sum().backward(),
+    "top": lambda m, x: m(x).topk(1, dim=1).values.sum().backward(),
+    "losses": lambda m, x, y: minigrad.autograd.backward(
+        [F.mse_loss((out := m(x)), y), out.abs().mean()]
+    ),
+    "vector": lambda m, x: (out := m(x)).backward(minigrad.ones_like(out)),
+    "checkpointed": lambda m, x, y: F.mse_loss(checkpoint(m, x), y).backward(),
+    "straight": lambda m, x, y: F.mse_loss(Straight.apply(m(x)), y).backward(),
+    "silent": lambda m, x: Silent.apply((out := m(x)), m[1](out)).sum().backward(),
+}
+PROGRAMS |= {name: _passes(act) for name, act in ACTS.items()}
 _GIVEN = ["model", "x"]
 PROGRAMS |= {
     name.strip("_").replace("_", " "): _passes(function)
