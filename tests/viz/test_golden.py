@@ -177,10 +177,6 @@ def some_mathml() -> str:
     )
 
 
-def training_page() -> str:
-    return body(viz.charts(programs.training()))
-
-
 def body(page: viz.Page) -> str:
     """A page but for its head, its scripts and its data."""
     text = page.path.read_text(encoding="utf-8")
@@ -211,10 +207,6 @@ def live() -> str:
 def heatmaps() -> str:
     [heatmap] = GRAPHS["attention"]().heatmaps
     return lines(heatmap.to_svg()) + lines(heatmap.to_svg(gradients=True))
-
-
-def maps() -> str:
-    return lines(programs.attention_maps().to_svg())
 
 
 def walks() -> Iterator[str]:
@@ -266,12 +258,6 @@ def plan() -> str:
     return f"{viz.explain(minigrad.maximum(x * w, x @ w[:, None]).mean(), x=x, w=w)}\n"
 
 
-def colours() -> str:
-    """The style sheet of pictures, and a few colours of each scale."""
-    scales = [sequential(9), diverging(9), [*map(dark, diverging(9))]]
-    return "\n".join([STYLE.replace("}", "}\n"), *map(str, scales)])
-
-
 CHANCES = np.arange(64).reshape(8, 8) / 64
 STROKE = np.zeros((8, 8))
 STROKE[2:4, 5] = 1.0
@@ -295,15 +281,11 @@ def test_a_figure_of_an_example(name: str, golden: SnapshotAssertion, tmp_path: 
     assert steady(lines((tmp_path / "figure.svg").read_text(encoding="utf-8"))) == golden
 
 
-def notebook() -> str:
-    return lines(mimebundle(minigrad.ones(2, requires_grad=True) * 2)["text/html"])
-
-
+SCALES = sequential(9), diverging(9), [*map(dark, diverging(9))]
 OTHERS: dict[str, Callable[[], str]] = {
     made.__name__: made
     for made in (
-        every_formula, some_mathml, training_page, live, heatmaps, maps, views, closed_modules,
-        plan, colours, notebook,
+        every_formula, some_mathml, live, heatmaps, views, closed_modules, plan,
     )
 } | {
     "page_without_script": lambda: lines(
@@ -311,6 +293,10 @@ OTHERS: dict[str, Callable[[], str]] = {
             r"<svg.*?</svg>|<script.*?</script>", "", GRAPHS["perceptron"]().to_html(), flags=re.S
         )
     ),
+    "training_page": lambda: body(viz.charts(programs.training())),
+    "maps": lambda: lines(programs.attention_maps().to_svg()),
+    "colours": lambda: "\n".join([STYLE.replace("}", "}\n"), *map(str, SCALES)]),
+    "notebook": lambda: lines(mimebundle(minigrad.ones(2, requires_grad=True) * 2)["text/html"]),
     "walks": lambda: "\n".join(walks()),
     "json": lambda: "\n".join(outline(told(json.loads(GRAPHS["custom_function"]().to_json())))),
 }  # fmt: skip
