@@ -210,5 +210,4 @@ def test_no_page_begins_with_a_constant(name: str) -> None:
     assert again == page  # the numbers are the same again
     rows = re.findall(r"<tr data-id=.*?</tr>", page)
     noise = [row for row in rows if "zero up to rounding" in row]
-    assert noise == [row for row in rows if '"row">self_attn.k_proj.bias' in row]
-    assert len(rows) > 3
+    assert noise == [row for row in rows if '"row">self_attn.k_proj.bias' in row] != rows

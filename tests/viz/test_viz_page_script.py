@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import asdict
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import hypothesis
@@ -49,6 +50,11 @@ def node(script: str, given: Any) -> Any:
 
 def source(name: str) -> str:
     return files("minigrad.viz.page").joinpath("static", f"{name}.js").read_text(encoding="utf-8")
+
+
+def script(name: str) -> str:
+    """A script of a test, which follows those of the page."""
+    return f"\n{Path(__file__).with_name(name + '.js').read_text(encoding='utf-8')}"
 
 
 MLP = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
@@ -149,23 +155,6 @@ def states(graph: Diagram) -> list[dict[str, Any]]:
     return found
 
 
-STATES = """
-unpack(given).then((data) => {
-const table = (map, value) => Object.fromEntries([...map].map(([key, one]) => [key, value(one)]));
-const states = [...Array(data.steps.length + 1).keys()].map((count) => {
-  const { edges, came, done, inside } = progress(data, count);
-  return {
-    edges: table(edges, ({ state }) => state),
-    came: table(came, ({ arrival, arrivals }) => [arrival, arrivals]),
-    done: [...done],
-    inside: table(inside, (count) => count),
-  };
-});
-console.log(JSON.stringify(states));
-});
-"""
-
-
 def test_the_player_goes_as_the_engine_went() -> None:
     attention = nn.MultiHeadAttention(8, 2)
     x = minigrad.randn(2, 3, 8, requires_grad=True)
@@ -177,7 +166,7 @@ def test_the_player_goes_as_the_engine_went() -> None:
     ]
     for graph in graphs:
         data, _ = Document(write_page(graph, None, "", "")).scripts
-        found = node(f"{source('data')}\n{source('player')}\n{STATES}", data)
+        found = node(f"{source('data')}\n{source('player')}\n{script('player_states')}", data)
         assert found == states(graph)
         assert len(found) == len(graph.steps) + 1 > 3
 
@@ -197,24 +186,6 @@ def test_so_is_what_the_page_holds() -> None:
 ARITHMETIC = ["pack", "data", "player", "elements", "gradients", "arrays", "step", "numbers",
               "worked"]  # fmt: skip
 
-WORK = """
-let data;
-const found = [];
-for (const [name, one] of given) {
-  data = connect(one);
-  for (const step of data.steps) {
-    const all = [["out", step.terms.out, data.box(step.node).value]];
-    for (const part of step.parts) all.push([part.name, part.term, part.sent]);
-    for (const [argument, term, summary] of all) {
-      if (!isWhole(summary) || summary.nans || summary.infs || !sizeOf(summary.shape)) continue;
-      const places = rangeOf(min(sizeOf(summary.shape), 12));
-      const told = term && places.map((place) => worked(step, term, summary, place));
-      found.push([name, step.op, argument, term ? told : null]);
-    }
-  }
-}
-console.log(JSON.stringify(found));
-"""
 
 SEVERAL = {
     "eigh", "qr", "svd", "slogdet", "getitem", "diagonal", "multiply"
@@ -233,7 +204,7 @@ ROUNDED = 0.03
 def worked_out(graphs: list[tuple[str, viz.Graph]]) -> list[tuple[str, str, str, Any]]:
     """What the page says of each output and each gradient, entry by entry; None without a term."""
     given = [(name, payload_of(graph)) for name, graph in graphs]
-    return node("\n".join(map(source, ARITHMETIC)) + WORK, given)
+    return node("\n".join(map(source, ARITHMETIC)) + script("worked_entries"), given)
 
 
 def payload_of(graph: viz.Graph) -> Any:

@@ -11,49 +11,18 @@ import numpy as np
 import pytest
 from op_samples import CASES, OURS, Case
 from reading import variable, watched
-from test_viz_page_script import ARITHMETIC, node, payload_of, source
+from test_viz_page_script import ARITHMETIC, node, payload_of, script, source
 
 import minigrad
 from minigrad import Tensor, func, nn, tensor, viz
 from minigrad.autograd import grad
 from minigrad.nn import functional as F
 
-MOVES = """
-let data, total;
-const state = { step: 0 };
-const all = (summary) => summary && entriesOf(summary).map(String);
-const now = () => ({
-  values: data.nodes.map(({ value }) => all(value)),
-  sent: data.steps.map(({ parts }) => parts.map(({ sent }) => all(sent))),
-});
-const found = given.map(([one, moves]) => {
-  data = connect(one);
-  total = data.steps.length;
-  ability = null;
-  for (const table of [unable, changes]) table.clear();
-  recorded.length = 0;
-  const before = JSON.stringify(now());
-  return moves.map(([id, place, value]) => {
-    const why = whyFixed(id);
-    changes.clear();
-    changes.set(id, { id, place, value });
-    let thrown = "";
-    try { computeAgain(); } catch (error) { thrown = error.message; }
-    const after = now();
-    const half = thrown && JSON.stringify(after) !== before;
-    changes.clear();
-    computeAgain();
-    return { why, thrown, half, back: JSON.stringify(now()) === before, ...after };
-  });
-});
-console.log(JSON.stringify(found));
-"""
-
 
 def moved(given: Sequence[tuple[viz.Graph, Sequence[Sequence[Any]]]]) -> list[list[Any]]:
     """What the page says of each move (leaf, place, value) in each graph."""
-    script = "\n".join(map(source, [*ARITHMETIC, "whatif"]))
-    return node(script + MOVES, [(payload_of(graph), moves) for graph, moves in given])
+    program = "\n".join(map(source, [*ARITHMETIC, "whatif"])) + script("moves")
+    return node(program, [(payload_of(graph), moves) for graph, moves in given])
 
 
 def id_of(graph: viz.Graph, label: str) -> str:
