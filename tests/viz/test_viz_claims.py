@@ -299,14 +299,9 @@ CLAIMS: dict[str, Claim] = {
 def watched(program: Program) -> Evidence:
     """Run a program under a trace, with a witness."""
     minigrad.random.seed(0)
-    running, witness = program(), Witness()
-    next(running)
-    named: dict[str, Any] = {}
+    (act, named), witness = program(), Witness()
     with viz.trace() as traced, witness:
-        try:
-            next(running)
-        except StopIteration as end:
-            named = end.value
+        act(**named)
     tensors = {name: one for name, one in named.items() if isinstance(one, Tensor)}
     found, names = by_name(named)
     return Evidence(traced.graph(**tensors), witness, names, found)
