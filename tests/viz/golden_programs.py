@@ -48,6 +48,14 @@ def scalars() -> Graph:
     return traced.graph(a=a, b=b)
 
 
+def finished() -> Graph:
+    """Of a graph without a trace the numbers that are known."""
+    a, b = (minigrad.tensor(v, dtype="float64", requires_grad=True) for v in (2.0, -3.0))
+    loss = minigrad.exp(a) * b
+    loss.backward(retain_graph=True)
+    return viz.graph(loss, a=a, b=b)
+
+
 def broadcasting() -> Graph:
     x, row, column = numbers(2, 3), numbers(3, grad=True), numbers(2, 1, start=3, grad=True)
     with viz.trace() as traced:
@@ -351,8 +359,8 @@ def asked() -> Graph:
 GRAPHS: dict[str, Callable[[], Graph]] = {
     made.__name__: made
     for made in (
-        scalars, broadcasting, detached, island, several_outputs, custom_function, recomputed,
-        in_place, stopped, perceptron, residual, opened, attention, convolution, lstm, shared,
+        scalars, finished, broadcasting, detached, island, several_outputs, custom_function,
+        recomputed, in_place, stopped, perceptron, residual, opened, attention, convolution, lstm, shared,
         classifier, repeated, matrices, second_derivative, penalty, trained, reasons, asked, born,
         ops_of_one_name, contributions,
     )

@@ -116,7 +116,7 @@ def told(value: Any) -> Any:
 OUTPUTS: dict[str, tuple[Callable[[Graph], str], str]] = {
     "svg": (
         lambda graph: lines(graph.to_svg()),
-        "scalars island several_outputs in_place stopped residual attention lstm matrices "
+        "scalars island several_outputs in_place stopped residual attention lstm matrices finished "
         "perceptron",
     ),
     "dot": (lambda graph: graph.to_dot(), "several_outputs custom_function stopped residual"),
@@ -129,7 +129,8 @@ OUTPUTS: dict[str, tuple[Callable[[Graph], str], str]] = {
     "report": (
         lambda graph: str(viz.explain(graph)),
         " ".join(
-            GRAPHS.keys() - {"several_outputs", "repeated", "second_derivative", "lstm", "born"}
+            GRAPHS.keys()
+            - {"several_outputs", "repeated", "second_derivative", "lstm", "born", "finished"}
         ),
     ),
     "latex": (

@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from op_samples import CASES, OURS, Case
-from reading import variable, watched
+from op_samples import CASES, Case
+from reading import differentiated, variable, watched
 from test_viz_page_script import ARITHMETIC, node, payload_of, script, source
 
 import minigrad
 from minigrad import Tensor, func, nn, tensor, viz
-from minigrad.autograd import grad
 from minigrad.nn import functional as F
 
 
@@ -192,7 +191,6 @@ def test_ops_beside_the_loss_hold_up_only_the_leaves_that_they_read() -> None:
 
 def test_a_recurrence_of_many_steps_moves_as_it_does_in_python() -> None:
     """Its arrays are written with few digits, but the page computes from all of those of leaves."""
-    minigrad.random.seed(0)
     u, w, start = minigrad.randn(6, 16), minigrad.randn(16, 16) / 3.0, minigrad.randn(5, 16)
     steps = minigrad.randn(12, 5, 6)
 
@@ -210,27 +208,21 @@ def test_a_recurrence_of_many_steps_moves_as_it_does_in_python() -> None:
     leaf = tensor(np.zeros((5, 6)), dtype="float32", requires_grad=True)
     graph = watched(lambda: run(leaf).backward(), moved=leaf)
     end = [i for i, box in enumerate(graph.nodes) if box.kind == "output"][-1]
-    moves = [1e-3, -1e-3, 0.01, 0.5]
-    told = moved([(graph, [(id_of(graph, "moved"), 0, one) for one in (0.0, *moves)])])[0]
-    base = float(told[0]["values"][end][0])
-    for value, found in zip(moves, told[1:], strict=True):
-        assert found["why"] == ""
-        change = float(found["values"][end][0]) - base
-        right = loss_at(value) - loss_at(0.0)
+    moves = [0.0, 1e-3, -1e-3, 0.01, 0.5]
+    [told] = moved([(graph, [(id_of(graph, "moved"), 0, one) for one in moves])])
+    losses = [float(found["values"][end][0]) for found in told]
+    assert [found["why"] for found in told] == [""] * 5
+    for value, loss in zip(moves[1:], losses[1:], strict=True):
+        change, right = loss - losses[0], loss_at(value) - loss_at(0.0)
         assert math.copysign(1.0, change) == math.copysign(1.0, right)
         assert change == pytest.approx(right, rel=0.02, abs=2e-7)
 
 
 def run_of(case: Case, arrays: Sequence[np.ndarray]) -> viz.Graph:
-    inputs = [tensor(array, requires_grad=True) for array in arrays]
-    names = {f"t{i}": one for i, one in enumerate(inputs)}
     with viz.trace() as traced, np.errstate(all="ignore"):
         minigrad.random.seed(0)
-        result = case.on(OURS)(*inputs)
-        outputs = list(result) if isinstance(result, (tuple, list)) else [result]
-        weights = [np.cos(np.arange(y.numel()) + i).reshape(y.shape) for i, y in enumerate(outputs)]
-        grad(outputs, inputs, weights, allow_unused=True)
-    return traced.graph(**names)
+        inputs = differentiated(case, arrays)
+    return traced.graph(**{f"t{i}": one for i, one in enumerate(inputs)})
 
 
 @pytest.mark.slow
