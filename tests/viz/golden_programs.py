@@ -360,9 +360,9 @@ GRAPHS: dict[str, Callable[[], Graph]] = {
     made.__name__: made
     for made in (
         scalars, finished, broadcasting, detached, island, several_outputs, custom_function,
-        recomputed, in_place, stopped, perceptron, residual, opened, attention, convolution, lstm, shared,
-        classifier, repeated, matrices, second_derivative, penalty, trained, reasons, asked, born,
-        ops_of_one_name, contributions,
+        recomputed, in_place, stopped, perceptron, residual, opened, attention, convolution, lstm,
+        shared, classifier, repeated, matrices, second_derivative, penalty, trained, reasons, asked,
+        born, ops_of_one_name, contributions,
     )
 }  # fmt: skip
 

@@ -264,11 +264,19 @@ def test_what_is_read_of_a_rule_and_what_is_not() -> None:
     def zero_safe(slope: Any, g: Any) -> Any:
         return slope + g
 
+    def either(g: Any, a: Any, k: int) -> Any:
+        if k > 2:
+            used = g * a
+        else:
+            used = g - a
+        return used * 2
+
     names: dict[str, Any] = {}
     exec("rule = lambda g, a: g * a", names)
     for rule, text in (
         (shared, "shared(ḡ, a)"), (into, "into(ḡ, a)"), (unbound, "unbound(ḡ, k)"),
         (assigned, "(ḡ ⊙ a if k is not None; ḡ otherwise) − 1"),
+        (either, "2 used′′, where used′′ = ḡ ⊙ a if k > 2; ḡ − a otherwise"),
         (lambda g, a: g * zero_safe(a, g), "ḡ ⊙ (a + ḡ)"),  # which only has a guard's name
         (names["rule"], "rule(ḡ, a)"),  # without a file
     ):  # fmt: skip
