@@ -410,7 +410,8 @@ class TestAccess:
         ring = "getComputedStyle(document.activeElement.querySelector('.shape')).strokeWidth"
         until(page, ring, "3px")
 
-    def test_targets_are_large_enough(self, page: Any) -> None:
+    def test_targets_are_large_enough(self, open_page: Open) -> None:
+        page = open_page(perceptron())
         for button in page.locator("button:visible").all():
             area = button.bounding_box()
             assert min(area["width"], area["height"]) >= 24, button.inner_text()
