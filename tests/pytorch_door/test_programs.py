@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from prints import HISTORIES, MODULES, TENSORS
 from printed_programs import PROGRAMS
+from prints import HISTORIES, MODULES, TENSORS
 
 import minigrad.torch
 from minigrad.autograd import dtype_class
