@@ -36,6 +36,7 @@ OTHERS: dict[str, Callable[[], Any]] = {
     "conv_transpose1d": lambda: F.conv_transpose1d(x(2, 2, 5), x(2, 3, 2), x(3)),
     "create_causal_mask": lambda: F.create_causal_mask(3),
     "create_padding_mask": lambda: F.create_padding_mask(minigrad.tensor([1, 2]), 3),
+    "ctc_loss": lambda: F.ctc_loss(x(3, 1, 2), minigrad.tensor([[1]]), (3,), (1,)),
     "drop_path": lambda: F.drop_path(x(4, 2), 0.5),
     "feed_forward": lambda: F.feed_forward(x(2, 3, 4), x(4, 5), x(5), x(5, 4), x(4)),
     "fold": lambda: F.fold(x(1, 4, 4), 3, 2),
