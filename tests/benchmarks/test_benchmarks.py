@@ -116,20 +116,16 @@ def by_peer(rows: list[list[str]], peers: Sequence[Any]) -> Iterator[tuple[Any, 
 
 
 @pytest.mark.slow
-def test_an_encoder_layer_in_every_library(run: Run) -> None:
-    ((_, *rows),) = run("encoder_layer")
-    for peer, (processor, _, apart) in by_peer(rows, PEERS):
-        assert float(processor) > 0
-        assert peer is OURS or 0 <= float(apart) < _report.TOLERANCE
-
-
-@pytest.mark.slow
-def test_a_training_step(run: Run) -> None:
-    found = run("training_step")
-    assert len(found) == 2
-    for _, *rows in found:
-        for _, (_, _, apart) in by_peer(rows, TRAINED):
-            assert not apart or float(apart) < _report.TOLERANCE
+@pytest.mark.parametrize(
+    ("script", "peers", "found"), [("encoder_layer", PEERS, 1), ("training_step", TRAINED, 2)]
+)
+def test_every_library_agrees(run: Run, script: str, peers: Any, found: int) -> None:
+    printed = run(script)
+    assert len(printed) == found
+    for _, *rows in printed:
+        for peer, (processor, *_, apart) in by_peer(rows, peers):
+            assert float(processor) > 0
+            assert (peer is OURS and not apart) or 0 <= float(apart) < _report.TOLERANCE
 
 
 def weighed(name: str) -> Any:
@@ -153,10 +149,8 @@ def test_small_work(run: Run, script: str, rows: int) -> None:
     (headings, *found), *_ = run(script)
     if script == "per_op" and PYTORCH.installed:
         assert found.pop()[0] == "geometric mean"
-    assert len(found) == rows
-    assert "minigrad" in headings[1]
-    for row in found:
-        assert re.fullmatch(SPREAD, row[1])
+    assert (len(found), "minigrad" in headings[1]) == (rows, True)
+    assert all(re.fullmatch(SPREAD, row[1]) for row in found)
 
 
 @pytest.mark.slow
@@ -299,8 +293,6 @@ def test_memory_is_that_of_the_work() -> None:
     if not sys.platform.startswith("linux"):
         assert small is large is None
         return
-    assert small is not None
-    assert large is not None
     one = 8 * 512 * 64 * 4  # bytes of one activation; some ten of them live at once
     assert small < 4 * one
     assert 5 * one < large < 40 * one

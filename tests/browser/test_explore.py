@@ -1,13 +1,11 @@
-"""The explorer page in a browser, opened from a file: everything that its script does.
-
-The player's tests are in `make test`, so that it opens a page; all others take a minute together.
-"""
+"""The explorer page in a browser, opened from a file: everything that its script does."""
 
 from __future__ import annotations
 
 import html
 import json
 import re
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -16,13 +14,13 @@ import pytest
 
 import minigrad
 from browser.graphs import layers, perceptron, recorded
-from browser.waiting import PHONE, Open, expect, expect_status, press, until
+from browser.waiting import PHONE, Open, expect, expect_shown, expect_status, press, until
 from minigrad import nn, no_grad, viz
 from minigrad.debugging import Profile, Statistics
 from minigrad.viz.layout import place, skeleton
 from minigrad.viz.record.fold import view
 
-pytestmark = pytest.mark.needs("playwright", "chromium")
+pytestmark = [pytest.mark.needs("playwright", "chromium"), pytest.mark.slow]
 
 
 @cache
@@ -55,17 +53,11 @@ def expect_lit(page: Any, node: str) -> None:
     expect(page.locator("#stage .lit")).to_have_attribute("data-id", node)
 
 
-def expect_parts(page: Any, selector: str, *parts: Any) -> None:
-    for part in parts:
-        expect(page.locator(selector)).to_contain_text(part)
-
-
 def search(page: Any, words: str) -> None:
     """Select the first of what is found."""
     press(page, "Enter", words=words)
 
 
-@pytest.mark.slow
 class TestPicture:
     def test_the_script_draws_what_python_drew(self, open_page: Open) -> None:
         """Shapes, texts and lines: nothing jumps when the script takes over.
@@ -95,34 +87,28 @@ class TestPicture:
     def test_opening_and_closing_is_python_s_layout(self, open_page: Open) -> None:
         graph = encoder()
         diagram, closed = view(graph, None)
-        page, bones, now = open_page(graph), skeleton(diagram), set(closed)
+        page, bones, closed = open_page(graph), skeleton(diagram), {*closed}
 
-        def expect_places() -> dict[str, str]:
-            placed = place(bones, now).boxes
-            places = {box: f"translate({x} {y})" for box, (x, y, *_) in placed.items()}
-            until(page, BOXES, places)
-            return places
+        def expect_places(now: set[str]) -> None:
+            boxes = place(bones, now).boxes.items()
+            until(page, BOXES, {box: f"translate({x} {y})" for box, (x, y, *_) in boxes})
 
-        shown = expect_places()
+        expect_places(closed)
         press(page, "0")  # all of it is in view
-        group = next(group for group in bones.parents if group in shown)
+        group = next(group for group in bones.parents if group in place(bones, closed).boxes)
         page.locator(f'.box[data-id="{group}"]').dblclick()
-        now.discard(group)
-        expect_places()
+        expect_places(closed - {group})
         handle = page.locator(f'[data-id="{group}"] .handle')
         expect(handle).to_have_attribute("aria-expanded", "true")
         handle.focus()
         press(page, "Enter")
-        now.add(group)
-        expect_places()
+        expect_places(closed)
         expect(page.locator(f'[data-id="{group}"]')).to_have_attribute("aria-expanded", "false")
         until(page, FOCUSED, group)
-        page.get_by_role("button", name="Open all").click()
-        now.clear()
-        expect_places()
-        page.get_by_role("button", name="Close all").click()
-        now = {group.id for group in diagram.groups if group.parent}
-        expect_places()
+        inner = {group.id for group in diagram.groups if group.parent}
+        for button, now in (("Open all", set()), ("Close all", inner)):
+            page.get_by_role("button", name=button).click()
+            expect_places(now)
 
     def test_zoom_and_pan(self, open_page: Open) -> None:
         seen = """(() => {
@@ -150,40 +136,37 @@ class TestPicture:
         graph = perceptron()
         page = open_page(graph)
         near = sorted(node.id for node in graph.nodes if node.label in ("linear", "relu"))
-        (relu,) = (node.id for node in graph.nodes if node.label == "relu")
         bright = """[...document.querySelectorAll('.dimmed .box.near')]
             .map((one) => one.dataset.id).sort()"""
-        page.locator(f'.box[data-id="{relu}"]').hover()
+        page.locator('#stage .box[aria-label^="op relu"]').hover()
         until(page, bright, near)
         page.mouse.move(5, 400)
         until(page, bright, [])
 
 
-@pytest.mark.slow
 class TestPlayer:
     def test_to_the_end_by_keyboard(self, open_page: Open) -> None:
         graph = perceptron()
         page = open_page(graph)
         start, end = "forward pass done; the backward pass begins (4 steps)", "step 4 of 4: linear"
-        expect_status(page, start)
-        expect(page.locator("#stage .lit")).to_have_count(0)
-        for at, step in enumerate(graph.steps):
+        expect_shown(page, {"#status": [start], "#stage .lit": 0})
+        for at, step in enumerate(graph.steps, 1):
             press(page, "ArrowRight")
-            expect_status(page, f"step {at + 1} of 4: {step.op}")
+            expect_status(page, f"step {at} of 4: {step.op}")
             expect_lit(page, step.node)
-            expect(page.locator("#step h2")).to_have_text(step.op)
-            if at == 0:
-                expect_parts(page, "#step", "the gradient of the loss with respect to itself is 1")
+            expect_shown(page, {"#step h2": [step.op]})
+            if at == 1:
+                expect_shown(
+                    page, {"#step": "the gradient of the loss with respect to itself is 1"}
+                )
         for key, status in (("Right", end), ("Left", "step 3 of 4: relu")):
             press(page, f"Arrow{key}")
             expect_status(page, status)
         press(page, "Home")
-        expect_status(page, start)
-        expect(page.locator("#stage .gradient")).to_have_count(0)
-        expect(page.locator("#stage .badge:not(.value)")).to_have_count(0)
+        nothing = {"#stage .gradient": 0, "#stage .badge:not(.value)": 0}
+        expect_shown(page, {"#status": [start], **nothing})
         press(page, "End")
-        expect_status(page, end)
-        expect(page.locator("#stage .gradient")).to_have_count(8)  # every edge on the way
+        expect_shown(page, {"#status": [end], "#stage .gradient": 8})  # every edge on the way
 
     def test_every_leaf_shows_its_norm_in_the_end(self, open_page: Open) -> None:
         graph = perceptron()
@@ -191,13 +174,10 @@ class TestPlayer:
         sent = {part.target: part.sent.norm for step in graph.steps for part in step.parts}
         leaves = {n.label: sent[n.id] for n in graph.nodes if n.kind == "parameter"}
         items = page.locator(".end li")
-        assert len(leaves) == 4
         expect(items).to_have_count(4)
-        for text in items.all_inner_texts():
-            name, _, rest = text.partition(" ‖Σ‖ = ")
-            norm, _, held = rest.partition(". ")
-            assert float(norm) == pytest.approx(leaves[name], rel=1e-2)
-            assert held == ".grad holds this sum."
+        told = [re.fullmatch(r"(.*) ‖Σ‖ = (.*)\. \.grad holds this sum\.", text)
+                for text in items.all_inner_texts()]  # fmt: skip
+        assert {one[1]: float(one[2]) for one in told} == pytest.approx(leaves, rel=1e-2)
 
     def test_play_and_pause(self, page: Any) -> None:
         press(page, " ")
@@ -210,16 +190,14 @@ class TestPlayer:
 
     def test_a_step_tells_everything_and_quotes_the_program(self, open_page: Open) -> None:
         page = open_page(perceptron(), "#step=2")
-        expect_parts(
-            page, "#step", "It came from step 1", "the rule for weight reads it", "Why a sum?",
+        call = "    model(x).sum().backward()"
+        expect_shown(page, {"#step": (
+            "It came from step 1", "the rule for weight reads it", "Why a sum?",
             "Why a transpose?", "5 times: once for each n", "ḡᵀ @ x", "un-broadcast: 5×2 → 2",
             "✓ agrees with", "the sum over axis 0", "Not kept: no rule reads", "graphs.py",
-        )  # fmt: skip
-        quoted = page.locator("#step .line pre")
-        call = "    model(x).sum().backward()"
-        expect(quoted.locator("b")).to_have_text(call)
+        ), "#step .line pre b": [call]})  # fmt: skip
         lines = f"with viz.trace() as traced:\n{call}\nreturn traced.graph(x=x)"
-        assert quoted.inner_text() == lines
+        assert page.locator("#step .line pre").inner_text() == lines
         every = "[...document.querySelectorAll('#step math, #step math *')]"
         namespaces = page.evaluate(f"{every}.map((element) => element.namespaceURI)")
         assert len(namespaces) > 30
@@ -229,7 +207,7 @@ class TestPlayer:
 
     def test_an_entry_that_the_reader_picks_is_worked_out(self, open_page: Open) -> None:
         page = open_page(perceptron(), "#step=2")
-        expect_parts(page, "#step", "x is the output of 1.relu, weight is 2.weight")
+        expect_shown(page, {"#step": "x is the output of 1.relu, weight is 2.weight"})
         weight = page.locator("#step article").nth(1)
         worked = weight.locator(".worked")
         expect(worked).to_have_text(re.compile(r"^The entry \["))  # the largest
@@ -248,15 +226,14 @@ class TestPlayer:
         expect(figures).to_have_count(2)
         value, gradient = figures.all()
         value.locator("td").first.click()
-        expect(value.locator(".whatif input")).to_have_count(2)  # nothing made it
         gradient.locator("td").first.click()
-        said = gradient.locator(".worked")
-        expect(said).to_contain_text("(step 3: exp, x) + (step 4: multiply, a)")
-        expect(said).to_contain_text("≈ 2.72 + 2 ≈ 4.72")
+        terms = "(step 3: exp, x) + (step 4: multiply, a)", "≈ 2.72 + 2 ≈ 4.72"
+        # Nothing made the value.
+        expect_shown(value, {".whatif input": 2})
+        expect_shown(gradient, {".worked": terms})
         page.evaluate("location.hash = '#box=exp'")
-        made = page.locator("#box figure").first
-        made.locator("td").nth(1).click()
-        expect(made.locator(".worked")).to_contain_text("exp(x[0,\u00a01])")
+        page.locator("#box figure").first.locator("td").nth(1).click()
+        expect_shown(page.locator("#box figure").first, {".worked": "exp(x[0,\u00a01])"})
 
     def test_so_is_an_entry_of_a_large_array(self, open_page: Open) -> None:
         model, x = nn.Linear(12, 10), minigrad.randn(3, 12)
@@ -267,25 +244,18 @@ class TestPlayer:
         press(page, "ArrowRight")
         expect(weight.locator(".worked")).to_have_text(re.compile(r"^The entry \[0, 1\] is"))
 
-    def test_what_was_saved_is_named_as_in_the_formula(self, open_page: Open) -> None:
-        page = open_page(perceptron(), "#step=3")
-        saved = "out, the output, y in the formula, 5×4, 80 B: the rule for x reads it"
-        expect_parts(page, "#step", saved, "What the op's rules read of the forward pass")
-        formula = page.locator("#step .formula").first
-        expect(formula).to_have_text(re.compile("^x = g⊙\\[y\N{FUNCTION APPLICATION}?>0\\]$"))
-
     def test_shares_add_up(self, open_page: Open) -> None:
         x = minigrad.randn(2, 3, 8, requires_grad=True)
         graph = self_attention(x, viz.trace(open=()))
-        page = open_page(graph)
-        badge, arrivals = page.locator("#stage .badge text"), []
+        page, arrivals = open_page(graph), []
         for at in range(1, len(graph.steps) + 1):
             press(page, "ArrowRight")
             expect_status(page, re.compile(f"^step {at} of"))
-            arrivals += [text for text in badge.all_text_contents() if text.startswith("Σ")]
+            badges = page.locator("#stage .badge text").all_text_contents()
+            arrivals += [text for text in badges if text.startswith("Σ")]
         assert list(dict.fromkeys(arrivals))[:2] == ["Σ 1/3", "Σ 2/3"]
         assert arrivals[-1].startswith("Σ ‖ḡ‖ ")
-        expect_parts(page, "#step", "Σ 3/3")
+        expect_shown(page, {"#step": "Σ 3/3"})
 
     def test_a_fused_op_is_one_step_and_says_how_to_open_it(self, open_page: Open) -> None:
         graph = encoder()
@@ -294,51 +264,77 @@ class TestPlayer:
         page.get_by_role("button", name="Open the modules around it").click()
         expect_lit(page, graph.steps[at].node)
         search(page, "layer_norm op")
-        expect_parts(page, "#box", 'viz.explore(…, open=["layer_norm"])')
-
-    def test_what_is_saved_is_told_where_it_is_known(self, open_page: Open) -> None:
-        """Not of an op whose graph a backward pass has freed."""
-        y = minigrad.exp(minigrad.randn(3, requires_grad=True))
-        y.sum().backward()
-        page = open_page(viz.graph(y), "#box=exp")
-        expect(page.locator("#box section", has_text="let go of it")).to_have_count(1)
-
-    @pytest.mark.parametrize(("value", "sign"), [(0.0, "∞ ×1"), (-1.0, "NaN")])
-    def test_what_is_not_finite_is_marked(self, open_page: Open, value: float, sign: str) -> None:
-        x = minigrad.tensor([value, 1.0], requires_grad=True)
-        with np.errstate(all="ignore"):
-            graph = recorded(lambda: minigrad.sqrt(x).sum().backward(), x=x)
-        page = open_page(graph, "#step=2")
-        badges = page.locator("#stage .badge text", has_text="⬣ ").filter(has_text=sign)
-        expect(badges.first).to_be_attached()
-        expect_parts(page, "#step", f"⬣ {sign}")
-
-    def test_a_gradient_of_zero(self, open_page: Open) -> None:
-        x = minigrad.tensor([-1.0, -2.0], requires_grad=True)
-        page = open_page(recorded(lambda: x.relu().sum().backward(), x=x), "#step=2")
-        expect_parts(page, "#step", "○ zero everywhere")
-        zero = page.locator("#stage .badge text", has_text=re.compile("^○ ‖ḡ‖ 0$"))
-        expect(zero).to_have_count(1)
-        expect(page.locator("#stage .gradient.zero")).to_have_count(1)
+        expect_shown(page, {"#box": 'viz.explore(…, open=["layer_norm"])'})
 
 
-@pytest.mark.slow
-def test_why_is_there_no_gradient(open_page: Open) -> None:
-    model = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 2))
+# What the page shows at an address, without a click ---------------------------------------------
+
+
+def freed() -> viz.Graph:
+    """Of an op whose graph a backward pass has let go of."""
+    y = minigrad.exp(minigrad.randn(3, requires_grad=True))
+    y.sum().backward()
+    return viz.graph(y)
+
+
+def elementwise(function: str, *values: float) -> viz.Graph:
+    x = minigrad.tensor(values, requires_grad=True)
+    with np.errstate(all="ignore"):
+        return recorded(lambda: getattr(minigrad, function)(x).sum().backward(), x=x)
+
+
+def without_gradients() -> viz.Graph:
+    model, x = layers(), minigrad.ones(5, 3, requires_grad=True)
     model[0].weight.requires_grad_(False)
-    x = minigrad.ones(5, 3, requires_grad=True)
     with viz.trace() as traced:
         with no_grad():
             scale = minigrad.exp(x)
         (model(x) * scale[:, :2]).sum().backward()
-    page = open_page(traced.graph(x=x))
-    for name, reason in (("0.weight", "frozen"), ("exp", "no_grad()")):
-        search(page, name)
-        expect_parts(page, "#box .missing", reason)
-        expect_parts(page, "#box", "Why is there no gradient here?")
+    return traced.graph(x=x)
 
 
-@pytest.mark.slow
+def attended() -> viz.Graph:
+    return self_attention(minigrad.randn(1, 3, 8))
+
+
+WHY = "Why is there no gradient here?"
+NOT_FINITE = "#stage .badge text:has-text('⬣ ')"
+SHOWN: dict[str, tuple[Callable[[], viz.Graph], str, dict[str, Any]]] = {
+    "what was saved, as in the formula": (perceptron, "#step=3", {
+        "#step": ("out, the output, y in the formula, 5×4, 80 B: the rule for x reads it",
+                  "What the op's rules read of the forward pass"),
+        "#step .formula": re.compile("^x = g⊙\\[y\N{FUNCTION APPLICATION}?>0\\]$"),
+    }),
+    "what was let go of": (freed, "#box=exp", {"#box section:has-text('let go of it')": 1}),
+    "an infinity": (lambda: elementwise("sqrt", 0.0, 1.0), "#step=2", {
+        "#step": "⬣ ∞ ×1", f"{NOT_FINITE} >> nth=0": "∞ ×1",
+    }),
+    "a NaN": (lambda: elementwise("sqrt", -1.0, 1.0), "#step=2", {
+        "#step": "⬣ NaN", f"{NOT_FINITE} >> nth=0": "NaN",
+    }),
+    "a gradient of zero": (lambda: elementwise("relu", -1.0, -2.0), "#step=2", {
+        "#step": "○ zero everywhere", "#stage .gradient.zero": 1,
+        "#stage .badge text:text-is('○ ‖ḡ‖ 0')": 1,
+    }),
+    "why: frozen": (without_gradients, "#box=Sequential/0/0.weight", {
+        "#box .missing": "frozen", "#box": WHY,
+    }),
+    "why: no_grad": (without_gradients, "#box=exp", {"#box .missing": "no_grad()", "#box": WHY}),
+    "both passes at a softmax": (attended, "#step=6", {
+        "#step h2": "softmax", "#step h3:has-text('Who attends to whom')": 1, "#step .heatmap": 2,
+    }),
+    "no weights elsewhere": (attended, "#step=1", {"#step .heatmap": 0}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_what_is_shown(open_page: Open, name: str) -> None:
+    graph, address, shown = SHOWN[name]
+    page = open_page(graph(), address)
+    expect(page.locator("#panel h2").first).to_be_attached()
+    expect_shown(page, shown)
+
+
 class TestAddress:
     def test_it_restores_what_was(self, open_page: Open) -> None:
         graph = encoder()
@@ -352,39 +348,31 @@ class TestAddress:
         assert f"step={len(graph.steps)}" in address
         assert "open=TransformerEncoder/" in (address.replace("%2F", "/"))
         again = open_page(graph, address)
-        until(again, BOXES, shown)
-        expect_status(again, status)
+        until(again, read, [address, shown, status])
         expect(again.locator("#box h2")).to_have_text("attention")
-        until(again, "location.hash", address)
 
     @pytest.mark.parametrize(
         "address", ["#step=99", "#step=-99&open=%", "#box=nobody&open=,,x", "#"]
     )
     def test_nonsense_does_no_harm(self, open_page: Open, address: str) -> None:
+        starts = r"forward pass done; .* \(4 steps\)", "step 4 of 4: linear", "forward 0 of 4"
         page = open_page(perceptron(), address)
-        starts = (
-            "forward pass done; the backward pass begins (4 steps)",
-            "step 4 of 4: linear",
-            "forward 0 of 4",
-        )
-        expect_status(page, re.compile(f"^({'|'.join(map(re.escape, starts))})$"))
+        expect_status(page, re.compile(f"^({'|'.join(starts)})$"))
 
 
-@pytest.mark.slow
 class TestSearch:
     def test_by_name_shape_and_module(self, open_page: Open) -> None:
         page = open_page(encoder())
         press(page, words="layers.1.l weight 8x16")
-        options = page.locator("#found [role=option]")
-        expect(options).to_have_text([re.compile("^layers.1.linear2.weight ")])
+        expect_shown(page, {"#found [role=option]": [re.compile("^layers.1.linear2.weight ")]})
         press(page, "Enter")
-        expect(page.locator("#box h2")).to_have_text("layers.1.linear2.weight")
+        expect_shown(page, {"#box h2": ["layers.1.linear2.weight"]})
         until(page, f"{FOCUSED} in {BOXES}", True)
         expect(page.locator("#found")).to_be_hidden()
 
     def test_choosing_and_leaving(self, page: Any) -> None:
         press(page, words="linear")
-        expect(page.locator("#found [aria-selected=true]")).to_have_count(1)
+        expect_shown(page, {"#found [aria-selected=true]": 1})
         query = page.locator("#query")
         first = query.get_attribute("aria-activedescendant")
         press(page, "ArrowDown")
@@ -393,24 +381,18 @@ class TestSearch:
         expect(page.locator("#found")).to_be_hidden()
         expect(query).to_have_value("")
         press(page, words="nobody")
-        expect_parts(page, "#found", "nothing found")
+        expect_shown(page, {"#found": "nothing found"})
 
 
-@pytest.mark.slow
 class TestAccess:
-    def test_every_box_and_button_has_a_role_and_a_name(self, open_page: Open) -> None:
+    def test_every_box_is_a_button_with_a_name(self, open_page: Open) -> None:
+        """Names of buttons, tabs and fields: test_accessibility.py."""
         page = open_page(encoder(), "#step=1")
         expect_status(page, re.compile("^step 1 of"))
-        for role in ("button", "tab", "slider", "combobox", "option"):
-            for one in page.get_by_role(role).all():
-                name = one.get_attribute("aria-label") or one.inner_text()
-                assert name.strip(), (role, one.evaluate("(e) => e.outerHTML"))
         for box in page.locator("#stage .box[data-id]").all():
-            assert box.get_attribute("role") == "button"
-            assert box.get_attribute("tabindex") == "0"
-            assert box.get_attribute("aria-label")
+            told = [box.get_attribute(name) for name in ("role", "tabindex", "aria-label")]
+            assert told == ["button", "0", told[2] or "a name"]
         expect(page.locator("#status")).to_have_attribute("aria-live", "polite")
-        expect(page.locator("html")).to_have_attribute("lang", "en")
 
     def test_arrows_go_along_lines(self, page: Any) -> None:
         search(page, "relu op")
@@ -452,18 +434,6 @@ class TestAccess:
         until(open_page(perceptron(), "#step=2", reduced_motion=wish), moves, name)
 
 
-@pytest.mark.slow
-def test_without_a_script_the_picture_and_the_table_remain(open_page: Open) -> None:
-    graph = perceptron()
-    page = open_page(graph, java_script_enabled=False)
-    expect(page.locator("#stage svg .box").first).to_be_visible()
-    expect(page.locator("#list tbody tr")).to_have_count(len(graph.nodes))
-    expect(page.locator("#list tbody tr").first).to_be_visible()
-    for hidden in ("#player", "#search", "#tools", "#tabs"):
-        expect(page.locator(hidden)).to_be_hidden()
-
-
-@pytest.mark.slow
 def test_hostile_names_run_nothing(open_page: Open) -> None:
     text = perceptron().to_json()
     evil = "</script><img src=x onerror=alert(1)><script>alert(2)</script>\"'&{data}"
@@ -472,14 +442,13 @@ def test_hostile_names_run_nothing(open_page: Open) -> None:
     page = open_page(viz.Graph.from_json(text).to_html(title=evil), "#step=2")
     until(page, "document.title", evil)
     search(page, "onerror op linear")
-    expect_parts(page, "#box h2", evil)
+    expect_shown(page, {"#box h2": evil})
     for tab in ("Step", "Box", "List", "Guide"):
         page.get_by_role("tab", name=tab).click()
         expect(page.locator("[role=tabpanel]:visible")).to_have_id(tab.lower())
     expect(page.locator("img")).to_have_count(0)
 
 
-@pytest.mark.slow
 def test_within_a_notebook(open_page: Open) -> None:
     """In a frame without an address, several on a page."""
     frames = viz.explore(nn.Linear(3, 2), minigrad.randn(5, 3))._repr_html_() * 2
@@ -490,7 +459,6 @@ def test_within_a_notebook(open_page: Open) -> None:
         expect_status(frame, "step 1 of 1: linear")
 
 
-@pytest.mark.slow
 def test_in_a_frame_that_is_hidden_at_first(open_page: Open) -> None:
     """As in the playground, whose tab of steps may be shown later."""
     page = html.escape(perceptron().to_html())
@@ -503,7 +471,6 @@ def test_in_a_frame_that_is_hidden_at_first(open_page: Open) -> None:
     expect(inside.locator("#box h2")).to_have_text("x")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("length", [4, 20])
 def test_attention_weights(open_page: Open, length: int) -> None:
     graph = self_attention(minigrad.randn(1, length, 8), is_causal=True)
@@ -519,19 +486,6 @@ def test_attention_weights(open_page: Open, length: int) -> None:
         assert float(text) == pytest.approx(weight, abs=0.006)
 
 
-@pytest.mark.slow
-def test_both_passes_are_shown_at_the_softmax_of_attention(open_page: Open) -> None:
-    graph = self_attention(minigrad.randn(1, 3, 8))
-    (map_,) = graph.heatmaps
-    steps = [step.node for step in graph.steps]
-    page = open_page(graph, f"#step={1 + steps.index(map_.node)}")
-    expect(page.locator("#step h3", has_text="Who attends to whom")).to_have_count(1)
-    expect(page.locator("#step .heatmap")).to_have_count(2)  # the weights and their gradient
-    page.evaluate("location.hash = '#step=1'")
-    expect(page.locator("#step .heatmap")).to_have_count(0)
-
-
-@pytest.mark.slow
 def test_charts_fit_a_phone_and_have_an_area(open_page: Open) -> None:
     model = layers()
     with Profile() as profile, Statistics(model) as statistics:

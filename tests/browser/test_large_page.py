@@ -107,8 +107,11 @@ def test_the_list_comes_when_it_is_asked_for(chain: str, open_page: Open) -> Non
 
 def test_without_a_script_all_of_it_is_there(chain: str, open_page: Open) -> None:
     page = open_page(chain, java_script_enabled=False)
-    for each in ("#stage .box", "#list tbody tr"):
+    for each in ("#stage svg .box", "#list tbody tr"):
         expect(page.locator(each).nth(OPS)).to_be_attached()
+        expect(page.locator(each).first).to_be_visible()
+    for hidden in ("#player", "#search", "#tools", "#tabs"):
+        expect(page.locator(hidden)).to_be_hidden()
 
 
 def test_an_old_browser_says_what_it_lacks(open_page: Open) -> None:

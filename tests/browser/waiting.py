@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from typing import Any
@@ -38,6 +39,22 @@ def expect(what: Any) -> Any:
 def expect_status(page: Any, text: Any) -> None:
     """Wait until the explorer page says at which step it is."""
     expect(page.locator("#status")).to_have_text(text)
+
+
+def expect_shown(page: Any, shown: dict[str, Any]) -> None:
+    """Wait for what elements show, by selector.
+
+    How many there are, a part of their text or several, a pattern of all of it, or a list of texts.
+    """
+    for selector, what in shown.items():
+        found = expect(page.locator(selector))
+        if isinstance(what, int):
+            found.to_have_count(what)
+        elif isinstance(what, list | re.Pattern):
+            found.to_have_text(what)
+        else:
+            for part in (what,) if isinstance(what, str) else what:
+                found.to_contain_text(part)
 
 
 def until(page: Any, script: str, wanted: Any, arg: Any = None, seconds: float = SECONDS) -> None:

@@ -35,19 +35,14 @@ def test_all_three_agree(output: str) -> None:
         assert float(row["exact"]) < 1e-10, row
         assert float(row["near"]) < 1e-6, row
         assert not row["fault"]
-    verdict = output.splitlines()[-1]
-    assert verdict.startswith("verdict: all three agree, by hand and autograd to ")
+    assert "\nverdict: all three agree, by hand and autograd to " in output
 
 
 def test_each_way_is_explained(output: str) -> None:
     for way in ("1. By hand: ", "2. By autograd: ", "3. By finite differences: "):
-        line = output.index(way)
-        explanation = output[output.index("\n", line) :].split("\n\n")[0].split("\n")[1]
-        assert explanation.startswith("   ")
-        assert len(explanation) > 40
-    losses = re.findall(r"loss (\d+\.\d+), ", output)
-    assert len(losses) == 2
-    assert losses[0] == losses[1]
+        assert re.search(rf"{way}.*\n   .{{37,}}\n", output), way
+    first, second = re.findall(r"loss (\d+\.\d+), ", output)
+    assert first == second
     assert max(map(len, output.splitlines())) <= 100
 
 

@@ -30,24 +30,15 @@ MODEL = SECTIONS["A model for which only the imports change"]
 def test_the_two_differ_in_import_lines_only() -> None:
     pairs = zip(LUCIDS.split("\n"), OURS.split("\n"), strict=True)
     changed = [(theirs, ours) for theirs, ours in pairs if theirs != ours]
-    theirs, ours = (list(lines) for lines in zip(*changed, strict=True))
-    assert ours == [
+    assert [ours for _, ours in changed] == [
         "import minigrad.nn as nn", "import minigrad.nn.functional as F",
         "import minigrad.optim as optim",
         "from minigrad import Tensor, no_grad, random, tensor, zeros",
     ]  # fmt: skip
-    assert [line.replace("lucid", "minigrad") for line in theirs] == ours
+    assert LUCIDS.replace("lucid", "minigrad") == OURS
     assert "lucid" not in OURS
     assert "minigrad" not in LUCIDS
     compile(LUCIDS, "lucid", "exec")
-
-
-def test_it_shows_what_a_port_is_about() -> None:
-    for part in (
-        "nn.MultiHeadAttention(", "nn.TransformerEncoder(", "src_mask=", "attn_mask=",
-        ".state_dict()", "load_state_dict(", "optimizer.step()", "no_grad()", ".eval()",
-    ):  # fmt: skip
-        assert part in OURS
 
 
 def test_it_learns(tmp_path: Path) -> None:

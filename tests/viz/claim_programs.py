@@ -1,13 +1,12 @@
 """About a hundred ordinary programs, whose pages are compared with what the programs did.
 
-A program is a generator: it makes its models and data, yields, and does what is traced. It returns
-the names of its tensors and modules.
+A program makes its models and data, and returns what is done with them, and them by their names.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -18,14 +17,9 @@ from minigrad import Tensor, nn, no_grad, optim, randn, tensor
 from minigrad.autograd import Function, checkpoint, grad
 from minigrad.nn import functional as F
 
-Program = Callable[[], Generator[None, None, dict[str, Any]]]
+Program = Callable[[], tuple[Callable[..., Any], dict[str, Any]]]
 
 PROGRAMS: dict[str, Program] = {}
-
-
-def program(function: Program) -> Program:
-    PROGRAMS[function.__name__.strip("_")] = function
-    return function
 
 
 def mlp(*sizes: int, activation: Any = nn.Tanh) -> nn.Sequential:
@@ -33,30 +27,35 @@ def mlp(*sizes: int, activation: Any = nn.Tanh) -> nn.Sequential:
     return nn.Sequential(*layers[:-1])
 
 
-def batch() -> tuple[Tensor, Tensor]:
-    return randn(4, 3), randn(4, 2)
+MADE: dict[str, Callable[[], Any]] = {
+    "model": lambda: mlp(3, 4, 2),
+    "x": lambda: randn(4, 3),
+    "y": lambda: randn(4, 2),
+}
+"""What a program is given for an argument of this name."""
+
+
+def program(act: Callable[..., Any], **made: Callable[[], Any]) -> Program:
+    """Something that is done with models and data, which are made before."""
+    names = inspect.signature(act).parameters
+    return lambda: (act, {name: (MADE | made)[name]() for name in names})
 
 
 # Training steps -------------------------------------------------------------------------------
 
 
-def _trained(
-    make: Callable[[Any], Any], before: Callable[..., Any] | None = None, steps: int = 2
-) -> Program:
-    def run() -> Generator[None, None, dict[str, Any]]:
-        model = mlp(3, 4, 2)
-        optimizer, (x, y) = make(model.parameters()), batch()
-        yield
-        for _ in range(steps):
+def _trained(make: Callable[[Any], Any], before: Callable[..., Any] | None = None) -> Program:
+    def run(model: Any, x: Any, y: Any) -> None:
+        optimizer = make(model.parameters())
+        for _ in range(2):
             optimizer.zero_grad()
             loss = F.mse_loss(model(x), y)
             loss.backward()
             if before is not None:
                 before(model)
             optimizer.step()
-        return {"model": model, "x": x, "y": y}
 
-    return run
+    return program(run)
 
 
 OPTIMIZERS: dict[str, Callable[[Any], Any]] = {
@@ -91,17 +90,9 @@ PROGRAMS |= {f"training by {name}": _trained(make) for name, make in OPTIMIZERS.
 PROGRAMS |= {name: _trained(OPTIMIZERS["SGD"], one) for name, one in BEFORE.items()}
 
 
-def _passes(act: Callable[..., Any]) -> Program:
-    """A model, and something that is done with it and its data."""
-
-    def run() -> Generator[None, None, dict[str, Any]]:
-        model = mlp(3, 4, 2)
-        x, y = batch()
-        yield
-        act(*(model, x, y)[: len(inspect.signature(act).parameters)])
-        return {"model": model, "x": x, "y": y}
-
-    return run
+def of(**made: Callable[[], Any]) -> Callable[[Callable[..., Any]], None]:
+    """A program with models and data of its own."""
+    return lambda act: PROGRAMS.update({act.__name__: program(act, **made)})
 
 
 def _accuracy(model: Any, x: Any) -> None:
@@ -153,88 +144,16 @@ def _frozen_between(model: Any, x: Any, y: Any) -> None:
     F.mse_loss(model(x), y).backward()
 
 
-def _inputs(model: Any, x: Any, y: Any) -> None:
-    x.requires_grad_()
-    F.mse_loss(model(x), y).backward(inputs=[x])
-
-
-def _saliency(model: Any, x: Any) -> None:
-    x.requires_grad_()
-    grad(model(x)[:, 0].sum(), x)
-
-
-def _last_layer(model: Any, x: Any, y: Any) -> None:
-    F.mse_loss(model(x), y).backward(inputs=list(model[2].parameters()))
-
-
-def _detached_first(model: Any, x: Any, y: Any) -> None:
-    size = (model[0].weight.detach() ** 2).sum()
-    (F.mse_loss(model(x), y) + size).backward()
-
-
-def _data_first(model: Any, x: Any, y: Any) -> None:
-    size = (model[0].weight.data ** 2).sum()
-    (F.mse_loss(model(x), y) + size).backward()
-
-
-def _numpy_first(model: Any, x: Any, y: Any) -> None:
-    size = minigrad.exp(model[0].weight.numpy()).sum()
-    (F.mse_loss(model(x), y) + size).backward()
-
-
 def _penalty(model: Any, x: Any) -> None:
     x.requires_grad_()
     (slope,) = grad(model(x).sum(), x, create_graph=True)
     ((slope.norm(dim=1) - 1) ** 2).mean().backward()
 
 
-def _decay(model: Any, x: Any, y: Any) -> None:
-    sizes = [(p**2).sum() for p in model.parameters()]
-    (F.mse_loss(model(x), y) + 0.1 * sum(sizes)).backward()
-
-
 def _hooked(model: Any, x: Any, y: Any) -> None:
     handle = model[0].weight.register_hook(lambda g: g * 2)
     F.mse_loss(model(x), y).backward()
     handle.remove()
-
-
-def _nothing(model: Any, x: Any) -> None:
-    model(x)
-
-
-def _unread(model: Any, x: Any, y: Any) -> None:
-    model(x)
-    F.mse_loss(model[2](model[1](model[0](x))), y).backward()
-
-
-def _half(model: Any, x: Any, y: Any) -> None:
-    F.mse_loss(model[2](model[1](model[0](x)).detach()), y).backward()
-
-
-def _by_item(model: Any, x: Any) -> None:
-    out = model(x)
-    (out * out.abs().max().item()).sum().backward()
-
-
-def _by_scale(model: Any, x: Any) -> None:
-    out = model(x)
-    (out / out.numpy().max()).sum().backward()
-
-
-def _rounded(model: Any, x: Any) -> None:
-    out = model(x)
-    (out + (out.round() - out).detach()).sum().backward()
-
-
-def _by_integers(model: Any, x: Any) -> None:
-    out = model(x)
-    (out * out.int().float()).sum().backward()
-
-
-def _choice(model: Any, x: Any) -> None:
-    out = model(x)
-    minigrad.where(out > 0, out, out * 0.1).sum().backward()
 
 
 def _sampled(model: Any, x: Any) -> None:
@@ -248,21 +167,6 @@ def _policy(model: Any, x: Any) -> None:
     (
         -F.log_softmax(logits, 1)[np.arange(4), taken] * tensor([1.0, 0.0, 2.0, 1.0])
     ).mean().backward()
-
-
-def _top(model: Any, x: Any) -> None:
-    values, _ = model(x).topk(1, dim=1)
-    values.sum().backward()
-
-
-def _losses(model: Any, x: Any, y: Any) -> None:
-    out = model(x)
-    minigrad.autograd.backward([F.mse_loss(out, y), out.abs().mean()])
-
-
-def _vector(model: Any, x: Any) -> None:
-    out = model(x)
-    out.backward(minigrad.ones_like(out))
 
 
 def _retained(model: Any, x: Any, y: Any) -> None:
@@ -305,10 +209,6 @@ def _mixed(model: Any, x: Any, y: Any) -> None:
     F.mse_loss(model[2](hidden), y).backward()
 
 
-def _checkpointed(model: Any, x: Any, y: Any) -> None:
-    F.mse_loss(checkpoint(model, x), y).backward()
-
-
 def _part_checkpointed(model: Any, x: Any, y: Any) -> None:
     F.mse_loss(
         model[2](checkpoint(lambda h: model[1](model[0](h)), x.requires_grad_())), y
@@ -327,6 +227,39 @@ def _failed(model: Any, x: Any, y: Any) -> None:
     F.mse_loss(model(x), y).backward()
     model.load_state_dict(model.state_dict())
     model(x)
+
+
+def _contrastive(model: Any, x: Any) -> None:
+    a, b = (F.normalize(model(x + 0.1 * randn(4, 3)), dim=1) for _ in range(2))
+    F.cross_entropy(a @ b.T / 0.1, np.arange(4)).backward()
+
+
+def _scheduler(model: Any, x: Any, y: Any) -> None:
+    update = optim.SGD(model.parameters(), 0.1)
+    schedule = optim.lr_scheduler.StepLR(update, 1, 0.5)
+    for _ in range(2):
+        F.mse_loss(model(x), y).backward()
+        update.step()
+        update.zero_grad()
+        schedule.step()
+
+
+def _lbfgs(model: Any, x: Any, y: Any) -> None:
+    update = optim.LBFGS(model.parameters(), max_iter=2)
+
+    def closure() -> Tensor:
+        update.zero_grad()
+        loss = F.mse_loss(model(x), y)
+        loss.backward()
+        return loss
+
+    update.step(closure)
+
+
+def _scaled_loss(model: Any, x: Any, y: Any) -> None:
+    (F.mse_loss(model(x), y) * 8.0).backward()
+    for p in model.parameters():
+        p.grad /= 8.0
 
 
 class Straight(Function):
@@ -349,18 +282,50 @@ class Silent(Function):
         return g, None
 
 
-def _straight(model: Any, x: Any, y: Any) -> None:
-    F.mse_loss(Straight.apply(model(x)), y).backward()
-
-
-def _silent(model: Any, x: Any) -> None:
-    out = model(x)
-    Silent.apply(out, model[1](out)).sum().backward()
-
-
+ACTS: dict[str, Callable[..., Any]] = {
+    "inputs": lambda model, x, y: F.mse_loss(model(x.requires_grad_()), y).backward(inputs=[x]),
+    "saliency": lambda model, x: grad(model(x.requires_grad_())[:, 0].sum(), x),
+    "last layer": lambda model, x, y: F.mse_loss(model(x), y).backward(
+        inputs=[*model[2].parameters()]
+    ),
+    "detached first": lambda model, x, y: (
+        (model[0].weight.detach() ** 2).sum() + F.mse_loss(model(x), y)
+    ).backward(),
+    "data first": lambda model, x, y: (
+        (model[0].weight.data ** 2).sum() + F.mse_loss(model(x), y)
+    ).backward(),
+    "numpy first": lambda model, x, y: (
+        minigrad.exp(model[0].weight.numpy()).sum() + F.mse_loss(model(x), y)
+    ).backward(),
+    "decay": lambda model, x, y: (
+        F.mse_loss(model(x), y) + 0.1 * sum((p**2).sum() for p in model.parameters())
+    ).backward(),
+    "nothing": lambda model, x: model(x),
+    "unread": lambda model, x, y: (
+        model(x),
+        F.mse_loss(model[2](model[1](model[0](x))), y).backward(),
+    ),
+    "half": lambda model, x, y: F.mse_loss(model[2](model[1](model[0](x)).detach()), y).backward(),
+    "by item": lambda model, x: ((out := model(x)) * out.abs().max().item()).sum().backward(),
+    "by scale": lambda model, x: ((out := model(x)) / out.numpy().max()).sum().backward(),
+    "rounded": lambda model, x: ((out := model(x)) + (out.round() - out).detach()).sum().backward(),
+    "by integers": lambda model, x: ((out := model(x)) * out.int().float()).sum().backward(),
+    "choice": lambda model, x: (
+        minigrad.where((out := model(x)) > 0, out, out * 0.1).sum().backward()
+    ),
+    "top": lambda model, x: model(x).topk(1, dim=1).values.sum().backward(),
+    "losses": lambda model, x, y: minigrad.autograd.backward(
+        [F.mse_loss((out := model(x)), y), out.abs().mean()]
+    ),
+    "vector": lambda model, x: (out := model(x)).backward(minigrad.ones_like(out)),
+    "checkpointed": lambda model, x, y: F.mse_loss(checkpoint(model, x), y).backward(),
+    "straight": lambda model, x, y: F.mse_loss(Straight.apply(model(x)), y).backward(),
+    "silent": lambda model, x: Silent.apply((out := model(x)), model[1](out)).sum().backward(),
+}
+PROGRAMS |= {name: program(act) for name, act in ACTS.items()}
 _GIVEN = ["model", "x"]
 PROGRAMS |= {
-    name.strip("_").replace("_", " "): _passes(function)
+    name.strip("_").replace("_", " "): program(function)
     for name, function in list(globals().items())
     if inspect.isfunction(function) and [*inspect.signature(function).parameters][:2] == _GIVEN
 }  # fmt: skip
@@ -370,19 +335,16 @@ PROGRAMS |= {
 
 
 def _layered(make: Callable[[], nn.Module], *shape: int, train: bool = True) -> Program:
-    def run() -> Generator[None, None, dict[str, Any]]:
-        model, x = make().train(train), randn(*shape)
+    def run(model: Any, x: Any) -> None:
         optimizer = optim.SGD(model.parameters(), 0.1)
-        yield
         for _ in range(2):
             out = model(x)
             out = out[0] if isinstance(out, tuple) else out
             (out * out).mean().backward()
             optimizer.step()
             optimizer.zero_grad()
-        return {"model": model, "x": x}
 
-    return run
+    return program(run, model=lambda: make().train(train), x=lambda: randn(*shape))
 
 
 class Tied(nn.Module):
@@ -428,12 +390,10 @@ PROGRAMS |= {
 # Several models -------------------------------------------------------------------------------
 
 
-@program
-def gan() -> Generator[None, None, dict[str, Any]]:
-    g, d = mlp(2, 3, 2), mlp(2, 3, 1, activation=nn.LeakyReLU)
+@of(g=lambda: mlp(2, 3, 2), d=lambda: mlp(2, 3, 1, activation=nn.LeakyReLU),
+    real=lambda: randn(3, 2), noise=lambda: randn(3, 2))  # fmt: skip
+def gan(g: Any, d: Any, real: Any, noise: Any) -> None:
     update_g, update_d = optim.Adam(g.parameters(), 0.1), optim.SGD(d.parameters(), 0.1)
-    real, noise = randn(3, 2), randn(3, 2)
-    yield
     for _ in range(2):
         update_d.zero_grad()
         (F.softplus(-d(real)) + F.softplus(d(g(noise).detach()))).mean().backward()
@@ -443,192 +403,103 @@ def gan() -> Generator[None, None, dict[str, Any]]:
         F.softplus(-d(g(noise))).mean().backward()
         update_g.step()
         d.requires_grad_(True)
-    return {"g": g, "d": d, "real": real, "noise": noise}
 
 
-@program
-def frozen_teacher() -> Generator[None, None, dict[str, Any]]:
-    teacher, student = mlp(3, 4, 2).requires_grad_(False), mlp(3, 4, 2)
-    update, (x, _) = optim.SGD(student.parameters(), 0.1), batch()
-    yield
+@of(teacher=lambda: mlp(3, 4, 2).requires_grad_(False), student=lambda: mlp(3, 4, 2))
+def frozen_teacher(teacher: Any, student: Any, x: Any) -> None:
+    update = optim.SGD(student.parameters(), 0.1)
     F.mse_loss(student(x), teacher(x)).backward()
     update.step()
-    return {"teacher": teacher, "student": student, "x": x}
 
 
-@program
-def teacher_without_grad() -> Generator[None, None, dict[str, Any]]:
-    teacher, student, (x, _) = mlp(3, 4, 2), mlp(3, 4, 2), batch()
-    yield
+@of(teacher=lambda: mlp(3, 4, 2), student=lambda: mlp(3, 4, 2))
+def teacher_without_grad(teacher: Any, student: Any, x: Any) -> None:
     with no_grad():
         wanted = teacher(x)
     F.mse_loss(student(x), wanted).backward()
-    return {"teacher": teacher, "student": student, "x": x}
 
 
-@program
-def target_network() -> Generator[None, None, dict[str, Any]]:
-    net, target, (x, _) = mlp(3, 4, 2), mlp(3, 4, 2), batch()
-    target.load_state_dict(net.state_dict())
+@of(net=lambda: mlp(3, 4, 2), target=lambda: mlp(3, 4, 2))
+def target_network(net: Any, target: Any, x: Any) -> None:
     update = optim.SGD(net.parameters(), 0.1)
-    yield
     for _ in range(2):
+        target.load_state_dict(net.state_dict())
         update.zero_grad()
         with no_grad():
             best = target(x).max(dim=1).values
         F.mse_loss(net(x)[:, 0], 0.9 * best).backward()
         update.step()
-        target.load_state_dict(net.state_dict())
-    return {"net": net, "target": target, "x": x}
 
 
-@program
-def finetuning() -> Generator[None, None, dict[str, Any]]:
-    body, head, (x, y) = mlp(3, 4, 4), nn.Linear(4, 2), batch()
-    body.requires_grad_(False)
+@of(body=lambda: mlp(3, 4, 4), head=lambda: nn.Linear(4, 2))
+def finetuning(body: Any, head: Any, x: Any, y: Any) -> None:
     update = optim.SGD(head.parameters(), 0.1)
-    yield
     for frozen in (True, False):
         body.requires_grad_(not frozen)
         F.mse_loss(head(body(x)), y).backward()
         update.step()
         update.zero_grad()
-    return {"body": body, "head": head, "x": x, "y": y}
 
 
-@program
-def vae() -> Generator[None, None, dict[str, Any]]:
-    encoder, decoder, (x, _) = nn.Linear(3, 4), nn.Linear(2, 3), batch()
-    yield
+@of(encoder=lambda: nn.Linear(3, 4), decoder=lambda: nn.Linear(2, 3))
+def vae(encoder: Any, decoder: Any, x: Any) -> None:
     mean, log_var = encoder(x).chunk(2, dim=1)
     z = mean + (0.5 * log_var).exp() * randn(4, 2)
     divergence = -0.5 * (1 + log_var - mean**2 - log_var.exp()).sum()
     (F.mse_loss(decoder(z), x, reduction="sum") + divergence).backward()
-    return {"encoder": encoder, "decoder": decoder, "x": x}
 
 
-@program
-def contrastive() -> Generator[None, None, dict[str, Any]]:
-    model, (x, _) = mlp(3, 4, 2), batch()
-    yield
-    a, b = (F.normalize(model(x + 0.1 * randn(4, 3)), dim=1) for _ in range(2))
-    F.cross_entropy(a @ b.T / 0.1, np.arange(4)).backward()
-    return {"model": model, "x": x}
-
-
-@program
-def actor_and_critic() -> Generator[None, None, dict[str, Any]]:
-    actor, critic, (x, _) = mlp(3, 4, 2), mlp(3, 4, 1), batch()
-    reward = tensor([1.0, 0.0, 0.5, 2.0])
-    yield
+@of(actor=lambda: mlp(3, 4, 2), critic=lambda: mlp(3, 4, 1), reward=lambda: randn(4))
+def actor_and_critic(actor: Any, critic: Any, x: Any, reward: Any) -> None:
     value = critic(x).squeeze(1)
     advantage = (reward - value).detach()
     chosen = F.log_softmax(actor(x), 1)[:, 0]
     (-(chosen * advantage).mean() + F.mse_loss(value, reward)).backward()
-    return {"actor": actor, "critic": critic, "x": x, "reward": reward}
 
 
-@program
-def language_model() -> Generator[None, None, dict[str, Any]]:
-    embedding, head = nn.Embedding(6, 4), nn.Linear(4, 6)
-    layer = nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0)
+@of(embedding=lambda: nn.Embedding(6, 4), head=lambda: nn.Linear(4, 6),
+    layer=lambda: nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0))  # fmt: skip
+def language_model(embedding: Any, layer: Any, head: Any) -> None:
     ids = np.array([[1, 2, 3, 4]])
-    yield
     logits = head(layer(embedding(ids[:, :-1]), is_causal=True))
     F.cross_entropy(logits.reshape(-1, 6), ids[:, 1:].ravel()).backward()
-    return {"embedding": embedding, "layer": layer, "head": head}
 
 
-@program
-def truncated_rnn() -> Generator[None, None, dict[str, Any]]:
-    cell, x = nn.RNNCell(2, 3), randn(4, 1, 2)
-    yield
+@of(cell=lambda: nn.RNNCell(2, 3), x=lambda: randn(4, 1, 2))
+def truncated_rnn(cell: Any, x: Any) -> None:
     h = minigrad.zeros(1, 3)
     for half in (x[:2], x[2:]):
         h = h.detach()
         for one in half:
             h = cell(one, h)
         (h * h).sum().backward()
-    return {"cell": cell, "x": x}
 
 
-@program
-def scheduler() -> Generator[None, None, dict[str, Any]]:
-    model, (x, y) = mlp(3, 2), batch()
-    update = optim.SGD(model.parameters(), 0.1)
-    schedule = optim.lr_scheduler.StepLR(update, 1, 0.5)
-    yield
-    for _ in range(2):
-        F.mse_loss(model(x), y).backward()
-        update.step()
-        update.zero_grad()
-        schedule.step()
-    return {"model": model, "x": x, "y": y}
-
-
-@program
-def lbfgs() -> Generator[None, None, dict[str, Any]]:
-    model, (x, y) = mlp(3, 2), batch()
-    update = optim.LBFGS(model.parameters(), max_iter=2)
-    yield
-
-    def closure() -> Tensor:
-        update.zero_grad()
-        loss = F.mse_loss(model(x), y)
-        loss.backward()
-        return loss
-
-    update.step(closure)
-    return {"model": model, "x": x, "y": y}
-
-
-@program
-def forces() -> Generator[None, None, dict[str, Any]]:
-    model, places = mlp(3, 4, 1), randn(4, 3)
-    yield
-    own = places.detach().requires_grad_()
+@of(model=lambda: mlp(3, 4, 1))
+def forces(model: Any, x: Any) -> None:
+    own = x.detach().requires_grad_()
     (force,) = grad(model(own).sum(), own, create_graph=True)
     (force**2).mean().backward()
-    return {"model": model, "places": places}
 
 
-@program
-def loop_of_scalars() -> Generator[None, None, dict[str, Any]]:
-    w = tensor(1.5, requires_grad=True)
-    yield
+@of(w=lambda: tensor(1.5, requires_grad=True))
+def loop_of_scalars(w: Any) -> None:
     y = w
     for k in range(6):
         y = y * w + float(k)
     y.backward()
-    return {"w": w}
 
 
-@program
-def leaf_in_place() -> Generator[None, None, dict[str, Any]]:
-    w, x = randn(3, requires_grad=True), randn(3)
-    yield
+@of(w=lambda: randn(3, requires_grad=True))
+def leaf_in_place(w: Any, x: Any) -> None:
     for _ in range(2):
         (w * x).sum().backward()
         with no_grad():
             w -= 0.1 * w.grad
         w.grad.zero_()
-    return {"w": w, "x": x}
 
 
-@program
-def masked_attention() -> Generator[None, None, dict[str, Any]]:
-    layer, x = nn.MultiHeadAttention(4, 2), randn(1, 3, 4)
+@of(layer=lambda: nn.MultiHeadAttention(4, 2), x=lambda: randn(1, 3, 4))
+def masked_attention(layer: Any, x: Any) -> None:
     mask = np.tril(np.ones((3, 3), bool))
-    yield
     layer(x, x, x, attn_mask=mask).square().mean().backward()
-    return {"layer": layer, "x": x}
-
-
-@program
-def scaled_loss() -> Generator[None, None, dict[str, Any]]:
-    model, (x, y) = mlp(3, 2), batch()
-    yield
-    (F.mse_loss(model(x), y) * 8.0).backward()
-    for p in model.parameters():
-        p.grad /= 8.0
-    return {"model": model, "x": x, "y": y}

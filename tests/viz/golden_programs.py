@@ -12,10 +12,11 @@ from custom_functions import Cube
 
 import minigrad
 from minigrad import Tensor, nn, optim, viz
-from minigrad.autograd import checkpoint, grad
+from minigrad.autograd import checkpoint, grad, primitive
 from minigrad.debugging import Profile, Statistics
 from minigrad.nn import functional as F
 from minigrad.viz import AttentionMaps, Graph
+from minigrad.viz.record.repeats import wrap_repeats
 
 NUMBERS = np.array([4, -3, 1, 6, -7, 2, -1, 5, -4, 3, 0]) / 8
 
@@ -48,6 +49,14 @@ def scalars() -> Graph:
     return traced.graph(a=a, b=b)
 
 
+def finished() -> Graph:
+    """Of a graph without a trace the numbers that are known."""
+    a, b = (minigrad.tensor(v, dtype="float64", requires_grad=True) for v in (2.0, -3.0))
+    loss = minigrad.exp(a) * b
+    loss.backward(retain_graph=True)
+    return viz.graph(loss, a=a, b=b)
+
+
 def broadcasting() -> Graph:
     x, row, column = numbers(2, 3), numbers(3, grad=True), numbers(2, 1, start=3, grad=True)
     with viz.trace() as traced:
@@ -55,11 +64,19 @@ def broadcasting() -> Graph:
     return traced.graph(x=x, row=row, column=column)
 
 
+class Stop(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x.detach()
+
+
 def detached() -> Graph:
-    x = numbers(3, grad=True)
+    """Also by the values, and by one that only a number is read of."""
+    x, stop = numbers(3, grad=True), Stop()
     with viz.trace() as traced:
         y = x.exp()
-        (y.detach() * y + minigrad.argmax(x)).sum().backward()
+        loss = (stop(y) * y + minigrad.argmax(x) + minigrad.tensor(x.numpy())).sum()
+        (loss + (x.numpy() * 2.0 * x).sum()).backward()
+        float(loss.detach())
     return traced.graph(x=x)
 
 
@@ -96,6 +113,54 @@ def custom_function() -> Graph:
     return traced.graph(x=x)
 
 
+def born() -> Graph:
+    """Where infinities and NaN are born, and where they only come from: a constant, an input."""
+    x, given = minigrad.tensor([0.0, 1.0], dtype="float64"), minigrad.tensor([np.nan, 1.0])
+    with viz.trace() as traced, np.errstate(all="ignore"):
+        _ = minigrad.log(x - 2.0) * x, minigrad.exp(1.0 / x), minigrad.exp(given)
+        _ = minigrad.log(x) - minigrad.log(x), minigrad.exp(np.where(x > 0, x, -np.inf))
+    return traced.graph(x=x, given=given)
+
+
+def scaled_op(factor: float) -> Any:
+    """Ops that have everything in common but what they do."""
+
+    def my_scaled(x: Any) -> Any:
+        return x**factor
+
+    op = primitive(my_scaled)
+    if factor == 2:
+        op.defvjp(x=lambda g, x: g * 2 * x)
+    elif factor == 3:
+        op.defvjp(x=lambda g, x: 3 * g * x**2)
+    return op
+
+
+def ops_of_one_name() -> Graph:
+    """Each is shown with its own rule, and one without a rule: also beside one of the library."""
+
+    def tanh(x: Any) -> Any:
+        return x / (1 + abs(x))
+
+    own, forgotten = primitive(tanh), primitive(tanh)
+    own.defvjp(x=lambda g, x: g / (1 + abs(x)) ** 2)
+    x = numbers(3, start=3, grad=True)
+    with viz.trace() as traced:
+        y = scaled_op(2)(scaled_op(3)(minigrad.tanh(own(minigrad.tanh(x)))))
+        square(y * forgotten(x) * scaled_op(1)(x))
+    return traced.graph(x=x)
+
+
+def contributions() -> Graph:
+    """Those inside and outside of an opened op are counted together, in each of two passes."""
+    x = numbers(2, 3, grad=True)
+    with viz.trace(open=["layer_norm"]) as traced:
+        loss = (minigrad.ops.layer_norm(x) * x).sum()
+        for _ in range(2):
+            loss.backward(retain_graph=True)
+    return traced.graph(x=x)
+
+
 def recomputed() -> Graph:
     x, layer = numbers(2, 3), simple(nn.Linear(3, 2))
     with viz.trace() as traced:
@@ -104,13 +169,20 @@ def recomputed() -> Graph:
 
 
 def in_place() -> Graph:
-    x = numbers(2, 3, grad=True)
+    """Writes by index, as a whole, through a view and into what requires no gradient."""
+    x, plain = numbers(2, 3, grad=True), numbers(2, 3, start=4)
     with viz.trace() as traced:
-        y = x * 2
+        y, filled, row = x * 2, minigrad.zeros(2, 3, dtype="float64"), plain[0]
         y[0] = x[1] ** 2
         y += 1
+        filled[...] = plain
+        filled[:, 0] = 0
+        plain[0, 1] = 5.0
         y[:, [0, 2]].prod().backward()
-    return traced.graph(x=x)
+        _ = filled * 2, row.sum()
+        filled[...] = 3.0
+        _ = filled * 2
+    return traced.graph(x=x, plain=plain)
 
 
 def stopped() -> Graph:
@@ -220,12 +292,66 @@ def second_derivative() -> Graph:
     return viz.graph(slope, x=x)
 
 
+def penalty() -> Graph:
+    """Ops within rules are marked, and have the line of the program."""
+    x = numbers(3, grad=True)
+    with viz.trace() as traced:
+        (slope,) = grad(F.softmax(x**3).square().sum(), x, create_graph=True)
+        square(slope)
+    return traced.graph(x=x)
+
+
+def halved(g: Tensor) -> Tensor:
+    return g / 2
+
+
+def trained() -> Graph:
+    """Two steps, with a frozen weight, running statistics, hooks; and an update by hand."""
+    model = simple(nn.Sequential(nn.Linear(3, 4, False), nn.BatchNorm1d(4), nn.Linear(4, 3)))
+    model[0].weight.requires_grad_(False)
+    model[2].weight.register_hook(halved)
+    optimizer, x, seen = optim.SGD(model.parameters(), lr=0.125), numbers(2, 3), list[Tensor]()
+    with viz.trace() as traced:
+        for _ in range(2):
+            optimizer.zero_grad()
+            y = model(x)
+            y.register_hook(seen.append)
+            F.cross_entropy(y, np.array([0, 2])).backward()
+            optimizer.step()
+        with minigrad.no_grad():
+            model[2].bias -= model[2].bias.grad
+        square(model(x))
+    return traced.graph(x=x)
+
+
+def reasons() -> Graph:
+    """What gets no gradient, for one reason each, and what `.grad` held before."""
+    model, x, w = simple(nn.Embedding(5, 3)), numbers(2, 3), numbers(3, grad=True)
+    square(w)
+    with viz.trace() as traced:
+        y = minigrad.where(np.array([[True], [False]]), model(np.array([1, 4])), 0.0) * w * (x * x)
+        minigrad.cos(w)
+        y.detach().exp().sum()
+        (minigrad.round(w).detach() * y).sum().backward()
+        grad((w**2).sum(), w)
+    return traced.graph(x=x, w=w)
+
+
+def asked() -> Graph:
+    """The gradient of one leaf, which is not written."""
+    x, w = numbers(3, grad=True), numbers(3, start=2, grad=True)
+    with viz.trace() as traced:
+        grad((x * w).sum(), w)
+    return traced.graph(x=x, w=w)
+
+
 GRAPHS: dict[str, Callable[[], Graph]] = {
     made.__name__: made
     for made in (
-        scalars, broadcasting, detached, island, several_outputs, custom_function, recomputed,
-        in_place, stopped, perceptron, residual, opened, attention, convolution, lstm, shared,
-        classifier, repeated, matrices, second_derivative,
+        scalars, finished, broadcasting, detached, island, several_outputs, custom_function,
+        recomputed, in_place, stopped, perceptron, residual, opened, attention, convolution, lstm,
+        shared, classifier, repeated, matrices, second_derivative, penalty, trained, reasons, asked,
+        born, ops_of_one_name, contributions,
     )
 }  # fmt: skip
 
@@ -242,6 +368,17 @@ def training() -> Statistics:
             optimizer.step()
             optimizer.param_groups[0]["lr"] /= 2
     return statistics
+
+
+def first_steps() -> Iterator[Statistics]:
+    """Of ten layers, and of a layer of zeros."""
+    still = nn.Linear(2, 2).double()
+    nn.utils.vector_to_parameters(minigrad.zeros(6, dtype="float64"), still.parameters())
+    for model in (simple(nn.Sequential(*(nn.Linear(2, 2) for _ in range(10)))), still):
+        with Statistics(model) as statistics:
+            square(model(numbers(1, 2)))
+            statistics.step(0.0)
+        yield statistics
 
 
 def profiled() -> Profile:
@@ -301,6 +438,40 @@ class SideBySide(nn.Module):
         return minigrad.concatenate([part(x) for part in self.parts])
 
 
+class Several(nn.Module):
+    """What comes out is not what was computed last, and there is more than one thing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear, self.loss = nn.Linear(3, 4), minigrad.zeros(())
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        main = self.linear(x)
+        part = main[:, :2]
+        self.loss = (main * main).mean()
+        return main, part
+
+
+class Outer(nn.Module):
+    def __init__(self, model: nn.Module, use: Any) -> None:
+        super().__init__()
+        self.model, self.use = model, use
+
+    def forward(self, *inputs: Tensor) -> Any:
+        return self.use(self.model, *inputs)
+
+
+X, SEQUENCE = minigrad.ones(5, 3), minigrad.ones(2, 5, 8)
+CLOSED: list[tuple[nn.Module, Any, Tensor]] = [
+    (Several(), lambda m, x: m(x), X),
+    (Several(), lambda m, x: m(x)[0].sum(), X),
+    (Several(), lambda m, x: m(x)[1].sum() + m.loss, X),
+    (nn.LSTM(8, 4, batch_first=True), lambda m, x: m(x), SEQUENCE),
+    (nn.MultiHeadAttention(8, 2), lambda m, x: m(x, x, x, need_weights=True), SEQUENCE),
+]
+"""Modules, and what is used of their outputs."""
+
+
 class Again(nn.Module):
     """One block that is called five times."""
 
@@ -346,6 +517,38 @@ def constants() -> Graph:
     return viz.graph(x)
 
 
+def scaled(factor: Callable[[int], float]) -> Graph:
+    y = minigrad.ones(3, requires_grad=True)
+    for step in range(30):
+        y = (y * factor(step)).tanh()
+    return viz.graph(y).collapse()
+
+
+def traced(change: Callable[[Any], object]) -> Graph:
+    """As it ran, eight layers of which one differs: it is in no box of several."""
+    model = nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8), 8)
+    change(model.layers[4])
+    with viz.trace() as run:
+        model(minigrad.ones(1, 3, 4))
+    return run.graph().collapse()
+
+
+class Block(nn.Module):
+    def __init__(self, shared: nn.Module) -> None:
+        super().__init__()
+        self.shared, self.own = shared, nn.LayerNorm(3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.own(self.shared(x)).tanh()
+
+
+def sharing(first: bool) -> Graph:
+    """Weights that blocks share count once, and are outside of a box of several."""
+    shared = nn.Linear(3, 3)
+    blocks = [Block(shared if first or at else nn.Linear(3, 3)) for at in range(9)]
+    return wrap_repeats(viz.graph(nn.Sequential(*blocks), minigrad.ones(2, 3))).collapse(1)
+
+
 VIEWS: dict[str, Callable[[], Graph]] = {
     "layers": lambda: encoder().collapse(),
     "layers, two of them": lambda: encoder(2).collapse(1),
@@ -369,6 +572,14 @@ VIEWS: dict[str, Callable[[], Graph]] = {
     "functions, closed": lambda: viz.graph(Functions(), minigrad.ones(1, 1, 5, 5)).collapse(1),
     "unrolled": lambda: viz.graph(Unrolled(), minigrad.ones(2, 4)).collapse(),
     "constants": lambda: constants().collapse(),
+    "loop, one number differs": lambda: scaled(lambda step: 5.0 if step == 9 else 0.1),
+    "loop, a schedule": lambda: scaled(lambda step: 1 / (step + 2)),
+    "one eps": lambda: encoder(8, lambda m: setattr(m.layers[4].norm1, "eps", 1)).collapse(),
+    "traced, one eps": lambda: traced(lambda layer: setattr(layer.norm1, "eps", 1)),
+    "traced, one dropout": lambda: traced(lambda layer: setattr(layer.dropout1, "p", 0.5)),
+    "traced, one frozen": lambda: traced(lambda layer: layer.linear1.requires_grad_(False)),
+    "weights that all share": lambda: sharing(True),
+    "weights that all but one share": lambda: sharing(False),
 } | {
     f"loop, {program.__name__}": lambda program=program: viz.graph(program()).collapse()
     for program in (

@@ -6,7 +6,7 @@ import base64
 import json
 import xml.etree.ElementTree as ElementTree
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html.parser import HTMLParser
 from typing import Any
 
@@ -161,10 +161,11 @@ def came(graph: Graph, *kinds: str) -> dict[str, viz.Summary]:
     return {names[part.target]: part.total or part.sent for part in parts}
 
 
-def differentiated(case: Case) -> None:
-    """Run the gradient of a sample with weights that differ from place to place."""
-    inputs = [tensor(array, requires_grad=True) for array in case.inputs]
+def differentiated(case: Case, arrays: Sequence[np.ndarray] | None = None) -> list[Tensor]:
+    """Run the gradient of a sample with weights that differ from place to place; its inputs."""
+    inputs = [tensor(array, requires_grad=True) for array in arrays or case.inputs]
     result = case.on(OURS)(*inputs)
     outputs = list(result) if isinstance(result, (tuple, list)) else [result]
     weights = [np.cos(np.arange(y.numel()) + i).reshape(y.shape) for i, y in enumerate(outputs)]
     grad(outputs, inputs, weights, allow_unused=True)
+    return inputs

@@ -10,15 +10,15 @@ import json
 import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import _plots
+import golden_programs as programs
 import numpy as np
 import pytest
-from golden_programs import GRAPHS, VIEWS, attention_maps, boxes, profiled, training
+from golden_programs import CLOSED, GRAPHS, VIEWS, Outer, boxes
 from reading import data_of, explored
 
 import minigrad
@@ -26,6 +26,7 @@ from minigrad import nn, viz
 from minigrad.autograd.primitives import Primitive
 from minigrad.debugging import profiler
 from minigrad.viz import Graph
+from minigrad.viz.drawing import curves
 from minigrad.viz.drawing.colour_scale import dark, diverging, sequential
 from minigrad.viz.drawing.style import STYLE
 from minigrad.viz.page.notebook import mimebundle
@@ -115,14 +116,22 @@ def told(value: Any) -> Any:
 OUTPUTS: dict[str, tuple[Callable[[Graph], str], str]] = {
     "svg": (
         lambda graph: lines(graph.to_svg()),
-        "scalars island several_outputs in_place stopped residual attention",
+        "scalars island several_outputs in_place stopped residual attention lstm matrices finished "
+        "perceptron",
     ),
     "dot": (lambda graph: graph.to_dot(), "several_outputs custom_function stopped residual"),
     "text": (lambda graph: graph.to_text(), " ".join(GRAPHS)),
-    "page": (page, "scalars island custom_function stopped perceptron detached"),
+    "page": (
+        page,
+        "scalars island custom_function stopped perceptron detached trained reasons asked "
+        "recomputed in_place classifier penalty born ops_of_one_name contributions",
+    ),
     "report": (
         lambda graph: str(viz.explain(graph)),
-        " ".join(GRAPHS.keys() - {"several_outputs", "repeated", "second_derivative", "lstm"}),
+        " ".join(
+            GRAPHS.keys()
+            - {"several_outputs", "repeated", "second_derivative", "lstm", "born", "finished"}
+        ),
     ),
     "latex": (
         lambda graph: viz.explain(graph).to_latex(),
@@ -130,8 +139,6 @@ OUTPUTS: dict[str, tuple[Callable[[Graph], str], str]] = {
     ),
 }
 """For each output how it is made, and the programs of which it is kept."""
-
-graph_of = cache(lambda name: GRAPHS[name]())
 
 
 @pytest.mark.parametrize(
@@ -144,7 +151,7 @@ graph_of = cache(lambda name: GRAPHS[name]())
 )
 def test_a_graph(program: str, output: str, golden: SnapshotAssertion) -> None:
     make, _ = OUTPUTS[output]
-    assert steady(make(graph_of(program))) == golden
+    assert steady(make(GRAPHS[program]())) == golden
 
 
 def every_formula() -> str:
@@ -171,10 +178,6 @@ def some_mathml() -> str:
     )
 
 
-def training_page() -> str:
-    return body(viz.charts(training()))
-
-
 def body(page: viz.Page) -> str:
     """A page but for its head, its scripts and its data."""
     text = page.path.read_text(encoding="utf-8")
@@ -185,48 +188,75 @@ def memory(monkeypatch: pytest.MonkeyPatch) -> str:
     """The memory of a step, by a clock that adds a millisecond whenever it is read."""
     clock = count()
     monkeypatch.setattr(profiler, "perf_counter", lambda: next(clock) / 1000)
-    profile = profiled()
+    profile = programs.profiled()
     profile._changes.sort(key=lambda one: (one[0], -one[2], one[1].nbytes))  # of one moment
     return body(viz.charts(profile))
 
 
+def live() -> str:
+    """The curves of many layers, live and on a page; and of weights of zero: no share."""
+    return lines(
+        "".join(
+            chart
+            for statistics in programs.first_steps()
+            for whole in (False, True)
+            for chart in curves.draw(statistics, whole)
+        )
+    )
+
+
 def heatmaps() -> str:
-    [heatmap] = graph_of("attention").heatmaps
+    [heatmap] = GRAPHS["attention"]().heatmaps
     return lines(heatmap.to_svg()) + lines(heatmap.to_svg(gradients=True))
 
 
-def maps() -> str:
-    return lines(attention_maps().to_svg())
+def walks() -> Iterator[str]:
+    """The stops that pages of attention and of an encoder layer offer, and where they are."""
+    x, layer = minigrad.ones(2, 4, 8), nn.TransformerEncoderLayer
+    numbers, padding = minigrad.zeros(4, 4), minigrad.arange(8).reshape(2, 4) > 5
+    for options, named in (
+        ({"dropout": 0.5}, {}), ({"dropout": 0.5}, {"attn_mask": MASK}),
+        ({"dropout": 0.5, "bias": False}, {"attn_mask": numbers}),
+        ({"dropout": 0.5}, {"attn_mask": numbers, "is_causal": True}),
+        ({"num_kv_heads": 1}, {"is_causal": True}), ({}, {"key_padding_mask": padding}),
+        ({"add_bias_kv": True, "add_zero_attn": True}, {"attn_mask": MASK}),
+    ):  # fmt: skip
+        yield from stops(explored(nn.MultiHeadAttention(8, 2, **options), x, x, x, **named))
+    yield from stops(explored(layer(8, 2, 16), x))
+    yield from stops(explored(layer(8, 2, 16, norm_first=True, activation="gelu"), x))
 
 
-def walks() -> str:
-    """The stops that a page of attention, and of a layer of an encoder, offers."""
-    x, told = minigrad.ones(1, 3, 4), []
-    for layer, given in (
-        (nn.MultiHeadAttention(4, 2, dropout=0.5), (x, x, x)),
-        (nn.TransformerEncoderLayer(4, 2, 4), (x,)),
-    ):
-        data: Any = explored(layer, *given)
-        told += [f"{stop['tab']} {stop['at']}: {stop['title']}" for stop in data["walk"]]
-    return "\n".join(told) + "\n"
+def stops(data: Any) -> Iterator[str]:
+    """The stops of a walk: what it leads to, what that reads and says, and its question."""
+    boxes = {node["id"]: node for node in data["nodes"]}
+    names = {group["id"]: group["path"] for group in data["groups"]}
+    for stop in data["walk"]:
+        at = data["steps"][stop["at"] - 1]["node"] if stop["tab"] == "step" else stop["at"]
+        reads = [boxes[edge["source"]]["label"] for edge in data["edges"] if edge["target"] == at]
+        told = boxes[at]["label"] if at in boxes else names[at]
+        yield f"{stop['tab']} {stop['at']} {told}({', '.join(reads)}): {stop['title']}"
+    yield ""
+
+
+MASK = minigrad.ones(4, 4).tril().astype(bool)
 
 
 def views() -> str:
     """A picture with a title, and one that is closed, with some opened."""
-    opened = graph_of("residual").to_svg(0, open=["layer"])
-    return lines(graph_of("shared").to_svg(title="Twice & wide")) + lines(opened)
+    opened = GRAPHS["residual"]().to_svg(0, open=["layer"])
+    return lines(GRAPHS["shared"]().to_svg(title="Twice & wide")) + lines(opened)
+
+
+def closed_modules() -> str:
+    """Every output of a closed module has its name and its shape, in the text and in a box."""
+    graphs = [viz.graph(Outer(model, use), x).collapse(1) for model, use, x in CLOSED]
+    return "\n\n".join("\n".join([str(graph.to_text()), *boxes(graph)]) for graph in graphs)
 
 
 def plan() -> str:
     """What would run."""
     x, w = (minigrad.ones(*shape, requires_grad=True) for shape in ((2, 3), (3,)))
     return f"{viz.explain(minigrad.maximum(x * w, x @ w[:, None]).mean(), x=x, w=w)}\n"
-
-
-def colours() -> str:
-    """The style sheet of pictures, and a few colours of each scale."""
-    scales = [sequential(9), diverging(9), [*map(dark, diverging(9))]]
-    return "\n".join([STYLE.replace("}", "}\n"), *map(str, scales)])
 
 
 CHANCES = np.arange(64).reshape(8, 8) / 64
@@ -252,23 +282,24 @@ def test_a_figure_of_an_example(name: str, golden: SnapshotAssertion, tmp_path: 
     assert steady(lines((tmp_path / "figure.svg").read_text(encoding="utf-8"))) == golden
 
 
-def notebook() -> str:
-    return lines(mimebundle(minigrad.ones(2, requires_grad=True) * 2)["text/html"])
-
-
+SCALES = sequential(9), diverging(9), [*map(dark, diverging(9))]
 OTHERS: dict[str, Callable[[], str]] = {
     made.__name__: made
     for made in (
-        every_formula, some_mathml, training_page, heatmaps, maps, walks, views, plan,
-        colours, notebook,
+        every_formula, some_mathml, live, heatmaps, views, closed_modules, plan,
     )
 } | {
     "page_without_script": lambda: lines(
         re.sub(
-            r"<svg.*?</svg>|<script.*?</script>", "", graph_of("perceptron").to_html(), flags=re.S
+            r"<svg.*?</svg>|<script.*?</script>", "", GRAPHS["perceptron"]().to_html(), flags=re.S
         )
     ),
-    "json": lambda: "\n".join(outline(told(json.loads(graph_of("custom_function").to_json())))),
+    "training_page": lambda: body(viz.charts(programs.training())),
+    "maps": lambda: lines(programs.attention_maps().to_svg()),
+    "colours": lambda: "\n".join([STYLE.replace("}", "}\n"), *map(str, SCALES)]),
+    "notebook": lambda: lines(mimebundle(minigrad.ones(2, requires_grad=True) * 2)["text/html"]),
+    "walks": lambda: "\n".join(walks()),
+    "json": lambda: "\n".join(outline(told(json.loads(GRAPHS["custom_function"]().to_json())))),
 }  # fmt: skip
 
 

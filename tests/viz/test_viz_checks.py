@@ -12,23 +12,9 @@ import pytest
 from reading import came, data_of, labels, watched
 
 import minigrad
-from minigrad import Tensor, nn, ops, tensor, viz
-from minigrad.autograd import Function, primitive
+from minigrad import Tensor, nn, tensor, viz
+from minigrad.autograd import Function
 from minigrad.nn import functional as F
-
-KINKS: dict[str, Callable[[Tensor], Any]] = {
-    "relu": F.relu,
-    "leaky_relu": F.leaky_relu,
-    "clip": lambda x: minigrad.clip(x, 0.0, 1.0),
-    "abs": abs,
-    "max": lambda x: ops.max(x, axis=0),
-    "max with indices": lambda x: x.max(0).values,
-    "maximum": lambda x: minigrad.maximum(x, 0.0 * x),
-    "max_pool2d": lambda x: F.max_pool2d(x.reshape(1, 1, 4, 3), 2),
-    "sort": lambda x: x.sort(0).values,
-    "median": lambda x: ops.median(x, axis=0),
-    "median with indices": lambda x: x.median(0).values,
-}
 
 
 def parts_by_op(function: Callable[[Tensor], Any], x: Tensor) -> dict[str, viz.Part]:
@@ -39,87 +25,30 @@ def parts_by_op(function: Callable[[Tensor], Any], x: Tensor) -> dict[str, viz.P
     return {step.op: part for step in traced.graph().steps for part in step.parts}
 
 
-@pytest.mark.parametrize("name", KINKS)
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_a_right_rule_never_differs(name: str, dtype: str) -> None:
-    """All elements lie at a kink, or are equal to their neighbours."""
-    values = np.zeros((4, 3), dtype)
-    values[0] = 1.0
-    for part in parts_by_op(KINKS[name], tensor(values, requires_grad=True)).values():
-        assert part.check < 1e-3, (part, part.kink)
-
-
-def test_both_slopes_are_told() -> None:
+def test_a_kink_is_that_of_an_argument_by_itself() -> None:
     x = tensor(np.zeros(1), requires_grad=True)
-    part = parts_by_op(lambda x: minigrad.maximum(x, 0.25 * x), x)["maximum"]
-    assert part.kink is None  # each of its arguments by itself
-    part = parts_by_op(F.relu, x)["relu"]
-    assert sorted(map(abs, part.kink)) == [0.0, pytest.approx(0.5, rel=1e-6)]
+    assert parts_by_op(lambda x: minigrad.maximum(x, 0.25 * x), x)["maximum"].kink is None
 
 
-def test_a_small_net_at_its_kinks() -> None:
-    net = nn.Sequential(
-        nn.Conv2d(1, 2, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(2, 3)
-    )
-    parts = [
-        part
-        for step in watched(
-            lambda: F.cross_entropy(net(minigrad.zeros(2, 1, 4, 4)), np.array([0, 1])).backward()
-        ).steps
-        for part in step.parts
-    ]
-    assert all(part.check is not None and part.check < 1e-3 for part in parts)
-
-
-def test_a_wrong_rule_is_seen_at_a_kink_too() -> None:
-    @primitive
-    def planted(x: Any) -> Any:
-        return np.maximum(x, 0)
-
-    planted.defvjp(x=lambda g, x: 2 * g * (x > 0))
-    part = parts_by_op(planted, Tensor([0.0, 0.0, 1.0], requires_grad=True))[planted.op.name]
-    assert part.check > 0.1
-
-
-def test_a_kink_is_said_on_the_page_and_in_the_report() -> None:
+def test_a_kink_is_said_in_the_report() -> None:
     x = tensor(np.zeros(3), requires_grad=True)
-    with viz.trace() as traced:
-        F.relu(x).sum().backward()
-    text = viz.explain(traced)
+    text = viz.explain(watched(lambda: F.relu(x).sum().backward()))
     assert "not measurable here: its slope is" in text
     assert "beside it, " in text
 
 
 class Cube(Function):
-    factor = 3.0
-
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
         ctx.save_for_backward(x)
         ctx.square = x.numpy() ** 2
         return x * x * x
 
-    @classmethod
-    def backward(cls, ctx: Any, g: Tensor) -> Any:
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> Any:
         (x,) = ctx.saved_tensors
         assert np.array_equal(ctx.square, x.numpy() ** 2)
-        return tensor(ctx.square) * g * cls.factor
-
-
-class Wrong(Cube):
-    factor = 2.0
-
-
-@pytest.mark.parametrize(("function", "right"), [(Cube, True), (Wrong, False)])
-def test_a_custom_function_is_checked(function: Any, right: bool) -> None:
-    [part] = [
-        part
-        for name, part in parts_by_op(
-            function.apply, Tensor([1.0, 2.0], requires_grad=True)
-        ).items()
-        if function.__name__ in name
-    ]
-    assert (part.check < 1e-3) == right
+        return tensor(ctx.square) * g * 3.0
 
 
 def test_tracing_leaves_the_context_of_a_custom_function_as_it_is() -> None:
@@ -151,13 +80,11 @@ def test_ops_that_exchange_messages_are_not_run_again() -> None:
 def test_values_that_a_custom_function_read_can_be_read_again() -> None:
     x = Tensor([1.0, 2.0], requires_grad=True)
     with viz.trace() as traced:
-        loss = Cube.apply(x).sum() + (Cube.apply(x) * x.detach()).sum()
-        loss.backward()
+        (Cube.apply(x).sum() + (Cube.apply(x) * x.detach()).sum()).backward()
         _ = x.detach() + tensor(x.numpy())
-    assert {node.label for node in traced.graph(x=x).nodes} >= {"Cube", "detach", "x"} - {"Cube"}
+    assert {"detach", "x"} <= {*labels(traced.graph(x=x))}
 
 
-F = nn.functional
 EVERY = ("float16", "float32", "float64")
 
 
@@ -246,21 +173,17 @@ def test_several_passes_and_several_outputs() -> None:
     assert last.cancelled or last.norm == 0.0
 
 
-class TestWhereItIsSaid:
-    def graph(self) -> viz.Graph:
-        return passed(CONSTANT_SUMS["softmax"], np.random.default_rng(4).standard_normal(9), "f4")
-
-    def test_in_words_in_the_table_of_a_page_and_in_json(self) -> None:
-        graph = self.graph()
-        text = str(viz.explain(graph))
-        assert len(re.findall("zero up to rounding", text)) == 3  # sent, came, and sent again
-        assert "e-" in text
-        table = graph.to_html().partition("<table>")[2].partition("</table>")[0]
-        assert ", zero up to rounding" in table
-        assert viz.Graph.from_json(graph.to_json()) == graph
-        old = re.sub(r',\s*"cancelled": (true|false)', "", graph.to_json())
-        assert "cancelled" not in old
-        assert not came(viz.Graph.from_json(old))["x"].cancelled
+def test_a_sum_of_zero_is_said_in_words_in_the_table_of_a_page_and_in_json() -> None:
+    graph = passed(CONSTANT_SUMS["softmax"], np.random.default_rng(4).standard_normal(9), "f4")
+    text = str(viz.explain(graph))
+    assert len(re.findall("zero up to rounding", text)) == 3  # sent, came, and sent again
+    assert "e-" in text
+    table = graph.to_html().partition("<table>")[2].partition("</table>")[0]
+    assert ", zero up to rounding" in table
+    assert viz.Graph.from_json(graph.to_json()) == graph
+    old = re.sub(r',\s*"cancelled": (true|false)', "", graph.to_json())
+    assert "cancelled" not in old
+    assert not came(viz.Graph.from_json(old))["x"].cancelled
 
 
 class Ending(nn.Module):
@@ -287,17 +210,4 @@ def test_no_page_begins_with_a_constant(name: str) -> None:
     assert again == page  # the numbers are the same again
     rows = re.findall(r"<tr data-id=.*?</tr>", page)
     noise = [row for row in rows if "zero up to rounding" in row]
-    assert noise == [row for row in rows if '"row">self_attn.k_proj.bias' in row]
-    assert len(rows) > 3
-
-
-def test_drawings_of_two_runs_are_equal() -> None:
-    def run() -> viz.Graph:
-        minigrad.random.seed(0)
-        layer = nn.TransformerEncoderLayer(8, 2, 16)
-        return watched(lambda: layer(minigrad.randn(2, 3, 8)).sum().backward())
-
-    first, second = run(), run()
-    assert first == second
-    for draw in ("to_json", "to_svg", "to_html", "to_text"):
-        assert getattr(first, draw)() == getattr(second, draw)(), draw
+    assert noise == [row for row in rows if '"row">self_attn.k_proj.bias' in row] != rows

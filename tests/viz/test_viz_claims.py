@@ -27,9 +27,7 @@ from minigrad.autograd import Observer
 from minigrad.viz.explanation.gradients import held, missing_gradients
 from minigrad.viz.page import explorer
 from minigrad.viz.page.html import _facts
-from minigrad.viz.record.fold import close
 from minigrad.viz.record.model import Diagram, Node
-from minigrad.viz.record.repeats import is_repeat, wrap_repeats
 from minigrad.viz.record.steps import final_gradients
 
 GALLERY = Path(__file__).parents[2] / "examples" / "gallery"
@@ -121,17 +119,18 @@ class Evidence:
             if call is not None and edge.name in call.reads:
                 self.uses[edge.source].append(call.reads[edge.name])
 
-    def leads(self, box: str, through: Callable[[str], bool] = lambda box: True) -> bool:
-        """Whether a path of such boxes leads from a box to one whose rules ran."""
+    def reached(self, box: str, through: Callable[[str], bool] = lambda box: True) -> Iterator[str]:
+        """The boxes that paths of such boxes lead to."""
         stack, seen = [box], set[str]()
         while stack:
-            for reader in self.readers[stack.pop()]:
-                if reader not in seen and through(reader):
-                    if reader in self.stepped:
-                        return True
-                    seen.add(reader)
-                    stack.append(reader)
-        return False
+            new = [one for one in self.readers[stack.pop()] if one not in seen and through(one)]
+            seen.update(new)
+            stack += new
+            yield from new
+
+    def leads(self, box: str, through: Callable[[str], bool] = lambda box: True) -> bool:
+        """Whether a path of such boxes leads from a box to one whose rules ran."""
+        return any(one in self.stepped for one in self.reached(box, through))
 
 
 def alike(node: Node, numbers: np.ndarray) -> bool:
@@ -162,7 +161,8 @@ def reads(run: Evidence) -> Iterator[tuple[str, bool]]:
         told = f"{edge.target} {call.op.name} reads {edge.name} of {source.label}"
         if not several and source.kind in ("op", "parameter", "input", "buffer", "constant"):
             cast = read.numbers.astype(source.value.dtype)
-            yield told, not alike(source, cast) and not _another_output(source)
+            other = source.primitive is not None and source.primitive.multiple_outputs
+            yield told, not alike(source, cast) and not other
         if source.kind == "parameter":
             known = [
                 names
@@ -173,10 +173,6 @@ def reads(run: Evidence) -> Iterator[tuple[str, bool]]:
             called = [f".{name}" for one in known for name in one]  # an outer module knows more
             right = any(name.endswith(f".{source.label}") for name in called)
             yield f"{told} (name)", bool(known) and not right
-
-
-def _another_output(source: Node) -> bool:
-    return source.primitive is not None and source.primitive.multiple_outputs
 
 
 def counts(run: Evidence) -> Iterator[tuple[str, bool]]:
@@ -217,20 +213,9 @@ def cut(run: Evidence) -> Iterator[tuple[str, bool]]:
                 if other.label == label and (not line or other.line == line) and not other.recorded
             ]
             required = all(read.required for read in run.uses[box])
-            passes = any(run.leads(place) and _reaches(run, box, place) for place in places)
+            reached = {box, *run.reached(box)}
+            passes = any(run.leads(place) and place in reached for place in places)
             yield f"{run.nodes[box].label}: {why}", not (passes and required)
-
-
-def _reaches(run: Evidence, box: str, place: str) -> bool:
-    stack, seen = [box], {box}
-    while stack:
-        one = stack.pop()
-        if one == place:
-            return True
-        new = [reader for reader in run.readers[one] if reader not in seen]
-        seen.update(new)
-        stack += new
-    return False
 
 
 def caused(run: Evidence) -> Iterator[tuple[str, bool]]:
@@ -314,14 +299,9 @@ CLAIMS: dict[str, Claim] = {
 def watched(program: Program) -> Evidence:
     """Run a program under a trace, with a witness."""
     minigrad.random.seed(0)
-    running, witness = program(), Witness()
-    next(running)
-    named: dict[str, Any] = {}
+    (act, named), witness = program(), Witness()
     with viz.trace() as traced, witness:
-        try:
-            next(running)
-        except StopIteration as end:
-            named = end.value
+        act(**named)
     tensors = {name: one for name, one in named.items() if isinstance(one, Tensor)}
     found, names = by_name(named)
     return Evidence(traced.graph(**tensors), witness, names, found)
@@ -394,103 +374,12 @@ SEVERAL: dict[str, Callable[[Tensor], Tensor]] = {
 def test_what_reads_one_of_several_outputs_has_its_numbers(name: str) -> None:
     x = minigrad.tensor([[2.0, 0.5], [0.25, 1.0]])
     data = explored(SEVERAL[name], x)
-    [step] = [one for one in data["steps"] if one["op"] == "add"]
+    step, own = (next(s for s in data["steps"] if s["op"] == op) for op in ("add", name))
     [edge] = [one for one in data["edges"] if one["target"] == step["node"]]
-    wanted = (SEVERAL[name](x) - 1.0).numpy()
     assert edge["place"] == 1
     nodes = {one["id"]: one for one in data["nodes"]}
-    given = nodes[step["node"]]["given"]["a"]
+    given, wanted = nodes[step["node"]]["given"]["a"], (SEVERAL[name](x) - 1.0).numpy()
     given = given["values"] if isinstance(given, dict) else given
     np.testing.assert_allclose(np.ravel(given), wanted.ravel(), rtol=1e-5)
-    [made] = [one for one in data["nodes"] if one["label"] == name]
-    assert made["several"]
-    assert not made["terms"]
-
-
-# Alike: what is folded into one box is the same --------------------------------------------------
-
-
-def chain(odd: int) -> viz.Graph:
-    y = minigrad.ones(3, requires_grad=True)
-    for step in range(30):
-        y = (y * (5.0 if step == odd else 0.1)).tanh()
-    return viz.graph(y)
-
-
-def encoder(odd: int, change: Callable[[Any], None], traced: bool) -> viz.Graph:
-    layer = nn.TransformerEncoderLayer(4, 2, 8, layer_norm_eps=1e-6)
-    model, x = nn.TransformerEncoder(layer, 8), minigrad.randn(1, 3, 4)
-    change(model.layers[odd])
-    if not traced:
-        return viz.graph(model, x)
-    with viz.trace() as trace:
-        model(x)
-    return trace.graph()
-
-
-def _eps(layer: Any) -> None:
-    layer.norm1.eps = 1e-3
-
-
-def _dropout(layer: Any) -> None:
-    layer.dropout1.p = 0.5
-
-
-def _frozen(layer: Any) -> None:
-    layer.linear1.weight.requires_grad_(False)
-
-
-ODD: dict[str, Callable[[int], viz.Graph]] = {
-    "a number": chain,
-    "eps": lambda odd: encoder(odd, _eps, False),
-    "eps, traced": lambda odd: encoder(odd, _eps, True),
-    "dropout, traced": lambda odd: encoder(odd, _dropout, True),
-    "frozen, traced": lambda odd: encoder(odd, _frozen, True),
-}
-
-
-@pytest.mark.parametrize(("name", "odd"), [("a number", 9), *((name, 4) for name in ODD)])
-def test_a_step_that_differs_is_not_folded(name: str, odd: int) -> None:
-    graph = ODD[name](odd)
-    wrapped = wrap_repeats(graph)
-    inside: dict[str, set[str]] = defaultdict(set)
-    for node in wrapped.nodes:
-        around = [group for group in wrapped.enclosing()[node.group] if is_repeat(group)]
-        if around and node.kind in ("op", "parameter"):
-            told = f"{node.label.split('.')[-1]} {[n for n in node.notes if '.' in n or 'e-' in n]}"
-            inside[around[0].id].add(f"{told} {node.recorded}")
-    assert inside
-    for told in inside.values():  # each box once, with its numbers
-        names = [
-            one.split(" [")[0] for one in told if one.startswith(("multiply", "layer", "drop"))
-        ]
-        assert len(names) == len(set(names)), told
-        assert not any(one.endswith("False") for one in told)
-
-
-def test_a_schedule_is_folded_and_says_what_changes() -> None:
-    y = minigrad.ones(3, requires_grad=True)
-    for step in range(30):
-        y = (y * (1 / (step + 2))).tanh()
-    [loop, *_] = [group for group in wrap_repeats(viz.graph(y)).groups if group.name == "loop"]
-    assert loop.module == "multiply, tanh ×30 · b = 0.5 … 0.03226"
-
-
-class Block(nn.Module):
-    def __init__(self, shared: nn.Module) -> None:
-        super().__init__()
-        self.shared, self.own = shared, nn.LayerNorm(3)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.own(self.shared(x)).tanh()
-
-
-@pytest.mark.parametrize("first", [True, False])
-def test_shared_weights_count_once(first: bool) -> None:
-    shared = nn.Linear(3, 3)
-    model = nn.Sequential(*[Block(shared if first or at else nn.Linear(3, 3)) for at in range(9)])
-    wrapped = wrap_repeats(viz.graph(model, minigrad.randn(2, 3)))
-    [folded] = filter(is_repeat, wrapped.groups)
-    assert folded.size == model[1:].count_parameters() == 12 + 8 * 6
-    [box] = [node for node in close(wrapped, {folded.id}).nodes if node.id == folded.id]
-    assert box.notes == ("8 × 6 parameters",)  # the shared ones are outside, and it reads them
+    own = [(one["several"], one["terms"]) for one in nodes.values() if one["label"] == name]
+    assert own == [(True, {})]

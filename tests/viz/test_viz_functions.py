@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from functional_calls import ARRAYS, CALLS, FIXED
+from golden_programs import Functions
 
 import minigrad
 from minigrad import Tensor, nn, no_grad, ones, randn, viz
@@ -35,6 +36,7 @@ OTHERS: dict[str, Callable[[], Any]] = {
     "conv_transpose1d": lambda: F.conv_transpose1d(x(2, 2, 5), x(2, 3, 2), x(3)),
     "create_causal_mask": lambda: F.create_causal_mask(3),
     "create_padding_mask": lambda: F.create_padding_mask(minigrad.tensor([1, 2]), 3),
+    "ctc_loss": lambda: F.ctc_loss(x(3, 1, 2), minigrad.tensor([[1]]), (3,), (1,)),
     "drop_path": lambda: F.drop_path(x(4, 2), 0.5),
     "feed_forward": lambda: F.feed_forward(x(2, 3, 4), x(4, 5), x(5), x(5, 4), x(4)),
     "fold": lambda: F.fold(x(1, 4, 4), 3, 2),
@@ -77,18 +79,6 @@ def frames(graph: Graph) -> list[str]:
     """The names of the functions that have a frame, without those within others."""
     outer = {group.id for group in graph.groups if group.function}
     return [g.name for g in graph.groups if g.function and g.parent not in outer]
-
-
-class Net(nn.Module):
-    """A model that calls functions of several ops beside its layers."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.conv = nn.Conv2d(1, 2, 3)
-        self.scale = nn.Parameter(ones(2, 1, 1))
-
-    def forward(self, image: Tensor) -> Tensor:
-        return F.leaky_relu(F.mish(self.conv(image) * self.scale)) + F.relu(image[:, :, 1:-1, 1:-1])
 
 
 def test_every_function_is_called_here() -> None:
@@ -150,7 +140,7 @@ def test_a_function_in_place_has_one_frame_and_all_of_a_module_has_none_of_its_o
 
 
 def test_frames_close_and_open_like_modules() -> None:
-    graph = viz.graph(Net(), ones(1, 1, 5, 5))
+    graph = viz.graph(Functions(), ones(1, 1, 5, 5))
     assert "    %2 = softplus(" in graph.collapse(0, open=["mish"]).to_text()
     with pytest.raises(ValueError, match="similar: leaky_relu"):
         graph.collapse(0, open=["leaky_rel"])
@@ -179,10 +169,9 @@ def test_a_function_is_in_no_module_path() -> None:
 
 
 def test_tables_and_reasons_know_modules_only() -> None:
-    model, image = Net(), ones(1, 1, 5, 5)
+    model, image = Functions(), ones(1, 1, 5, 5)
     with Profile() as profile:
-        model(image)
-    modules = {event.module for event in profile.events if event.line}
-    assert modules == {"Net", "conv"}
-    assert model(image)._node.scope.kind == "Net"
+        loss = model(image)
+    assert {event.module for event in profile.events if event.line} == {"Functions", "conv"}
+    assert loss._node.scope.kind == "Functions"
     assert "mish" not in str(why_no_grad(model.scale, F.mish(model.scale).detach().sum()))

@@ -123,20 +123,14 @@ def test_the_head_of_a_page_its_steps_and_its_boxes_count_one_list(
 
 
 def test_of_several_passes_it_is_the_largest() -> None:
-    x, w = leaf(), leaf(1)
+    x, w, sizes = leaf(), leaf(1), list[int]()
     with viz.trace() as traced:
-        sizes = []
         for loss in ((x * w).exp().sum(), (x * w).sin().exp().sum(), (x * x).sum()):
             sizes.append(graph_memory(loss).nbytes)
+            loss.backward(retain_graph=True)
             loss.backward()
     assert len({*sizes}) == 3
     assert traced.graph().kept()[""] == max(sizes)
-    with viz.trace() as traced:
-        loss = (x * w).exp().sum()
-        size = graph_memory(loss).nbytes
-        loss.backward(retain_graph=True)
-        loss.backward()
-    assert traced.graph().kept()[""] == size
 
 
 def test_of_a_pass_through_a_gradient_it_is_what_both_keep() -> None:
@@ -179,12 +173,3 @@ def test_an_opened_op_keeps_what_it_keeps_as_one() -> None:
     assert group["kept"] == [size]
     assert group["box"]["keeps"] == size < 1024 * 1024
     assert not any(node["keeps"] for node in data["nodes"])
-
-
-def test_a_group_has_the_bytes_of_its_boxes() -> None:
-    graph = watched(lambda: F.cross_entropy(NET(X), Y).backward())
-    kept = graph.kept()
-    for group in graph.groups:
-        inside = [node.id for node in graph.nodes if node.group == group.id]
-        inside += [inner.id for inner in graph.groups if inner.parent == group.id]
-        assert kept[group.id] == sum(kept[box] for box in inside)

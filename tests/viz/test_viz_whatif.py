@@ -10,51 +10,19 @@ from typing import Any
 import node_js
 import numpy as np
 import pytest
-from op_samples import CASES, OURS, Case
-from reading import variable, watched
-from test_viz_page_script import ARITHMETIC, payload_of, source
+from op_samples import CASES, Case
+from reading import differentiated, variable, watched
+from test_viz_page_script import ARITHMETIC, payload_of, script, source
 
 import minigrad
-from minigrad import Tensor, tensor, viz
-from minigrad.autograd import grad
+from minigrad import Tensor, func, nn, tensor, viz
 from minigrad.nn import functional as F
-
-MOVES = """
-let data, total;
-const state = { step: 0 };
-const all = (summary) => summary && entriesOf(summary).map(String);
-const now = () => ({
-  values: data.nodes.map(({ value }) => all(value)),
-  sent: data.steps.map(({ parts }) => parts.map(({ sent }) => all(sent))),
-});
-const found = given.map(([one, moves]) => {
-  data = connect(one);
-  total = data.steps.length;
-  ability = null;
-  for (const table of [unable, changes]) table.clear();
-  recorded.length = 0;
-  const before = JSON.stringify(now());
-  return moves.map(([id, place, value]) => {
-    const why = whyFixed(id);
-    changes.clear();
-    changes.set(id, { id, place, value });
-    let thrown = "";
-    try { computeAgain(); } catch (error) { thrown = error.message; }
-    const after = now();
-    const half = thrown && JSON.stringify(after) !== before;
-    changes.clear();
-    computeAgain();
-    return { why, thrown, half, back: JSON.stringify(now()) === before, ...after };
-  });
-});
-console.log(JSON.stringify(found));
-"""
 
 
 def moved(given: Sequence[tuple[viz.Graph, Sequence[Sequence[Any]]]]) -> list[list[Any]]:
     """What the page says of each move (leaf, place, value) in each graph."""
-    script = "\n".join(map(source, [*ARITHMETIC, "whatif"]))
-    return node_js.node(script + MOVES, [(payload_of(graph), moves) for graph, moves in given])
+    program = "\n".join(map(source, [*ARITHMETIC, "whatif"])) + script("moves")
+    return node_js.node(program, [(payload_of(graph), moves) for graph, moves in given])
 
 
 def id_of(graph: viz.Graph, label: str) -> str:
@@ -90,11 +58,11 @@ def hold(
     def run(values: Any) -> viz.Graph:
         leaf = tensor(values, requires_grad=True)
         minigrad.random.seed(0)
-        return watched(lambda: function(leaf).backward(), x=leaf)
+        return watched(lambda: function(leaf).backward(), moved=leaf)
 
     start = np.array(x, np.float32)
     graph = run(start)
-    told = moved([(graph, [(id_of(graph, "x"), at, value) for at, value in moves])])[0]
+    [told] = moved([(graph, [(id_of(graph, "moved"), at, value) for at, value in moves])])
     for (at, value), found in zip(moves, told, strict=True):
         assert found["back"]
         assert not found["half"]
@@ -175,6 +143,45 @@ def test_a_value_that_is_only_printed_changes_nothing() -> None:
     assert hold(run, POINT, [(0, 3.0)]) == [""]
 
 
+def classified(y: Tensor) -> Tensor:
+    return F.cross_entropy(y, tensor([0, 2, 1]))
+
+
+MODELS: dict[str, tuple[nn.Module, tuple[int, ...], Callable[[Tensor], Tensor]]] = {
+    "perceptron": (
+        nn.Sequential(nn.Linear(4, 5), nn.GELU(), nn.Dropout(0.3), nn.Linear(5, 3)),
+        (3, 4), classified,
+    ),
+    "convolution": (
+        nn.Sequential(
+            nn.Conv2d(1, 2, 3, padding=1), nn.ReLU(), nn.AvgPool2d(2), nn.Flatten(),
+            nn.Linear(8, 3),
+        ),
+        (3, 1, 4, 4), classified,
+    ),
+    "encoder": (nn.TransformerEncoderLayer(4, 2, 6), (2, 3, 4), lambda y: (y**3).sum()),
+    "RMS norm": (nn.Sequential(nn.RMSNorm(4), nn.SiLU()), (3, 4), lambda y: y.std()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_number_of_the_input_or_of_a_parameter_of_a_model(name: str) -> None:
+    model, shape, loss = MODELS[name]
+    x = minigrad.randn(*shape)
+    label, weight = next(model.named_parameters())
+    with_weight = lambda w: loss(func.functional_call(model, {label: w}, x))
+    for function, leaf in ((lambda x: loss(model(x)), x), (with_weight, weight)):
+        numbers = leaf.detach().numpy()
+        assert hold(function, numbers, [(1, float(numbers.flat[1]) + 0.7)]) == [""]
+
+
+def test_what_the_page_cannot_compute_is_said() -> None:
+    inverse = lambda x: minigrad.linalg.inv(x).sum()
+    [why] = hold(inverse, np.eye(3) + 0.5, [(0, 2.0)])
+    assert why.startswith("the page does not know what inv at ")
+    assert "test_viz_whatif.py:" in why
+
+
 def test_ops_beside_the_loss_hold_up_only_the_leaves_that_they_read() -> None:
     x, w = variable(0.5, -1.0, 2.0), variable(1.0, 2.0, 3.0)
     graph = watched(lambda: ((w * w).sum() + (x + x.detach().median()).sum()).backward(), x=x, w=w)
@@ -187,7 +194,6 @@ def test_ops_beside_the_loss_hold_up_only_the_leaves_that_they_read() -> None:
 
 def test_a_recurrence_of_many_steps_moves_as_it_does_in_python() -> None:
     """Its arrays are written with few digits, but the page computes from all of those of leaves."""
-    minigrad.random.seed(0)
     u, w, start = minigrad.randn(6, 16), minigrad.randn(16, 16) / 3.0, minigrad.randn(5, 16)
     steps = minigrad.randn(12, 5, 6)
 
@@ -205,27 +211,21 @@ def test_a_recurrence_of_many_steps_moves_as_it_does_in_python() -> None:
     leaf = tensor(np.zeros((5, 6)), dtype="float32", requires_grad=True)
     graph = watched(lambda: run(leaf).backward(), moved=leaf)
     end = [i for i, box in enumerate(graph.nodes) if box.kind == "output"][-1]
-    moves = [1e-3, -1e-3, 0.01, 0.5]
-    told = moved([(graph, [(id_of(graph, "moved"), 0, one) for one in (0.0, *moves)])])[0]
-    base = float(told[0]["values"][end][0])
-    for value, found in zip(moves, told[1:], strict=True):
-        assert found["why"] == ""
-        change = float(found["values"][end][0]) - base
-        right = loss_at(value) - loss_at(0.0)
+    moves = [0.0, 1e-3, -1e-3, 0.01, 0.5]
+    [told] = moved([(graph, [(id_of(graph, "moved"), 0, one) for one in moves])])
+    losses = [float(found["values"][end][0]) for found in told]
+    assert [found["why"] for found in told] == [""] * 5
+    for value, loss in zip(moves[1:], losses[1:], strict=True):
+        change, right = loss - losses[0], loss_at(value) - loss_at(0.0)
         assert math.copysign(1.0, change) == math.copysign(1.0, right)
         assert change == pytest.approx(right, rel=0.02, abs=2e-7)
 
 
 def run_of(case: Case, arrays: Sequence[np.ndarray]) -> viz.Graph:
-    inputs = [tensor(array, requires_grad=True) for array in arrays]
-    names = {f"t{i}": one for i, one in enumerate(inputs)}
     with viz.trace() as traced, np.errstate(all="ignore"):
         minigrad.random.seed(0)
-        result = case.on(OURS)(*inputs)
-        outputs = list(result) if isinstance(result, (tuple, list)) else [result]
-        weights = [np.cos(np.arange(y.numel()) + i).reshape(y.shape) for i, y in enumerate(outputs)]
-        grad(outputs, inputs, weights, allow_unused=True)
-    return traced.graph(**names)
+        inputs = differentiated(case, arrays)
+    return traced.graph(**{f"t{i}": one for i, one in enumerate(inputs)})
 
 
 @pytest.mark.slow

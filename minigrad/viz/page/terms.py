@@ -71,8 +71,9 @@ LINEAR = frozenset({
     np.rot90, np.squeeze, np.take, np.tile, np.trace, np.transpose, np.tril, np.triu,
     *(registry[name] for name in (
         "bincount", "concatenate", "diagonal", "embedding", "expand", "flatten", "getitem",
-        "index_add", "pad", "scatter", "scatter_add", "scatter_diagonal", "scatter_index",
-        "setitem", "stack", "sum_parts", "sum_pool", "sum_pool_transpose", "tril", "triu",
+        "index_add", "pad", "reshape", "scatter", "scatter_add", "scatter_diagonal",
+        "scatter_index", "setitem", "stack", "sum_parts", "sum_pool", "sum_pool_transpose",
+        "tril", "triu",
     )),
 })  # fmt: skip
 """Functions that are linear in their one array, and ops that are in all of theirs together."""
