@@ -416,7 +416,8 @@ def test_a_link_is_not_unpacked_without_bound(page: Any, tabs: Tabs) -> None:
     page.wait_for_selector(READY)
 
 
-TRAINING = """from minigrad import nn, ones
+TRAINING = """import time
+from minigrad import nn, ones
 from minigrad.debugging import Statistics
 model = nn.Linear(2, 1)
 with Statistics(model, live=True) as statistics:

@@ -117,7 +117,8 @@ WHAT: dict[str, Callable[..., Any]] = {
 
 MOMENTS = {"mean", "variance", "stddev"}
 UNDEFINED = {
-    "Categorical": MOMENTS, "Categorical of logits": MOMENTS, "Poisson": {"entropy"}, "StudentT": {"kl"},
+    "Categorical": MOMENTS, "Categorical of logits": MOMENTS,
+    "Poisson": {"entropy"}, "StudentT": {"kl"},
     **dict.fromkeys(
         ("LogNormal", "Squashed", "Logistic", "Affine of vectors"), MOMENTS | {"entropy", "kl"}
     ),
