@@ -185,6 +185,15 @@ def test_an_infinite_slope_times_zero_counts_as_zero_and_is_told(name: str) -> N
         function(tensor([0.0, 3.0], requires_grad=True)).sum().backward()
 
 
+def test_a_slope_that_is_zero_by_definition_is_not_told() -> None:
+    x = tensor([2.0], requires_grad=True)
+    with warnings.catch_warnings(), minigrad.detect_anomaly(check_nan=False):
+        warnings.simplefilter("error")
+        (x**0.0).backward(tensor([np.inf]))
+    assert x.grad is not None
+    assert x.grad.item() == 0.0
+
+
 def test_a_log_of_zero_is_an_error_before_its_slope_counts_as_zero() -> None:
     x = tensor([0.0, 3.0], requires_grad=True)
     with pytest.raises(FloatingPointError, match="log: its output"), minigrad.detect_anomaly():

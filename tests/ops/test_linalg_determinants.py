@@ -121,6 +121,9 @@ def test_a_larger_matrix_without_one_rank() -> None:
     np.testing.assert_allclose(found, wanted, atol=1e-12 * abs(others))
     with pytest.raises(np.linalg.LinAlgError, match=r"^det: the matrix is singular .*8 × 8"):
         grad(linalg.det(x), x, create_graph=True)
+    regular = leaf(u * (values + 1) @ v.T)
+    found = grad(linalg.det(regular), regular, create_graph=True)[0].detach().numpy()
+    np.testing.assert_allclose(found, grad(linalg.det(regular), regular)[0].numpy(), rtol=1e-9)
 
 
 def test_nan_stays_in_its_matrix() -> None:
