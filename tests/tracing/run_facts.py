@@ -10,31 +10,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from custom_functions import Reversal, StraightThrough
 
 import minigrad
 from minigrad import Tensor, enable_grad, func, nn, no_grad, optim, tensor
 from minigrad.autograd import Function, checkpoint, grad, once_differentiable
-
-
-class StraightThrough(Function):
-    @staticmethod
-    def forward(ctx: Any, x: Tensor) -> Tensor:
-        return minigrad.round(x)
-
-    @staticmethod
-    def backward(ctx: Any, g: Tensor) -> Tensor:
-        return g
-
-
-class Reversal(Function):
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, factor: float) -> Tensor:
-        ctx.factor = factor
-        return x * 1.0
-
-    @staticmethod
-    def backward(ctx: Any, g: Tensor) -> Any:
-        return -ctx.factor * g, None
 
 
 class Clipped(Function):
