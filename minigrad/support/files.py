@@ -69,7 +69,9 @@ def replacing(path: Path) -> Iterator[Path]:
         if before is not None:
             os.chmod(unfinished, before.st_mode & 0o7777)
         os.replace(unfinished, target)
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error, OSError) and error.filename in (None, str(unfinished)):
+            error.filename = str(path)  # which its message names
         with contextlib.suppress(OSError):
             unfinished.unlink(missing_ok=True)
         raise

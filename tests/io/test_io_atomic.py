@@ -97,6 +97,8 @@ def test_a_full_disk_is_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(OSError, match=f"save: {path} .*No space left") as caught:
         save([2], path)
     assert caught.value.errno == errno.ENOSPC
+    with pytest.raises(OSError, match=f"No space left on device: '{path}'"):
+        files.write(path, "a page, a picture, a weight")
     assert_there_is_only(path, [1])
 
 
