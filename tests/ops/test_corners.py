@@ -327,6 +327,12 @@ def test_nan_is_not_dropped() -> None:
     assert np.isnan(ops.clip(x, 0.0, 2.0).numpy()).tolist() == [False, True, False]
 
 
+def test_the_slope_of_relu_has_a_derivative_which_is_zero() -> None:
+    x = variable([-1.0, 2.0])
+    slope = grad(ops.relu(x).sum(), x, create_graph=True)[0]
+    assert grad(slope.sum(), x)[0].tolist() == [0.0, 0.0]
+
+
 @pytest.mark.parametrize("size", [3, 999, 1001, 70_000, (1 << 18) + 5])
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int16])
 def test_relu_is_the_same_for_any_size(size: int, dtype: type) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any
 
 import numpy as np
@@ -124,6 +125,16 @@ def test_a_larger_matrix_without_one_rank() -> None:
     regular = leaf(u * (values + 1) @ v.T)
     found = grad(linalg.det(regular), regular, create_graph=True)[0].detach().numpy()
     np.testing.assert_allclose(found, grad(linalg.det(regular), regular)[0].numpy(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(8, 8), (9, 2, 2)])
+def test_singular_matrices_of_at_most_eight_rows_have_all_orders(shape: tuple[int, ...]) -> None:
+    x = leaf(np.broadcast_to(np.diag(np.arange(shape[-1]) + 0.0), shape).copy())
+    slope = grad(linalg.det(x).sum(), x, create_graph=True)[0]
+    others = math.factorial(shape[-1] - 1)
+    np.testing.assert_allclose(slope[..., 0, 0].detach().numpy(), others)
+    curved = grad(slope[..., 0, 0].sum(), x)[0]
+    np.testing.assert_allclose(curved[..., -1, -1].numpy(), others / (shape[-1] - 1))
 
 
 def test_nan_stays_in_its_matrix() -> None:
