@@ -328,7 +328,7 @@ def test_nan_is_not_dropped() -> None:
 
 
 def test_the_slope_of_relu_has_a_derivative_which_is_zero() -> None:
-    x = variable([-1.0, 2.0])
+    x = variable(-1.0, 2.0)
     slope = grad(ops.relu(x).sum(), x, create_graph=True)[0]
     assert grad(slope.sum(), x)[0].tolist() == [0.0, 0.0]
 
