@@ -29,6 +29,8 @@ IDS = np.array([[0, 2, 1], [2, 2, 0]])
 NET = nn.Sequential(
     nn.Conv2d(1, 2, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(2, 3)
 ).double()
+for _parameter in NET.parameters():
+    nn.init.normal_(_parameter, generator=RNG)
 
 AWKWARD: dict[str, tuple[Callable[[Tensor], Any], Any]] = {
     "relu at 0, one number": (F.relu, 0.0),
