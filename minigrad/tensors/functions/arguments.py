@@ -26,6 +26,7 @@ def spelled(function: Callable[P, R]) -> Callable[P, R]:
     code = inspect.unwrap(function).__code__  # `inspect.signature` is slow to import with
     dim = "dims" if "dims" in code.co_varnames[: code.co_argcount] else "dim"
     names = {"axis": dim, "keepdims": "keepdim"}
+    spellings = frozenset(names)
     hints = inspect.unwrap(function).__annotations__
     flags = {name for name, hint in hints.items() if hint in ("bool", bool)}
 
@@ -36,11 +37,14 @@ def spelled(function: Callable[P, R]) -> Callable[P, R]:
                 return function(*args)  # type: ignore[call-arg]
             if "out" in keywords:
                 return into(call, args, keywords)
-            given: dict[str, Any] = {names.get(key, key): value for key, value in keywords.items()}
-            if len(given) < len(keywords):
-                raise TypeError(f"{function.__name__}: axis is {dim}: give one of them")
-            for name in given.keys() & flags:
-                check_flag(function.__name__, name, given[name])
+            given: dict[str, Any] = keywords
+            if not spellings.isdisjoint(keywords):
+                given = {names.get(key, key): value for key, value in keywords.items()}
+                if len(given) < len(keywords):
+                    raise TypeError(f"{function.__name__}: axis is {dim}: give one of them")
+            if not flags.isdisjoint(given):
+                for name in flags.intersection(given):
+                    check_flag(function.__name__, name, given[name])
             return function(*args, **given)
         except REPEATED as error:
             Arguments(function).explain(args, keywords, error)
