@@ -81,7 +81,7 @@ def write_playground(folder: Path, pyodide: Path | None) -> None:
     folder.mkdir(parents=True)
     for name in COPIED:
         shutil.copy(PLAYGROUND / name, folder)
-    index, host = folder / "index.html", "" if pyodide else "https://cdn.jsdelivr.net"
+    index, host = folder / "index.html", "" if pyodide else CDN.partition("/npm/")[0]
     index.write_text(index.read_text(encoding="utf-8").replace(" PYODIDE;", f" {host};"), "utf-8")
     bundle = map(str, (NPM / ".bin/esbuild", *(PLAYGROUND / name for name in BUNDLED)))
     options = ["--bundle", "--minify", "--format=esm", "--target=es2022", "--log-level=warning"]

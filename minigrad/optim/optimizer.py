@@ -1,12 +1,12 @@
 """Optimizer: parameter groups with their options, and a state for each parameter."""
 
-import functools
 import math
 import weakref
 from _thread import get_ident
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from functools import cache, partial
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -177,8 +177,8 @@ class Optimizer:
                 f"{self._name}: differentiable=True is not here, a step is not recorded; compute "
                 f"the new parameters with ops, and use func.functional_call"
             )
-        for name in _flags(type(self).__init__) & options.keys():
-            if options[name] is not None:
+        for name in _flags(type(self).__init__):
+            if options.get(name).__class__ not in (bool, NoneType):  # each step checks them
                 check_flag(self._name, name, options[name])
         for name in (*self._at_least_0, *self._below_1):
             below = 1.0 if name in self._below_1 else math.inf
@@ -564,7 +564,7 @@ def average_square(mean: np.ndarray, new: np.ndarray, kept: float, work: np.ndar
     mean += work
 
 
-@functools.cache
+@cache
 def _flags(constructor: Callable[..., Any]) -> set[str]:
     """The options of an optimizer that are true or false."""
     return Arguments(constructor).flags

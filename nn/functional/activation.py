@@ -21,6 +21,7 @@ from minigrad.ops import activation as own
 from minigrad.ops import gelu, sigmoid, tanh
 from minigrad.ops.casting import floating
 from minigrad.support.checks import check_flag, check_number
+from minigrad.tensors.argument_errors import checked
 from minigrad.tensors.functions.arguments import spelled
 from minigrad.tensors.inplace import overwritten
 from minigrad.tensors.tensor import Tensor
@@ -45,7 +46,9 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
         >>> nn.functional.relu(x, inplace=True) is x, x.tolist()
         (True, [0.0, 2.0])
     """
-    return _applied(inplace, ops.relu, input) if inplace else ops.relu(input)
+    if inplace and check_flag("relu", "inplace", inplace):
+        return overwritten(input, ops.relu)
+    return ops.relu(input)
 
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -56,7 +59,9 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
         >>> round(nn.functional.silu(tensor(1.0)).item(), 4)
         0.7311
     """
-    return _applied(inplace, ops.silu, input) if inplace else ops.silu(input)
+    if inplace and check_flag("silu", "inplace", inplace):
+        return overwritten(input, ops.silu)
+    return ops.silu(input)
 
 
 @framed
@@ -80,10 +85,7 @@ def _sloped(x: Tensor, slope: Any) -> Tensor:
 
 def _applied(inplace: bool, function: Callable[..., Tensor], x: Tensor, *numbers: Any) -> Tensor:
     """What a function computes; in place, it is written over the input."""
-    if not inplace:
-        return function(x, *numbers)
-    check_flag("activation", "inplace", inplace)
-    return overwritten(x, function, *numbers)
+    return overwritten(x, function, *numbers) if inplace else function(x, *numbers)
 
 
 @framed
@@ -149,6 +151,7 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
     return _applied(inplace, _composed(lambda x: _elu(x, SELU_ALPHA) * SELU_SCALE), input)
 
 
+@checked
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """Compute ReLU with maximum 6: min(max(x, 0), 6).
 
@@ -205,6 +208,7 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
     return _applied(inplace, _composed(lambda x: x * tanh(ops.softplus(x))), input)
 
 
+@checked
 def hardtanh(
     input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
 ) -> Tensor:
