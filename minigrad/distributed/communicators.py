@@ -258,13 +258,14 @@ class Communicator:
     @contextmanager
     def _in_one_thread(self, call: Call) -> Iterator[None]:
         """A part of a call, with no other thread in it and no other call since it began."""
-        before, self._thread = self._thread, get_ident()
-        if before not in (None, self._thread) or call.number != self._number:
+        before, own = self._thread, get_ident()
+        if before not in (None, own) or call.number != self._number:
             raise RuntimeError(
                 f"{call.what.partition('(')[0]}: two threads of rank {self.rank} call collectives "
                 f"of one communicator, so that the ranks cannot agree on their order; give each "
                 f"thread a communicator of its own: comm.split(0)"
             )
+        self._thread = own
         try:
             yield
         finally:

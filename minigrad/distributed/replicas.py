@@ -71,9 +71,9 @@ class Replicas:
     def _before_call(self, module: Module, _args: Any) -> None:
         if module is not self._module() or not module.training or not is_grad_enabled():
             return
-        if not all(isinstance(param, Parameter) for param in module.parameters()):
-            return  # a `functional_call`, with other tensors in the place of parameters
-        if self._calls >= self._next:
+        # Not in a `functional_call`, which has other tensors in the place of parameters
+        due = self._calls >= self._next
+        if due and all(isinstance(param, Parameter) for param in module.parameters()):
             self._next = max(1, 10 * self._next)
             self.compare(module, f"after step {self._calls}")
         self._calls += 1
