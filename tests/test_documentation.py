@@ -57,10 +57,7 @@ NEEDS = {
     "minigrad.nn.layers.einops_layers": ["einops"],
     "minigrad.nn.source_documents.attention": ["einops"],
     "minigrad.onnx.exporter": ["onnx", "onnxruntime"],
-    **{
-        f"minigrad.pretrained.{name}": WEIGHTS
-        for name in ("bert_folder", "folder", "gpt2_folder", "sentence", "sentence_folder")
-    },
+    **{f"minigrad.pretrained.{name}": WEIGHTS for name in ("bert_folder", "folder", "gpt2_folder")},
     "docs/interplay.md": ["array_api_compat", "einops", "einx"],
     "docs/onnx.md": ["onnx", "onnxruntime"],
     "docs/pretrained.md": WEIGHTS,

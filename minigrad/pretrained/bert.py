@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import ops
+from minigrad import nn, ops
 from minigrad.autograd.errors import value_error
-from minigrad.nn import Dropout, Embedding, LayerNorm, LearnedPosEmbedding, Linear, Module
 from minigrad.nn.functional import MaskLike
-from minigrad.pretrained.config import Checked, Index, Share, Size
-from minigrad.pretrained.layers import activation, transformer
+from minigrad.pretrained.config import ACTIVATIONS, Activation, Checked, Index, Share, Size
 from minigrad.tensors.tensor import Tensor
 
 
@@ -47,7 +45,7 @@ class BertConfig(Checked):
     num_hidden_layers: Size = 12
     num_attention_heads: Size = 12
     intermediate_size: Size = 3072
-    hidden_act: str = "gelu"
+    hidden_act: Activation = "gelu"
     hidden_dropout_prob: Share = 0.1
     attention_probs_dropout_prob: Share = 0.1
     max_position_embeddings: Size = 512
@@ -58,7 +56,6 @@ class BertConfig(Checked):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        activation("hidden_act", self.hidden_act)
         self.check_heads("num_attention_heads", "hidden_size")
         if (self.pad_token_id or 0) >= self.vocab_size:
             raise ValueError(
@@ -66,17 +63,17 @@ class BertConfig(Checked):
             )
 
 
-class BertEmbeddings(Module):
+class BertEmbeddings(nn.Module):
     """The normalized sum of the embeddings of token, position and token type."""
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
         width = config.hidden_size
-        self.words = Embedding(config.vocab_size, width, padding_idx=config.pad_token_id)
-        self.positions = LearnedPosEmbedding(config.max_position_embeddings, width)
-        self.token_types = Embedding(config.type_vocab_size, width)
-        self.norm = LayerNorm(width, config.layer_norm_eps)
-        self.dropout = Dropout(config.hidden_dropout_prob)
+        self.words = nn.Embedding(config.vocab_size, width, padding_idx=config.pad_token_id)
+        self.positions = nn.LearnedPosEmbedding(config.max_position_embeddings, width)
+        self.token_types = nn.Embedding(config.type_vocab_size, width)
+        self.norm = nn.LayerNorm(width, config.layer_norm_eps)
+        self.dropout = nn.Dropout(config.hidden_dropout_prob)
 
     def forward(self, ids: Any, token_type_ids: Any = None) -> Tensor:
         """Look up: (N, L) -> (N, L, width)."""
@@ -90,27 +87,27 @@ class BertEmbeddings(Module):
         return self.dropout(self.norm(self.positions(words + self.token_types(types))))
 
 
-class BertPooler(Module):
+class BertPooler(nn.Module):
     """One vector for a sequence: a linear map and tanh of its first token's vector."""
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
-        self.linear = Linear(config.hidden_size, config.hidden_size)
+        self.linear = nn.Linear(config.hidden_size, config.hidden_size)
 
     def forward(self, hidden: Tensor) -> Tensor:
         """Pool: (N, L, width) -> (N, width)."""
         return ops.tanh(self.linear(hidden[:, 0]))
 
 
-class BertMaskedHead(Module):
+class BertMaskedHead(nn.Module):
     """The masked language model head: logits for each token."""
 
-    def __init__(self, config: BertConfig, words: Embedding) -> None:
+    def __init__(self, config: BertConfig, words: nn.Embedding) -> None:
         super().__init__()
-        self.linear = Linear(config.hidden_size, config.hidden_size)
-        self.activation = activation("hidden_act", config.hidden_act)
-        self.norm = LayerNorm(config.hidden_size, config.layer_norm_eps)
-        self.decoder = Linear(config.hidden_size, config.vocab_size)
+        self.linear = nn.Linear(config.hidden_size, config.hidden_size)
+        self.activation = ACTIVATIONS[config.hidden_act]
+        self.norm = nn.LayerNorm(config.hidden_size, config.layer_norm_eps)
+        self.decoder = nn.Linear(config.hidden_size, config.vocab_size)
         if config.tie_word_embeddings:
             self.decoder.weight = words.weight
 
@@ -119,7 +116,7 @@ class BertMaskedHead(Module):
         return self.decoder(self.norm(self.activation(self.linear(hidden))))
 
 
-class Bert(Module):
+class Bert(nn.Module):
     """BERT: embeddings, post-norm transformer layers, and the heads of the checkpoint.
 
     A call returns the hidden states of the last layer. A head is a separate module that takes them:
@@ -156,15 +153,16 @@ class Bert(Module):
         super().__init__()
         self.config = config
         self.embeddings = BertEmbeddings(config)
-        self.encoder = transformer(
-            config.hidden_size, config.num_attention_heads, config.num_hidden_layers,
-            config.intermediate_size, activation("hidden_act", config.hidden_act),
-            config.layer_norm_eps, attention_dropout=config.attention_probs_dropout_prob,
-            dropout=config.hidden_dropout_prob,
+        layer = nn.TransformerEncoderLayer(
+            config.hidden_size, config.num_attention_heads, config.intermediate_size,
+            config.hidden_dropout_prob, ACTIVATIONS[config.hidden_act], config.layer_norm_eps,
         )  # fmt: skip
+        layer.self_attn.dropout = config.attention_probs_dropout_prob
+        layer.dropout.p = 0.0  # none inside the feed-forward network
+        self.encoder = nn.TransformerEncoder(layer, config.num_hidden_layers)
         self.pooler = BertPooler(config) if pooler else None
         self.masked_lm = BertMaskedHead(config, self.embeddings.words) if masked_lm else None
-        self.next_sentence = Linear(config.hidden_size, 2) if next_sentence else None
+        self.next_sentence = nn.Linear(config.hidden_size, 2) if next_sentence else None
 
     def forward(
         self, ids: Any, token_type_ids: Any = None, key_padding_mask: MaskLike = None

@@ -7,15 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from minigrad.pretrained.bert import Bert, BertConfig
-from minigrad.pretrained.config import FIXED, IGNORED, model_folder, read_config
-from minigrad.pretrained.folder import (
-    Place,
-    check_layers,
-    check_tensors,
-    loaded,
-    read_tensors,
-    write_model,
-)
+from minigrad.pretrained.config import FIXED, IGNORED
+from minigrad.pretrained.folder import Place, check_layers, loaded, read_model, write_model
 
 BERT_FIXED = FIXED | {"model_type": ("bert",), "position_embedding_type": ("absolute",)}
 BERT_IGNORED = IGNORED | {
@@ -45,6 +38,14 @@ MASKED_LM = {
 axes of each weight. A bias has the first axis.
 """
 
+HEADS = {
+    "pooler": "pooler.", "masked_lm": "cls.predictions.", "next_sentence": "cls.seq_relationship.",
+}  # fmt: skip
+"""How the names of a head's tensors begin in files."""
+
+DECODER = "cls.predictions.decoder.weight"
+"""The tensor that is tied to the token embeddings."""
+
 
 def _places(
     config: BertConfig, *, pooler: bool, masked_lm: bool, next_sentence: bool
@@ -73,7 +74,7 @@ def _places(
         places[f"{theirs}.weight"] = Place(f"{ours}.weight", axes)
         places[f"{theirs}.bias"] = Place(f"{ours}.bias", axes[:1])
     if masked_lm:
-        places["cls.predictions.decoder.weight"] = Place("masked_lm.decoder.weight", (V, E))
+        places[DECODER] = Place("masked_lm.decoder.weight", (V, E))
         places["cls.predictions.bias"] = Place("masked_lm.decoder.bias", (V,))
     return places
 
@@ -99,21 +100,20 @@ def load_bert(folder: str | Path) -> Bert:
         >>> model.config.num_attention_heads, model.pooler, model([[2, 7, 3]]).shape
         (12, None, minigrad.Size([1, 3, 24]))
     """
-    path = model_folder("load_bert", folder) / "config.json"
-    config = read_config(path, BertConfig, fixed=BERT_FIXED, ignored=BERT_IGNORED)
-    tensors, file = read_tensors(Path(folder), _plain)
+    config, tensors, file = read_model(
+        "load_bert", folder, BertConfig, BERT_FIXED, BERT_IGNORED, _plain
+    )
     _drop_constants(tensors, file)
-    heads = {
-        "pooler": any(name.startswith("pooler.") for name in tensors),
-        "masked_lm": any(name.startswith("cls.predictions.") for name in tensors),
-        "next_sentence": any(name.startswith("cls.seq_relationship.") for name in tensors),
-    }
     layers = config.num_hidden_layers
-    check_layers(path, "num_hidden_layers", layers, "encoder.layer.", tensors)
-    places = _places(config, **heads)
-    tied = {"cls.predictions.decoder.weight"} if config.tie_word_embeddings else set()
-    check_tensors("Bert", tensors, places, {**vars(config), "2": 2}, tied, file)
-    return loaded(lambda: Bert(config, **heads), tensors, places, path, file)
+    check_layers(file, "num_hidden_layers", layers, "encoder.layer.", tensors)
+    heads = {
+        head: any(name.startswith(prefix) for name in tensors) for head, prefix in HEADS.items()
+    }
+    tied = [DECODER] if config.tie_word_embeddings else []
+    sizes = vars(config) | {"2": 2}
+    return loaded(
+        lambda: Bert(config, **heads), tensors, _places(config, **heads), sizes, tied, file
+    )
 
 
 def _plain(name: str) -> str:
@@ -154,8 +154,7 @@ def save_bert(model: Bert, folder: str | Path) -> None:
         >>> bool((again([[2, 7, 3]]) == model([[2, 7, 3]])).all())
         True
     """
-    names = ("pooler", "masked_lm", "next_sentence")
-    parts = {name: getattr(model, name) is not None for name in names}
+    parts = {name: getattr(model, name) is not None for name in HEADS}
     heads = parts["masked_lm"] or parts["next_sentence"]
     state = model.state_dict()
     tensors = {
@@ -163,6 +162,6 @@ def save_bert(model: Bert, folder: str | Path) -> None:
         for name, place in _places(model.config, **parts).items()
     }
     if model.config.tie_word_embeddings:
-        tensors.pop("cls.predictions.decoder.weight", None)
+        tensors.pop(DECODER, None)
     architecture = "BertForPreTraining" if heads else "BertModel"
     write_model(folder, tensors, model.config, architecture, "bert")

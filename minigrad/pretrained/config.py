@@ -10,55 +10,58 @@ import dataclasses
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import MISSING
+from functools import partial
 from numbers import Integral, Real
-from os import PathLike
 from pathlib import Path
 from reprlib import repr as shortened
-from types import NoneType, UnionType
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    NamedTuple,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-)  # fmt: skip
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from minigrad.support.files import write
+from minigrad.nn import functional as F
+from minigrad.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 Config = TypeVar("Config", bound="DataclassInstance")
 
+Size = int
+Index = int
+Share = float
+Activation = str
+
+tanh_gelu = partial(F.gelu, approximate="tanh")
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "gelu": F.gelu, "gelu_python": F.gelu, "gelu_new": tanh_gelu, "gelu_fast": tanh_gelu,
+    "gelu_pytorch_tanh": tanh_gelu, "relu": F.relu, "relu6": F.relu6, "leaky_relu": F.leaky_relu,
+    "mish": F.mish, "sigmoid": F.sigmoid, "silu": F.silu, "swish": F.silu, "tanh": F.tanh,
+}  # fmt: skip
+"""The activations by their names in configs. The tanh form of GELU has three names."""
+
 
 class Kind(NamedTuple):
-    """The allowed values of a field."""
+    """The values of a field: their type, what is said of them, and which of the type they are."""
 
+    type: type
     wanted: str
-    holds: Callable[[Any], bool]
+    holds: Callable[[Any], bool] = lambda _: True
 
 
-Size = Annotated[int, Kind("a whole number of at least 1", lambda value: value >= 1)]
-Index = Annotated[int, Kind("a whole number of at least 0", lambda value: value >= 0)]
-Share = Annotated[float, Kind("a number from 0 to 1", lambda value: 0 <= value <= 1)]
+KINDS = {
+    "Size": Kind(Integral, "a whole number of at least 1", lambda value: value >= 1),
+    "Index": Kind(Integral, "a whole number of at least 0", lambda value: value >= 0),
+    "Share": Kind(Real, "a number from 0 to 1", lambda value: 0 <= value <= 1),
+    "Activation": Kind(str, f"one of {', '.join(ACTIVATIONS)}", ACTIVATIONS.__contains__),
+    "bool": Kind(bool, "true or false"),
+    "None": Kind(type(None), "null"),
+}
+"""Of the fields of a config, by their annotations."""
 
 
 class Checked:
-    """A dataclass whose fields are checked against their types and kinds."""
+    """A dataclass whose fields are checked, as `KINDS` says."""
 
     def __post_init__(self) -> None:
-        hints = _hints(type(self))
-        problems = [
-            f"{name}: {message}"
-            for name, value in vars(self).items()
-            if (message := _wrong(value, hints[name]))
-        ]
-        if problems:
+        if problems := wrong_fields(type(self), vars(self)):  # type: ignore[type-var]
             raise ValueError("\n  ".join([f"{type(self).__name__}: wrong fields", *problems]))
 
     def check_heads(self, heads: str, width: str) -> None:
@@ -89,96 +92,68 @@ Some describe a head; its tensors would be an error.
 """
 
 
-def model_folder(function: str, folder: Any) -> Path:
-    """An existing folder as a path."""
-    if not isinstance(folder, (str, PathLike)):
-        raise TypeError(f"{function}: the path of a folder expected, got {type(folder).__name__}")
-    path = Path(folder)
-    if not path.is_dir():
-        raise FileNotFoundError(
-            f"{function}: there is no folder {str(path)!r}; models are read from local folders "
-            f"(nothing is downloaded), such as `hf download NAME --local-dir FOLDER` makes"
-        )
-    return path
-
-
-def read_json(path: Path) -> Any:
-    """Read a JSON file."""
+def read_json(path: Path) -> dict[str, Any]:
+    """Read the object in a JSON file."""
     if not path.is_file():
         raise FileNotFoundError(f"{path}: there is no such file")
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        given = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise ValueError(f"{path}: not JSON: {error}") from None
     except RecursionError:
         raise ValueError(f"{path}: its lists or objects are nested too deeply") from None
-
-
-def read_field(path: Path, given: Any, name: str, hint: Any, default: Any = MISSING) -> Any:
-    """Read a field of a JSON object, whose type is `hint`: a type, or `Annotated` with a `Kind`.
-
-    A missing field is an error without a default.
-    """
     if not isinstance(given, dict):
-        got = type(given).__name__
-        raise ValueError(f"{path}: {name}: an object with this field expected, got {got}")
-    value = given.get(name, default)
-    if value is MISSING:
-        raise ValueError(f"{path}: {name}: missing")
-    if value is not default and (message := _wrong(value, hint)):
-        raise ValueError(f"{path}: {name}: {message}")
-    return value
+        raise ValueError(f"{path}: an object with fields expected, got {type(given).__name__}")
+    return given
 
 
 def read_config(
-    path: Path, kind: type[Config], *, fixed: Mapping[str, tuple[Any, ...]] = {},
-    ignored: Collection[str] = (),
-) -> Config:  # fmt: skip
+    path: Path, kind: type[Config], fixed: Mapping[str, tuple[Any, ...]], ignored: Collection[str]
+) -> Config:
     """Read a config; every field must be known, and an error names each that is not.
 
     `kind` is a dataclass with the fields that are used; one missing in the file keeps its default.
     Of the fields in `fixed` only some values are supported; those in `ignored` have no effect.
     """
     given = read_json(path)
-    if not isinstance(given, dict):
-        raise ValueError(f"{path}: an object with fields expected, got {type(given).__name__}")
-    kinds = fixed.get("model_type", ())  # of another model, the other fields say nothing
-    if kinds and (found := given.get("model_type", kinds[0])) not in kinds:
-        raise ValueError(
-            f"{path}: model_type: {shortened(found)} is not supported, only {kinds[0]!r}"
-        )
-    honoured = _hints(kind)
-    values: dict[str, Any] = {}
-    problems: list[str] = []
-    for name, value in given.items():
-        if name in honoured:
-            values[name] = value
-            if message := _wrong(value, honoured[name]):
-                problems.append(f"{name}: {message}")
-        elif name in fixed:
-            if value not in fixed[name]:
-                only = " or ".join(map(repr, fixed[name]))
-                problems.append(f"{name}: {shortened(value)} is not supported, only {only}")
-        elif name not in ignored:
+    (model,) = fixed["model_type"]  # of another model, the other fields say nothing
+    if (found := given.get("model_type", model)) != model:
+        raise ValueError(f"{path}: model_type: {shortened(found)} is not supported, only {model!r}")
+    honoured = {field.name for field in dataclasses.fields(kind)}
+    problems = wrong_fields(kind, given)
+    for name in sorted(given.keys() - honoured - {*ignored}):
+        value = shortened(given[name])
+        if name not in fixed:
             problems.append(
-                f"{name}: unknown, with the value {shortened(value)}; remove it if the model is "
-                f"the same without it"
+                f"{name}: unknown, with the value {value}; remove it if the model is the same "
+                f"without it"
             )
-    problems += [
-        f"{field.name}: missing"
-        for field in dataclasses.fields(kind)
-        if field.name not in given and field.default is MISSING
-    ]
+        elif given[name] not in fixed[name]:
+            only = " or ".join(map(repr, fixed[name]))
+            problems.append(f"{name}: {value} is not supported, only {only}")
     if problems:
         raise ValueError("\n  ".join([f"{path}: cannot be honoured", *problems]))
     with naming(path):
-        return kind(**values)
+        return kind(**{name: given[name] for name in honoured & given.keys()})
 
 
-def write_config(path: Path, config: DataclassInstance, **others: Any) -> None:
-    """Write a dataclass, and other fields, as JSON."""
-    fields = others | dataclasses.asdict(config)
-    write(path, json.dumps(fields, indent=2, sort_keys=True) + "\n")
+def wrong_fields(kind: type[Config], values: Mapping[str, Any]) -> list[str]:
+    """What is wrong with the values of the fields of a dataclass, a line each."""
+    problems = []
+    for field in dataclasses.fields(kind):
+        kinds = [KINDS[name] for name in str(field.type).split(" | ")]
+        value = values.get(field.name, field.default)
+        if not any(_is(value, one) for one in kinds):
+            wanted = " or ".join(one.wanted for one in kinds)
+            problems.append(f"{field.name}: {shortened(value)} given, {wanted} expected")
+    return problems
+
+
+def _is(value: Any, kind: Kind) -> bool:
+    """Whether a value is of a kind; integers count as floats, bools not as numbers."""
+    if isinstance(value, bool):
+        return kind.type is bool
+    return isinstance(value, kind.type) and kind.holds(value)
 
 
 @contextmanager
@@ -188,26 +163,3 @@ def naming(path: Path) -> Iterator[None]:
         yield
     except (TypeError, ValueError) as error:
         raise ValueError(f"{path}: {error}") from None
-
-
-def _hints(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind, include_extras=True)
-
-
-def _wrong(value: Any, hint: Any) -> str:
-    """The message for an invalid value of a field (given and expected), or an empty string."""
-    hints = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-    if any(_is(value, one) for one in hints):
-        return ""
-    wanted = [one.__metadata__[0].wanted if hasattr(one, "__metadata__") else one for one in hints]
-    names = ["None" if one is NoneType else getattr(one, "__name__", str(one)) for one in wanted]
-    return f"{shortened(value)} given, {' or '.join(names)} expected"
-
-
-def _is(value: Any, hint: Any) -> bool:
-    """Whether a JSON value has a type; integers count as floats, bools not as numbers."""
-    kind, *limits = get_args(hint) if hasattr(hint, "__metadata__") else (hint,)
-    if isinstance(value, bool):
-        return kind is bool
-    kind = {int: Integral, float: Real}.get(kind, kind)
-    return isinstance(value, kind) and all(limit.holds(value) for limit in limits)

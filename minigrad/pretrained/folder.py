@@ -8,68 +8,84 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict
+from os import PathLike
 from pathlib import Path
 from reprlib import repr as shortened
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from minigrad.io import safetensors
 from minigrad.io.errors import LoadError
 from minigrad.nn import Module
-from minigrad.pretrained.config import (
-    Kind,
-    model_folder,
-    naming,
-    read_field,
-    read_json,
-    write_config,
-)
+from minigrad.pretrained.config import Config, naming, read_config, read_json
 from minigrad.random import drawing_from
 from minigrad.support.checks import optional_package
 from minigrad.support.files import folder_for, write
 
 Model = TypeVar("Model", bound=Module)
+Tensors = dict[str, np.ndarray]
 
-WHOLE, INDEX = "model.safetensors", "model.safetensors.index.json"
-Places = Annotated[
-    dict,
-    Kind("tensors and their files", lambda value: {*map(type, value.values())} == {str}),
-]
+WHOLE, INDEX, CONFIG = "model.safetensors", "model.safetensors.index.json", "config.json"
 
 
-def read_tensors(folder: Path, rename: Callable[[str], str]) -> tuple[dict[str, np.ndarray], Path]:
-    """Read the tensors of a folder by their new names, and the path of their file or index.
+def model_folder(function: str, folder: Any) -> Path:
+    """An existing folder as a path."""
+    if not isinstance(folder, (str, PathLike)):
+        raise TypeError(f"{function}: the path of a folder expected, got {type(folder).__name__}")
+    path = Path(folder)
+    if not path.is_dir():
+        raise FileNotFoundError(
+            f"{function}: there is no folder {str(path)!r}; models are read from local folders "
+            f"(nothing is downloaded), such as `hf download NAME --local-dir FOLDER` makes"
+        )
+    return path
 
-    No two may get the same name. Tensors of bfloat16 become float32, which represents all their
-    values.
+
+def read_model(
+    function: str, folder: Any, kind: type[Config], fixed: Mapping[str, tuple[Any, ...]],
+    ignored: Collection[str], rename: Callable[[str], str],
+) -> tuple[Config, Tensors, Path]:  # fmt: skip
+    """Read a folder: its config, its tensors by their new names, and the path of their file.
+
+    No two tensors may get the same name. `read_config` describes `kind`, `fixed` and `ignored`.
     """
-    tensors, file = _tensors_of(folder)
-    result: dict[str, np.ndarray] = {}
+    path = model_folder(function, folder)
+    config = read_config(path / CONFIG, kind, fixed, ignored)
+    tensors, file = _tensors_of(path)
+    result: Tensors = {}
     for name, array in tensors.items():
         if result.setdefault(rename(name), array) is not array:
             raise ValueError(f"{file}: {name}: {rename(name)} is there under another name too")
-    return result, file
+    return config, result, file
 
 
-def _tensors_of(folder: Path) -> tuple[dict[str, np.ndarray], Path]:
+def _tensors_of(folder: Path) -> tuple[Tensors, Path]:
+    """The tensors of a folder, and the path of their file, or of the index of several."""
     whole, index = folder / WHOLE, folder / INDEX
     if whole.is_file() or not index.is_file():
         return _tensors_in(whole), whole
-    places = read_field(index, read_json(index), "weight_map", Places)
-    tensors: dict[str, np.ndarray] = {}
+    places = read_json(index).get("weight_map")
+    if not (isinstance(places, dict) and {*map(type, places.values())} == {str}):
+        got = shortened(places)
+        raise ValueError(f"{index}: weight_map: {got} given, tensors and their files expected")
+    files = {path.name: path for path in folder.iterdir()}  # so that no name leads out of it
+    tensors: Tensors = {}
     for name in sorted({*places.values()}):
-        part = inside(folder, name, f"{index}: weight_map")
-        if not part.is_file():
-            raise FileNotFoundError(f"{part}: there is no such file; {index}: weight_map names it")
-        tensors |= _tensors_in(part)
+        if name not in files:
+            raise FileNotFoundError(
+                f"{index}: weight_map: {shortened(name)}: no such file in {folder}"
+            )
+        tensors |= _tensors_in(files[name])
     absent = [name for name in places if name not in tensors]
     if absent:
         raise ValueError(f"{index}: no file holds {', '.join(absent)}")
     return tensors, index
 
 
-def _tensors_in(path: Path) -> dict[str, np.ndarray]:
+def _tensors_in(path: Path) -> Tensors:
+    """The tensors of a file. Those of bfloat16 become float32, which represents all values."""
     optional_package("pretrained", "safetensors")
     if not path.is_file():
         raise FileNotFoundError(f"{path}: there is no such file; weights are read from it alone")
@@ -81,59 +97,30 @@ def _tensors_in(path: Path) -> dict[str, np.ndarray]:
     return tensors
 
 
-def inside(folder: Path, name: str, field: str) -> Path:
-    """The path of a file, which must be inside a folder, by a name from a field."""
-    try:
-        path = (folder / name).resolve()
-        path.exists()  # raises if the name is not possible
-    except (OSError, RuntimeError, ValueError) as error:
-        raise ValueError(f"{field}: {shortened(name)}: {error}") from None
-    if not path.is_relative_to(folder.resolve()):
-        raise ValueError(f"{field}: {shortened(name)} is not inside {folder}")
-    return path
-
-
 class Place(NamedTuple):
-    """The place of a file's tensor: its name in the model, and the names of its axes' sizes."""
+    """The place of a file's tensor.
+
+    Its name in the model, the names of its axes' sizes, and whether it is transposed in the file.
+    """
 
     name: str
     axes: tuple[str, ...]
+    turned: bool = False
+
+    def turn(self, array: np.ndarray) -> np.ndarray:
+        """The array as it is in the model, of the one in the file; and the reverse."""
+        return array.T if self.turned else array
 
 
 def check_layers(
-    config: Path, field: str, layers: int, prefix: str, tensors: Mapping[str, np.ndarray]
+    file: Path, field: str, layers: int, prefix: str, tensors: Mapping[str, np.ndarray]
 ) -> None:
     """Refuse a model with more layers than the file has tensors for."""
     rests = [name.removeprefix(prefix) for name in tensors if name.startswith(prefix)]
     there = len({rest.partition(".")[0] for rest in rests})
     if layers > there:
+        config = file.with_name(CONFIG)
         raise ValueError(f"{config}: {field}: {layers} given, but there are tensors of {there}")
-
-
-def check_tensors(
-    model: str, tensors: Mapping[str, np.ndarray], places: Mapping[str, Place],
-    sizes: Mapping[str, Any], tied: Collection[str], file: Path,
-) -> None:  # fmt: skip
-    """Check the names and shapes of tensors before a model is created; each wrong one is named.
-
-    `sizes` holds the size of each name of an axis. `tied` tensors may be missing.
-    """
-    problems = [f"{name}: missing" for name in places if name not in tensors and name not in tied]
-    problems += [f"{name}: unexpected" for name in tensors if name not in places]
-    for name, (_, axes) in places.items():
-        if name not in tensors:
-            continue
-        array, shape = tensors[name], tuple(sizes[axis] for axis in axes)
-        if array.dtype.kind != "f":
-            problems.append(f"{name}: floating-point values expected, got {array.dtype}")
-        if array.shape != shape:
-            problems.append(
-                f"{name}: shape {tuple(array.shape)} given, by config.json it is {shape}: "
-                f"({', '.join(axes)})"
-            )
-    if problems:
-        head = f"{file}: the tensors do not fit {model}; nothing was loaded"
-        raise ValueError("\n  ".join([head, *problems]))
 
 
 class _Zeros(np.random.Generator):
@@ -147,16 +134,36 @@ class _Zeros(np.random.Generator):
 
 def loaded(
     make: Callable[[], Model], tensors: Mapping[str, np.ndarray], places: Mapping[str, Place],
-    config: Path, file: Path,
+    sizes: Mapping[str, Any], tied: Collection[str], file: Path,
 ) -> Model:  # fmt: skip
-    """Create a model, load checked tensors into their places, and put it into evaluation mode.
+    """Create a model, load tensors into their places, and put it into evaluation mode.
 
-    Errors name `config` while the model is created, and `file` while tensors are loaded.
+    Names and shapes are checked before; an error names each that is wrong. `sizes` holds the size
+    of each name of an axis. `tied` tensors may be missing.
     """
-    with naming(config), drawing_from(_Zeros(np.random.PCG64(0))):
+    problems = [f"{name}: missing" for name in places if name not in tensors and name not in tied]
+    for name, array in tensors.items():
+        if name not in places:
+            problems.append(f"{name}: unexpected")
+            continue
+        axes = places[name].axes
+        shape = tuple(sizes[axis] for axis in axes)
+        if array.dtype.kind != "f":
+            problems.append(f"{name}: floating-point values expected, got {array.dtype}")
+        if array.shape != shape:
+            problems.append(
+                f"{name}: shape {array.shape} given, by config.json it is {shape}: "
+                f"({', '.join(axes)})"
+            )
+    if problems:
+        head = f"{file}: the tensors do not fit {CONFIG}; nothing was loaded"
+        raise ValueError("\n  ".join([head, *problems]))
+    with naming(file.with_name(CONFIG)), drawing_from(_Zeros(np.random.PCG64(0))):
         model = make()
     with naming(file):
-        model.load_state_dict({places[name].name: array for name, array in tensors.items()})
+        model.load_state_dict(
+            {places[name].name: places[name].turn(array) for name, array in tensors.items()}
+        )
     return model.eval()
 
 
@@ -165,12 +172,12 @@ def write_model(
     model_type: str,
 ) -> None:  # fmt: skip
     """Write `model.safetensors` and `config.json`; the folder is created if needed."""
-    path = folder_for(Path(folder), [WHOLE, "config.json"])
+    path = folder_for(Path(folder), [WHOLE, CONFIG])
     numpy = optional_package("pretrained", "safetensors.numpy")
     whole = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
     write(path / WHOLE, numpy.save(whole, metadata={"format": "pt"}))
-    kind = {"model_type": model_type, "architectures": [architecture]}
-    write_config(path / "config.json", config, **kind)
+    fields = {"model_type": model_type, "architectures": [architecture], **asdict(config)}
+    write(path / CONFIG, json.dumps(fields, indent=2, sort_keys=True) + "\n")
 
 
 def load_tokenizer(folder: str | Path) -> Any:
@@ -235,8 +242,9 @@ def _check_normalizer(path: Path, tokenizer: Any) -> None:
         return
     said = read_json(path)
     for name, first in NORMALIZER.items():
-        value = read_field(path, said, name, bool | None, normalizer[first])
+        value = said.get(name, normalizer[first])
         if value != normalizer[first]:
             raise ValueError(
-                f"{path}: {name}: {value!r}, but in tokenizer.json {first} is {normalizer[first]!r}"
+                f"{path}: {name}: {shortened(value)}, but in tokenizer.json {first} is "
+                f"{normalizer[first]!r}"
             )

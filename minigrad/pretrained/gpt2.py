@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from minigrad.nn import Dropout, Embedding, KVCache, LearnedPosEmbedding, Linear, Module
+from minigrad import nn
 from minigrad.nn.functional import MaskLike
-from minigrad.pretrained.config import Checked, Share, Size
-from minigrad.pretrained.layers import activation, transformer
+from minigrad.pretrained.config import ACTIVATIONS, Activation, Checked, Share, Size
 from minigrad.tensors.tensor import Tensor
 
 
@@ -44,7 +43,7 @@ class GPT2Config(Checked):
     n_layer: Size = 12
     n_head: Size = 12
     n_inner: Size | None = None
-    activation_function: str = "gelu_new"
+    activation_function: Activation = "gelu_new"
     resid_pdrop: Share = 0.1
     embd_pdrop: Share = 0.1
     attn_pdrop: Share = 0.1
@@ -58,13 +57,12 @@ class GPT2Config(Checked):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        activation("activation_function", self.activation_function)
         self.check_heads("n_head", "n_embd")
         if self.n_ctx not in (None, self.n_positions):
             raise ValueError(f"n_ctx: {self.n_ctx} differs from n_positions, {self.n_positions}")
 
 
-class GPT2(Module):
+class GPT2(nn.Module):
     """GPT-2: embeddings, causal pre-norm layers, and logits of the next token.
 
     A call with ids and a cache returns logits, as `nn.generation` expects.
@@ -92,21 +90,25 @@ class GPT2(Module):
     def __init__(self, config: GPT2Config) -> None:
         super().__init__()
         self.config = config
-        self.tokens = Embedding(config.vocab_size, config.n_embd)
-        self.positions = LearnedPosEmbedding(config.n_positions, config.n_embd)
-        self.dropout = Dropout(config.embd_pdrop)
-        self.decoder = transformer(
-            config.n_embd, config.n_head, config.n_layer, config.hidden,
-            activation("activation_function", config.activation_function),
-            config.layer_norm_epsilon, attention_dropout=config.attn_pdrop,
-            dropout=config.resid_pdrop, norm_first=True,
+        self.tokens = nn.Embedding(config.vocab_size, config.n_embd)
+        self.positions = nn.LearnedPosEmbedding(config.n_positions, config.n_embd)
+        self.dropout = nn.Dropout(config.embd_pdrop)
+        eps = config.layer_norm_epsilon
+        layer = nn.TransformerEncoderLayer(
+            config.n_embd, config.n_head, config.hidden, config.resid_pdrop,
+            ACTIVATIONS[config.activation_function], eps, norm_first=True,
         )  # fmt: skip
-        self.head = Linear(config.n_embd, config.vocab_size, bias=False)
+        layer.self_attn.dropout = config.attn_pdrop
+        layer.dropout.p = 0.0  # none inside the feed-forward network
+        self.decoder = nn.TransformerEncoder(
+            layer, config.n_layer, nn.LayerNorm(config.n_embd, eps)
+        )
+        self.head = nn.Linear(config.n_embd, config.vocab_size, bias=False)
         if config.tie_word_embeddings:
             self.head.weight = self.tokens.weight
 
     def features(
-        self, ids: Any, cache: KVCache | None = None, key_padding_mask: MaskLike = None,
+        self, ids: Any, cache: nn.KVCache | None = None, key_padding_mask: MaskLike = None,
         position_ids: Any = None,
     ) -> Tensor:  # fmt: skip
         """Compute the hidden states after the final normalisation, of shape (N, L, n_embd).
@@ -127,7 +129,7 @@ class GPT2(Module):
         )  # fmt: skip
 
     def forward(
-        self, ids: Any, cache: KVCache | None = None, key_padding_mask: MaskLike = None,
+        self, ids: Any, cache: nn.KVCache | None = None, key_padding_mask: MaskLike = None,
         position_ids: Any = None,
     ) -> Tensor:  # fmt: skip
         """Return logits of the next token, (N, L, vocab_size); arguments as in `features`."""

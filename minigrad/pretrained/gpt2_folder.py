@@ -7,15 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from minigrad.ops._numerics import values_of
-from minigrad.pretrained.config import FIXED, IGNORED, model_folder, read_config
-from minigrad.pretrained.folder import (
-    Place,
-    check_layers,
-    check_tensors,
-    loaded,
-    read_tensors,
-    write_model,
-)
+from minigrad.pretrained.config import FIXED, IGNORED
+from minigrad.pretrained.folder import Place, check_layers, loaded, read_model, write_model
 from minigrad.pretrained.gpt2 import GPT2, GPT2Config
 
 GPT2_FIXED = FIXED | {
@@ -39,8 +32,8 @@ LAYER = {
     "mlp.c_fc.{}": ("linear1.{}", (E, F)),
     "mlp.c_proj.{}": ("linear2.{}", (F, E)),
 }
-"""The names of the parts of a layer in files and here, and the axes of each weight in files. A bias
-has the last axis.
+"""The names of the parts of a layer in files and here, and the axes of each weight in files.
+A matrix is (in, out) there. A bias has the last axis.
 """
 
 
@@ -50,13 +43,13 @@ def _places(config: GPT2Config) -> dict[str, Place]:
         "wte.weight": Place("tokens.weight", ("vocab_size", E)),
         "wpe.weight": Place("positions.pos_emb.weight", ("n_positions", E)),
     }
+    for i in range(config.n_layer):
+        for theirs, (ours, axes) in LAYER.items():
+            name, place = f"h.{i}.{theirs}", f"decoder.layers.{i}.{ours}"
+            weight = Place(place.format("weight"), axes, turned=len(axes) == 2)
+            places[name.format("weight")] = weight
+            places[name.format("bias")] = Place(place.format("bias"), axes[-1:])
     for kind in ("weight", "bias"):
-        for i in range(config.n_layer):
-            for theirs, (ours, axes) in LAYER.items():
-                place = Place(f"decoder.layers.{i}.{ours.format(kind)}", axes)
-                if kind == "bias":
-                    place = place._replace(axes=axes[-1:])
-                places[f"h.{i}.{theirs.format(kind)}"] = place
         places[f"ln_f.{kind}"] = Place(f"decoder.norm.{kind}", (E,))
     return places | {"lm_head.weight": Place("head.weight", ("vocab_size", E))}
 
@@ -78,24 +71,15 @@ def load_gpt2(folder: str | Path) -> GPT2:
         ValueError: .../config.json: cannot be honoured
           scale_attn_by_inverse_layer_idx: True is not supported, only False
     """
-    path = model_folder("load_gpt2", folder) / "config.json"
-    config = read_config(path, GPT2Config, fixed=GPT2_FIXED, ignored=GPT2_IGNORED)
-    tensors, file = read_tensors(Path(folder), lambda name: name.removeprefix("transformer."))
-    check_layers(path, "n_layer", config.n_layer, "h.", tensors)
+    config, tensors, file = read_model(
+        "load_gpt2", folder, GPT2Config, GPT2_FIXED, GPT2_IGNORED,
+        lambda name: name.removeprefix("transformer."),
+    )  # fmt: skip
+    check_layers(file, "n_layer", config.n_layer, "h.", tensors)
     _drop_constants(tensors, config, file)
-    places = _places(config)
-    tied = {"lm_head.weight"} if config.tie_word_embeddings else set()
     sizes = {**vars(config), F: config.hidden, THREE: 3 * config.n_embd}
-    check_tensors("GPT2", tensors, places, sizes, tied, file)
-    return loaded(lambda: GPT2(config), _turned(tensors), places, path, file)
-
-
-def _turned(tensors: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Transpose every matrix of a layer: in files they are (in, out)."""
-    return {
-        name: array.T if name.startswith("h.") and array.ndim == 2 else array
-        for name, array in tensors.items()
-    }
+    tied = ["lm_head.weight"] if config.tie_word_embeddings else []
+    return loaded(lambda: GPT2(config), tensors, _places(config), sizes, tied, file)
 
 
 def _drop_constants(tensors: dict[str, np.ndarray], config: GPT2Config, file: Path) -> None:
@@ -131,9 +115,11 @@ def save_gpt2(model: GPT2, folder: str | Path) -> None:
     for name in [name for name in state if ".q_proj." in name]:
         parts = [state[name.replace("q_proj", f"{part}_proj")] for part in "qkv"]
         state[name.replace("q_proj.", "in_proj_")] = np.concatenate(parts)
-    tensors = _turned({name: state[to.name] for name, to in _places(model.config).items()})
-    head = tensors.pop("lm_head.weight")
-    tensors = {f"transformer.{name}": array for name, array in tensors.items()}
+    tensors = {
+        f"transformer.{name}": place.turn(state[place.name])
+        for name, place in _places(model.config).items()
+    }
+    head = tensors.pop("transformer.lm_head.weight")
     if not model.config.tie_word_embeddings:
         tensors["lm_head.weight"] = head
     write_model(folder, tensors, model.config, "GPT2LMHeadModel", "gpt2")

@@ -1,8 +1,7 @@
-"""The oscillator, the pages of the source documents, and the example that compares sentences."""
+"""The oscillator and the pages of the source documents."""
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -10,11 +9,10 @@ import document_pages
 import numpy as np
 import oscillator
 import pytest
-import sentence_embeddings
 from example_runs import Call, run
 
 import minigrad
-from minigrad import nn, optim, pretrained
+from minigrad import nn, optim
 
 
 @pytest.mark.slow
@@ -66,55 +64,3 @@ def test_the_documentation_leads_to_every_page() -> None:
     assert of_documents <= {type(module()) for module, _ in document_pages.SYSTEMS.values()}
     for name in document_pages.SYSTEMS:
         assert f"`{name}.html`" in text
-
-
-SENTENCES = ["the cat sat", "a dog", "the cat sat on a mat"]
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A small random model."""
-    tokenizers = pytest.importorskip("tokenizers")
-    pytest.importorskip("safetensors")
-    words = ["[UNK]", "the", "cat", "sat", "on", "a", "mat", "dog"]
-    config = pretrained.BertConfig(
-        vocab_size=len(words), hidden_size=12, num_hidden_layers=1, num_attention_heads=2,
-        intermediate_size=16, max_position_embeddings=8,
-    )  # fmt: skip
-    pretrained.save_bert(pretrained.Bert(config), tmp_path)
-    model = tokenizers.models.WordLevel({word: i for i, word in enumerate(words)}, "[UNK]")
-    tokenizer = tokenizers.Tokenizer(model)
-    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
-    tokenizer.save(str(tmp_path / "tokenizer.json"))
-    modules = [{"type": "st.Transformer", "path": ""}, {"type": "st.Pooling", "path": "pool"}]
-    (tmp_path / "modules.json").write_text(json.dumps(modules))
-    (tmp_path / "pool").mkdir()
-    pooling = {"word_embedding_dimension": 12, "pooling_mode_mean_tokens": True}
-    (tmp_path / "pool" / "config.json").write_text(json.dumps(pooling))
-    return tmp_path
-
-
-def test_the_table(folder: Path) -> None:
-    done = run(sentence_embeddings, folder, str(folder), *SENTENCES)
-    assert (done.code, done.error) == (0, "")
-    rows = [re.findall(r"-?\d\.\d{3}", line) for line in done.out.splitlines()[1:]]
-    vectors = pretrained.load_sentence_encoder(folder).encode(SENTENCES).numpy()
-    units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    np.testing.assert_allclose(np.array(rows, float), units @ units.T, atol=6e-4)
-    for sentence in SENTENCES:
-        assert f"  {sentence:<20} " in done.out
-
-
-@pytest.mark.slow
-def test_mistakes_get_one_line(folder: Path) -> None:
-    (folder / "pool" / "config.json").write_text("{}")
-    for arguments, code, message in (
-        ([str(folder / "none"), "a", "b"], 1, "there is no folder"),
-        ([str(folder), "a", "b"], 1, "no pooling_mode is on"),
-        ([str(folder), "a"], 2, "two sentences at least"),
-    ):
-        done = run(sentence_embeddings, folder, *arguments)
-        assert done.code == code
-        assert message in done.error
-        assert "Traceback" not in done.error
-        assert done.out == ""

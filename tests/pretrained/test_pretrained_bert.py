@@ -158,7 +158,7 @@ def test_tensors_that_do_not_fit_are_named(tmp_path: Path) -> None:
         loaded(tmp_path, tensors)
     head, *lines = str(caught.value).split("\n  ")
     file = tmp_path / "model.safetensors"
-    assert head == f"{file}: the tensors do not fit Bert; nothing was loaded"
+    assert head == f"{file}: the tensors do not fit config.json; nothing was loaded"
     assert sorted(lines) == [
         "classifier.weight: unexpected",
         "embeddings.LayerNorm.bias: floating-point values expected, got int8",
