@@ -4,31 +4,36 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from minigrad import ops, random
-from minigrad.distributions.distribution import Distribution
+from minigrad.distributions import constraints
+from minigrad.distributions.constraints import Constraint
+from minigrad.distributions.distribution import Family, floats
 from minigrad.ops._numerics import values_of
 from minigrad.tensors.creation import asarray
 from minigrad.tensors.tensor import Tensor
 
 
-class Chances(Distribution):
+class Chances(Family):
     """Distributions given by probabilities or by logits."""
 
     has_enumerate_support = True
-    _parameters: tuple[str, ...] = ("probs", "logits")
+    probs: Tensor
+    logits: Tensor
 
-    def _given(self, probs: Any, logits: Any, validate_args: bool | None) -> tuple[str, Tensor]:
-        """The name of what was given, and its values."""
-        self._validates(validate_args)
+    def _take(self, probs: Any, logits: Any) -> Tensor:
+        """Take one of both as floats."""
         if (probs is None) == (logits is None):
             raise ValueError(f"{type(self).__name__}: either probs or logits expected")
-        name, given = ("logits", logits) if probs is None else ("probs", probs)
-        self._shown = (name,)
-        return name, self._floats(name, given)
+        if probs is None:
+            self._given, (self.logits,) = ("logits",), floats(logits)
+            return self.logits
+        self._given, (self.probs,) = ("probs",), floats(probs)
+        return self.probs
 
 
 class Categorical(Chances):
@@ -57,32 +62,39 @@ class Categorical(Chances):
         1.3863
     """
 
+    arg_constraints = MappingProxyType({
+        "probs": Constraint(
+            "Weights(finite, at least 0, and one of a row above 0)",
+            lambda x: (x >= 0) & np.isfinite(x) & (np.max(x, axis=-1, keepdims=True) > 0),
+            event_dim=1,
+        ),
+        "logits": Constraint(
+            "Logits(the largest of a row finite)",
+            lambda x: np.isfinite(np.max(x, axis=-1, keepdims=True)), event_dim=1,
+        ),
+    })  # fmt: skip
+
     def __init__(
         self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
-        name, tensor = self._given(probs, logits, validate_args)
-        if not tensor.ndim or not tensor.shape[-1]:
+        given = self._take(probs, logits)
+        if not given.ndim or not given.shape[-1]:
             raise ValueError(
-                f"Categorical: {name} of shape (..., classes) expected, with at least one class, "
-                f"got {tuple(tensor.shape)}"
+                f"Categorical: {self._given[0]} of shape (..., classes) expected, with at least "
+                f"one class, got {given.shape}"
             )
+        super().__init__(given.shape[:-1], validate_args=validate_args)
         if probs is None:
-            largest = np.max(values_of(tensor), axis=-1)
-            if self._validate_args and not np.isfinite(largest).all():
-                raise ValueError("Categorical: each row of logits needs a largest finite one")
-            self.logits = ops.log_softmax(tensor, axis=-1)
-            self.probs = ops.softmax(tensor, axis=-1)
+            self.logits = ops.log_softmax(given, axis=-1)
+            self.probs = ops.softmax(given, axis=-1)
         else:
-            sums = np.sum(values_of(tensor), axis=-1)
-            wrong = (values_of(tensor) < 0).any() or not (np.isfinite(sums) & (sums > 0)).all()
-            if self._validate_args and wrong:
-                raise ValueError(
-                    "Categorical: probs must be finite and at least 0, and in each row one above 0"
-                )
-            self.probs = tensor / ops.sum(tensor, axis=-1, keepdims=True)
-            eps = float(np.finfo(tensor.dtype).eps)
+            self.probs = given / ops.sum(given, axis=-1, keepdims=True)
+            eps = float(np.finfo(given.dtype).eps)
             self.logits = ops.log(ops.clip(self.probs, eps, 1 - eps))
-        super().__init__(tensor.shape[:-1])
+
+    @property
+    def support(self) -> Constraint:  # type: ignore[override]
+        return constraints.integer_interval(0, self.logits.shape[-1] - 1)
 
     def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
         shape = self._shape(sample_shape)
@@ -90,17 +102,11 @@ class Categorical(Chances):
         return ops.reshape(ops.moveaxis(drawn, -1, 0), shape + self.batch_shape)
 
     def log_prob(self, value: Any) -> Tensor:
-        classes = self.logits.shape[-1]
         index = asarray(value)
-        array = values_of(index)
-        fits = ((array == np.floor(array)) & (array >= 0) & (array < classes)).all()
-        if self._validate_args and not fits:
-            raise ValueError(
-                f"Categorical.log_prob: values are classes from 0 to {classes - 1}, got {value}"
-            )
-        shape = np.broadcast_shapes(array.shape, self.batch_shape)
-        places = np.broadcast_to(array.astype(np.int64), shape)[..., None]
-        logits = ops.broadcast_to(self.logits, (*shape, classes))
+        self._check(".log_prob: values", index, self.support)
+        shape = np.broadcast_shapes(index.shape, self.batch_shape)
+        places = np.broadcast_to(values_of(index).astype(np.int64), shape)[..., None]
+        logits = ops.broadcast_to(self.logits, (*shape, *self.logits.shape[-1:]))
         return ops.take_along_axis(logits, places, axis=-1)[..., 0]
 
     def entropy(self) -> Tensor:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from minigrad import ops
+from minigrad.distributions import constraints
 from minigrad.distributions.categorical import Chances
-from minigrad.distributions.distribution import Distribution, broadcast
+from minigrad.distributions.constraints import Constraint
+from minigrad.distributions.distribution import Family, floats
 from minigrad.ops._numerics import values_of
 from minigrad.tensors.tensor import Tensor
 
@@ -17,24 +20,27 @@ from minigrad.tensors.tensor import Tensor
 class _Trials(Chances):
     """Distributions given by the probability of a success, or by its logit; here of one trial."""
 
-    probs: Tensor
-    logits: Tensor
+    arg_constraints = MappingProxyType({
+        "probs": constraints.unit_interval, "logits": constraints.real,
+    })  # fmt: skip
+    support = constraints.nonnegative_integer
 
     def __init__(
         self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
-        name, tensor = self._given(probs, logits, validate_args)
+        self._complete(self._take(probs, logits), validate_args)
+
+    def _complete(self, given: Tensor, validate_args: bool | None) -> None:
+        """Check what was given, and compute the other one."""
+        name = self._given[-1]
+        setattr(self, name, given)
+        super().__init__(given.shape, validate_args=validate_args)
         if name == "logits":
-            self.logits, self.probs = tensor, ops.sigmoid(tensor)
+            self.probs = ops.sigmoid(given)
         else:
-            self.probs = tensor
-            fits = ((values_of(tensor) >= 0) & (values_of(tensor) <= 1)).all()
-            if self._validate_args and not fits:
-                raise ValueError(f"{type(self).__name__}: probs must be from 0 to 1, got {probs}")
-            eps = float(np.finfo(self.probs.dtype).eps)
-            limited = ops.clip(self.probs, eps, 1 - eps)
+            eps = float(np.finfo(given.dtype).eps)
+            limited = ops.clip(given, eps, 1 - eps)
             self.logits = ops.log(limited) - ops.log1p(-limited)
-        Distribution.__init__(self, self.probs.shape)
 
     @property
     def mean(self) -> Tensor:
@@ -77,14 +83,14 @@ class Bernoulli(_Trials):
         (0.25, 0.1875)
     """
 
+    support = constraints.boolean
+
     def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
         drawn = self._drawn("random", sample_shape, np.float64)
         return ops.astype(drawn < self.probs, self.probs.dtype)
 
     def log_prob(self, value: Any) -> Tensor:
         x = self._values("log_prob", value)
-        if self._validate_args and not ((values_of(x) == 0) | (values_of(x) == 1)).all():
-            raise ValueError(f"Bernoulli.log_prob: values are 0 or 1, got {value}")
         return x * self.logits - ops.softplus(self.logits)
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
@@ -111,17 +117,21 @@ class Binomial(_Trials):
         (5.0, 2.5, 0.2461)
     """
 
-    _parameters = ("total_count", "probs", "logits")
+    arg_constraints = MappingProxyType(
+        {"total_count": constraints.nonnegative_integer, **_Trials.arg_constraints}
+    )
 
     def __init__(
         self, total_count: Any = 1, probs: Any = None, logits: Any = None,
         validate_args: bool | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(probs, logits, validate_args)
-        counts = ops.astype(self._whole("total_count", total_count), self.probs.dtype)
-        self.total_count, self.probs, self.logits = broadcast(counts, self.probs, self.logits)
-        self._shown = ("total_count", *self._shown)
-        self.batch_shape = self.probs.shape
+        self.total_count, given = floats(total_count, self._take(probs, logits))
+        self._given = ("total_count", *self._given)
+        self._complete(given, validate_args)
+
+    @property
+    def support(self) -> Constraint:  # type: ignore[override]
+        return constraints.integer_interval(0, values_of(self.total_count))
 
     @property
     def mean(self) -> Tensor:
@@ -132,9 +142,7 @@ class Binomial(_Trials):
         return self._drawn("binomial", sample_shape, chances.dtype, trials, chances)
 
     def log_prob(self, value: Any) -> Tensor:
-        n, x = self.total_count, self._whole("value", value, "Binomial.log_prob")
-        if self._validate_args and (values_of(x) > values_of(n)).any():
-            raise ValueError(f"Binomial.log_prob: values are at most {n}, got {value}")
+        n, x = self.total_count, self._values("log_prob", value)
         ways = ops.lgamma(n + 1) - ops.lgamma(x + 1) - ops.lgamma(n - x + 1)
         return ways + x * self.logits - n * ops.softplus(self.logits)
 
@@ -161,6 +169,9 @@ class Binomial(_Trials):
         return ops.where(mine > theirs, np.inf, self.total_count * super().kl(other))
 
 
+_POSSIBLE = Constraint("HalfOpenInterval(0 < p <= 1)", lambda x: (x > 0) & (x <= 1))
+
+
 class Geometric(_Trials):
     """Distributions over the number of failures before the first success.
 
@@ -179,12 +190,7 @@ class Geometric(_Trials):
         (3.0, 12.0, 0.140625)
     """
 
-    def __init__(
-        self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
-    ) -> None:
-        super().__init__(probs, logits, validate_args)
-        if self._validate_args and not values_of(self.probs).all():
-            raise ValueError(f"Geometric: probs must be above 0, got {probs}")
+    arg_constraints = MappingProxyType({"probs": _POSSIBLE, "logits": constraints.real})
 
     @property
     def mean(self) -> Tensor:
@@ -198,7 +204,7 @@ class Geometric(_Trials):
         return self._drawn("geometric", sample_shape, self.probs.dtype, self.probs.detach()) - 1
 
     def log_prob(self, value: Any) -> Tensor:
-        x = self._whole("value", value, "Geometric.log_prob")
+        x = self._values("log_prob", value)
         return ops.xlog1py(x, -self.probs) + ops.log(self.probs)
 
     def entropy(self) -> Tensor:
@@ -208,7 +214,7 @@ class Geometric(_Trials):
         return super().kl(other) / self.probs
 
 
-class Poisson(Distribution):
+class Poisson(Family):
     r"""Distributions over the number of events: probability :math:`\lambda^k e^{-\lambda} / k!`.
 
     Args:
@@ -225,14 +231,12 @@ class Poisson(Distribution):
         (4.0, -1.9206)
     """
 
-    _parameters = _shown = ("rate",)
+    arg_constraints = MappingProxyType({"rate": constraints.nonnegative})
+    support = constraints.nonnegative_integer
 
     def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
-        self._validates(validate_args)
-        self.rate = self._floats("rate", rate)
-        if self._validate_args and (values_of(self.rate) < 0).any():
-            raise ValueError(f"Poisson: rate must be at least 0, got {rate}")
-        super().__init__(self.rate.shape)
+        (self.rate,) = floats(rate)
+        super().__init__(self.rate.shape, validate_args=validate_args)
 
     @property
     def mean(self) -> Tensor:
@@ -246,7 +250,7 @@ class Poisson(Distribution):
         return self._drawn("poisson", sample_shape, self.rate.dtype, self.rate.detach())
 
     def log_prob(self, value: Any) -> Tensor:
-        x = self._whole("value", value, "Poisson.log_prob")
+        x = self._values("log_prob", value)
         return ops.xlogy(x, self.rate) - self.rate - ops.lgamma(x + 1)
 
     def kl(self, other: Poisson) -> Tensor:

@@ -14,7 +14,7 @@ from minigrad import ops, random
 from minigrad.autograd.call import leaf_of
 from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.grad_mode import no_grad
-from minigrad.distributions.constraints import Constraint
+from minigrad.distributions.constraints import Constraint, real
 from minigrad.ops._numerics import values_of
 from minigrad.support.checks import check_flag, shape_of
 from minigrad.tensors.creation import Size, asarray
@@ -46,11 +46,11 @@ class Distribution:
     has_rsample = False
     has_enumerate_support = False
     arg_constraints: Mapping[str, Constraint] = MappingProxyType({})
-    """What `__init__` of this class checks of a subclass's attributes."""
-    _parameters: tuple[str, ...] = ()
-    """The attributes whose first axes are those of the batch."""
-    _shown: tuple[str, ...] = ()
-    """The parameters that the repr shows."""
+    """The sets of the parameters, by their names; `__init__` checks the attributes."""
+    support: Constraint = real
+    """The set of the values."""
+    _given: tuple[str, ...] = ()
+    """The parameters that were given, where others are computed from them."""
     _validate_args = True
 
     def __init__(
@@ -58,13 +58,11 @@ class Distribution:
         validate_args: bool | None = None,
     ) -> None:  # fmt: skip
         self.batch_shape, self.event_shape = Size(batch_shape), Size(event_shape)
-        self._validates(validate_args)
-        for name, constraint in self.arg_constraints.items() if self._validate_args else ():
-            value = getattr(self, name)
-            if not constraint.check(value).all():
-                raise ValueError(
-                    f"{type(self).__name__}: {name} must be in {constraint}, got {value}"
-                )
+        if validate_args is not None:
+            self._validate_args = check_flag(type(self).__name__, "validate_args", validate_args)
+        for name, constraint in self.arg_constraints.items():
+            if name in (self._given or self.arg_constraints):
+                self._check(f": {name}", getattr(self, name), constraint)
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
@@ -73,14 +71,8 @@ class Distribution:
         Args:
             value: True or False.
         """
-        check_flag("set_default_validate_args", "value", value)
-        Distribution._validate_args = bool(value)
-
-    def _validates(self, validate_args: bool | None) -> None:
-        """Take the option of a constructor, before its parameters are checked."""
-        if validate_args is not None:
-            check_flag(type(self).__name__, "validate_args", validate_args)
-            self._validate_args = bool(validate_args)
+        name = "set_default_validate_args"
+        Distribution._validate_args = check_flag(name, "value", value)
 
     def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Self:
         """Broadcast the parameters to a larger batch.
@@ -93,15 +85,7 @@ class Distribution:
             >>> Normal(0.0, 1.0).expand((2, 3)).sample().shape
             minigrad.Size([2, 3])
         """
-        if not self._parameters:
-            raise NotImplementedError(f"{type(self).__name__} does not define expand()")
-        shape, axes = tuple(batch_shape), len(self.batch_shape)
-        larger = copy.copy(self)
-        for name in self._parameters:
-            value = getattr(self, name)
-            setattr(larger, name, ops.broadcast_to(value, (*shape, *value.shape[axes:])))
-        larger.batch_shape = Size(shape)
-        return larger
+        raise NotImplementedError(f"{type(self).__name__} does not define expand()")
 
     @property
     def mean(self) -> Tensor:
@@ -186,60 +170,53 @@ class Distribution:
         values = np.arange(count, dtype=dtype).reshape(-1, *(1,) * axes)
         return leaf_of(np.tile(values, (1, *self.batch_shape)) if expand else values, False)
 
-    def _floats(self, name: str, value: Any, owner: str = "") -> Tensor:
-        """A tensor of floats, without NaN."""
-        tensor = asarray(value)
-        if tensor.dtype.kind != "f":
-            tensor = ops.astype(tensor, get_default_dtype())
-        if self._validate_args and np.isnan(values_of(tensor)).any():
-            raise ValueError(f"{owner or type(self).__name__}: {name} is NaN somewhere: {value}")
-        return tensor
+    def _check(self, what: str, value: Any, constraint: Constraint) -> None:
+        if self._validate_args and not constraint.holds(values_of(value)):
+            owner = type(self).__name__
+            raise ValueError(f"{owner}{what} must be in {constraint}, got {value}")
 
-    def _positive(self, name: str, value: Any) -> Tensor:
-        """A tensor of floats above 0."""
-        tensor = self._floats(name, value)
-        if self._validate_args and not (values_of(tensor) > 0).all():
-            raise ValueError(f"{type(self).__name__}: {name} must be above 0, got {value}")
-        return tensor
-
-    def _values(
-        self, method: str, value: Any, low: Any = -math.inf, high: Any = math.inf
-    ) -> Tensor:
-        """The values that a method is asked about, from `low` to `high`."""
-        owner = f"{type(self).__name__}.{method}"
-        tensor = self._floats("value", value, owner)
-        if not self._validate_args:
-            return tensor
-        if not ((values_of(tensor) >= low) & (values_of(tensor) <= high)).all():
-            room = f"at least {low}" if high is math.inf else f"from {low} to {high}"
-            raise ValueError(f"{owner}: values are {room}, got {value}")
-        return tensor
-
-    def _whole(self, name: str, value: Any, owner: str = "") -> Tensor:
-        """Whole numbers of at least 0, as floats."""
-        tensor = self._floats(name, value, owner)
-        array = values_of(tensor)
-        if self._validate_args and not ((array >= 0) & (array == np.floor(array))).all():
+    def _values(self, method: str, value: Any, within: Constraint | None = None) -> Tensor:
+        """The values that a method is asked about, as floats: of the support, or another set."""
+        (tensor,) = floats(value)
+        axes = len(self.event_shape)
+        if tensor.shape[tensor.ndim - axes :] != self.event_shape:
             raise ValueError(
-                f"{owner or type(self).__name__}: {name} must be whole numbers of at least 0, "
-                f"got {value}"
+                f"{type(self).__name__}.{method}: values of shape (..., "
+                f"{', '.join(map(str, self.event_shape))}) expected, got {tensor.shape}"
             )
+        self._check(f".{method}: values", tensor, within or self.support)
         return tensor
 
     def __repr__(self) -> str:
-        parts = ", ".join(f"{name}: {_said(getattr(self, name))}" for name in self._shown)
+        names = self._given or self.arg_constraints
+        parts = ", ".join(f"{name}: {_said(getattr(self, name))}" for name in names)
         return f"{type(self).__name__}({parts})"
 
 
-def _said(parameter: Tensor) -> Any:
+def _said(parameter: Any) -> Any:
     """A number as it is, of more of them their shape."""
-    if not parameter.ndim:
-        return parameter.item()
-    return parameter if math.prod(parameter.shape) == 1 else parameter.shape
+    return parameter if math.prod(np.shape(parameter)) == 1 else parameter.shape
 
 
-def broadcast(*tensors: Tensor) -> list[Tensor]:
-    """Tensors of one shape."""
+class Family(Distribution):
+    """Distributions that are their parameters: floats, whose first axes are those of the batch."""
+
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Self:
+        shape, axes = tuple(batch_shape), len(self.batch_shape)
+        larger = copy.copy(self)
+        for name in self.arg_constraints:
+            value = getattr(self, name)
+            setattr(larger, name, ops.broadcast_to(value, (*shape, *value.shape[axes:])))
+        larger.batch_shape = Size(shape)
+        return larger
+
+
+def floats(*values: Any) -> list[Tensor]:
+    """Tensors of one shape and dtype, the default one where all are numbers or integers."""
+    given = [asarray(value).dtype for value in values if not isinstance(value, (int, float))]
+    kinds = [dtype for dtype in given if dtype.kind == "f"]
+    dtype = np.result_type(*kinds) if kinds else get_default_dtype()
+    tensors = [asarray(value, dtype) for value in values]
     shape = np.broadcast_shapes(*(tensor.shape for tensor in tensors))
     return [t if t.shape == shape else ops.broadcast_to(t, shape) for t in tensors]
 

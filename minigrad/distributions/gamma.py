@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
 
 from minigrad import ops
-from minigrad.distributions.distribution import Distribution, broadcast
-from minigrad.ops._numerics import values_of
+from minigrad.distributions.constraints import nonnegative, positive, simplex, unit_interval
+from minigrad.distributions.distribution import Family, floats
 from minigrad.tensors.tensor import Tensor
 
 
-class Exponential(Distribution):
+class Exponential(Family):
     r"""Exponential distributions: density :math:`\lambda e^{-\lambda x}` for x of at least 0.
 
     Args:
@@ -32,12 +32,12 @@ class Exponential(Distribution):
     """
 
     has_rsample = True
-    _parameters = _shown = ("rate",)
+    arg_constraints = MappingProxyType({"rate": positive})
+    support = nonnegative
 
     def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
-        self._validates(validate_args)
-        self.rate = self._positive("rate", rate)
-        super().__init__(self.rate.shape)
+        (self.rate,) = floats(rate)
+        super().__init__(self.rate.shape, validate_args=validate_args)
 
     @property
     def mean(self) -> Tensor:
@@ -51,13 +51,13 @@ class Exponential(Distribution):
         return self._drawn("standard_exponential", sample_shape, self.rate.dtype) / self.rate
 
     def log_prob(self, value: Any) -> Tensor:
-        return ops.log(self.rate) - self.rate * self._values("log_prob", value, 0)
+        return ops.log(self.rate) - self.rate * self._values("log_prob", value)
 
     def cdf(self, value: Any) -> Tensor:
-        return -ops.expm1(-self.rate * self._values("cdf", value, 0))
+        return -ops.expm1(-self.rate * self._values("cdf", value))
 
     def icdf(self, value: Any) -> Tensor:
-        return -ops.log1p(-self._values("icdf", value)) / self.rate
+        return -ops.log1p(-self._values("icdf", value, unit_interval)) / self.rate
 
     def entropy(self) -> Tensor:
         return 1 - ops.log(self.rate)
@@ -67,7 +67,7 @@ class Exponential(Distribution):
         return ratio - 1 - ops.log(ratio)
 
 
-class Gamma(Distribution):
+class Gamma(Family):
     r"""Gamma distributions over positive numbers.
 
     The density is :math:`\beta^\alpha x^{\alpha - 1} e^{-\beta x} / \Gamma(\alpha)`.
@@ -87,14 +87,12 @@ class Gamma(Distribution):
         (1.5, 0.75, -0.6137)
     """
 
-    _parameters = _shown = ("concentration", "rate")
+    arg_constraints = MappingProxyType({"concentration": positive, "rate": positive})
+    support = nonnegative
 
     def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
-        self._validates(validate_args)
-        self.concentration, self.rate = broadcast(
-            self._positive("concentration", concentration), self._positive("rate", rate)
-        )
-        super().__init__(self.rate.shape)
+        self.concentration, self.rate = floats(concentration, rate)
+        super().__init__(self.rate.shape, validate_args=validate_args)
 
     @property
     def mean(self) -> Tensor:
@@ -107,10 +105,10 @@ class Gamma(Distribution):
     def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
         alpha, beta = self.concentration.detach(), self.rate.detach()
         drawn = self._drawn("standard_gamma", sample_shape, np.float64, alpha) / beta
-        return ops.astype(drawn, np.result_type(alpha.dtype, beta.dtype))
+        return ops.astype(drawn, alpha.dtype)
 
     def log_prob(self, value: Any) -> Tensor:
-        x, alpha, beta = self._values("log_prob", value, 0), self.concentration, self.rate
+        x, alpha, beta = self._values("log_prob", value), self.concentration, self.rate
         density = alpha * ops.log(beta) + ops.xlogy(alpha - 1, x) - beta * x
         return density - ops.lgamma(alpha)
 
@@ -124,7 +122,7 @@ class Gamma(Distribution):
         return found + (a - b) * ops.digamma(a) + (other.rate / self.rate - 1) * a
 
 
-class Dirichlet(Distribution):
+class Dirichlet(Family):
     """Dirichlet distributions: over positive vectors whose sum is 1.
 
     Args:
@@ -141,15 +139,15 @@ class Dirichlet(Distribution):
         ([0.25, 0.25, 0.5], 1.0986)
     """
 
-    _parameters = _shown = ("concentration",)
+    arg_constraints = MappingProxyType({"concentration": positive})
+    support = simplex
 
     def __init__(self, concentration: Any, validate_args: bool | None = None) -> None:
-        self._validates(validate_args)
-        self.concentration = self._positive("concentration", concentration)
+        (self.concentration,) = floats(concentration)
         shape = self.concentration.shape
         if not shape:
             raise ValueError("Dirichlet: concentration of shape (..., K) expected, got shape ()")
-        super().__init__(shape[:-1], shape[-1:])
+        super().__init__(shape[:-1], shape[-1:], validate_args)
 
     @property
     def mean(self) -> Tensor:
@@ -166,17 +164,8 @@ class Dirichlet(Distribution):
         return ops.astype(parts / ops.sum(parts, axis=-1, keepdims=True), alpha.dtype)
 
     def log_prob(self, value: Any) -> Tensor:
-        x = self._values("log_prob", value, 0, 1)
-        if self._validate_args and (
-            x.shape[-1:] != self.event_shape or not np.allclose(values_of(x).sum(-1), 1, atol=1e-5)
-        ):
-            raise ValueError(
-                f"Dirichlet.log_prob: values are rows of {self.event_shape[0]} numbers with the "
-                f"sum 1, got {value}"
-            )
-        return ops.sum(ops.xlogy(self.concentration - 1, x), axis=-1) - _log_beta(
-            self.concentration
-        )
+        alpha, x = self.concentration, self._values("log_prob", value)
+        return ops.sum(ops.xlogy(alpha - 1, x), axis=-1) - _log_beta(alpha)
 
     def entropy(self) -> Tensor:
         alpha, k = self.concentration, self.event_shape[0]
@@ -195,7 +184,7 @@ def _log_beta(concentration: Tensor) -> Tensor:
     return ops.sum(ops.lgamma(concentration), axis=-1) - ops.lgamma(ops.sum(concentration, axis=-1))
 
 
-class Beta(Distribution):
+class Beta(Family):
     r"""Beta distributions over numbers from 0 to 1.
 
     The density is proportional to :math:`x^{\alpha - 1} (1 - x)^{\beta - 1}`.
@@ -215,34 +204,21 @@ class Beta(Distribution):
         (0.75, -0.2877)
     """
 
-    _shown = ("concentration1", "concentration0")
+    arg_constraints = MappingProxyType({"concentration1": positive, "concentration0": positive})
+    support = unit_interval
 
     def __init__(
         self, concentration1: Any, concentration0: Any, validate_args: bool | None = None
     ) -> None:
-        self._validates(validate_args)
-        pair = broadcast(
-            self._positive("concentration1", concentration1),
-            self._positive("concentration0", concentration0),
-        )
-        self._pair = Dirichlet(ops.stack(pair, axis=-1), validate_args)
-        super().__init__(self._pair.batch_shape)
+        self.concentration1, self.concentration0 = floats(concentration1, concentration0)
+        super().__init__(self.concentration0.shape, validate_args=validate_args)
+        pair = ops.stack((self.concentration1, self.concentration0), axis=-1)
+        self._pair = Dirichlet(pair, validate_args=False)
 
     def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Self:
-        larger = copy.copy(self)
+        larger = super().expand(batch_shape)
         larger._pair = self._pair.expand(batch_shape)
-        larger.batch_shape = larger._pair.batch_shape
         return larger
-
-    @property
-    def concentration1(self) -> Tensor:
-        """α."""
-        return self._pair.concentration[..., 0]
-
-    @property
-    def concentration0(self) -> Tensor:
-        """β."""
-        return self._pair.concentration[..., 1]
 
     @property
     def mean(self) -> Tensor:
@@ -256,7 +232,7 @@ class Beta(Distribution):
         return self._pair.sample(sample_shape)[..., 0]
 
     def log_prob(self, value: Any) -> Tensor:
-        x = self._values("log_prob", value, 0, 1)
+        x = self._values("log_prob", value)
         density = ops.xlogy(self.concentration1 - 1, x) + ops.xlog1py(self.concentration0 - 1, -x)
         return density - _log_beta(self._pair.concentration)
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from minigrad import linalg, ops
-from minigrad.distributions.distribution import Distribution
-from minigrad.ops._numerics import values_of
+from minigrad import ops
+from minigrad.distributions.constraints import lower_cholesky, real_vector
+from minigrad.distributions.distribution import Family, floats
+from minigrad.linalg import cholesky, inv, solve_triangular
 from minigrad.tensors.tensor import Tensor
 
 
-class MultivariateNormal(Distribution):
+class MultivariateNormal(Family):
     """Normal distributions of vectors of length k, with correlated elements.
 
     Args:
@@ -39,13 +41,13 @@ class MultivariateNormal(Distribution):
     """
 
     has_rsample = True
-    _parameters = ("loc", "scale_tril")
+    arg_constraints = MappingProxyType({"loc": real_vector, "scale_tril": lower_cholesky})
+    support = real_vector
 
     def __init__(
         self, loc: Any, covariance_matrix: Any = None, precision_matrix: Any = None,
         scale_tril: Any = None, validate_args: bool | None = None,
     ) -> None:  # fmt: skip
-        self._validates(validate_args)
         owner = "MultivariateNormal"
         matrices = {
             "covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix,
@@ -54,27 +56,20 @@ class MultivariateNormal(Distribution):
         given = [name for name, matrix in matrices.items() if matrix is not None]
         if len(given) != 1:
             raise ValueError(f"{owner}: one of {', '.join(matrices)} expected, got {given}")
-        self._shown = ("loc", given[0])
-        mean, matrix = self._floats("loc", loc), self._floats(given[0], matrices[given[0]])
-        if not mean.ndim or matrix.shape[-2:] != mean.shape[-1:] * 2:
+        self._given = ("loc", given[0])
+        (mean,), (factor,) = floats(loc), floats(matrices[given[0]])
+        if not mean.ndim or factor.shape[-2:] != mean.shape[-1:] * 2:
             raise ValueError(
                 f"{owner}: loc of shape (..., k) and {given[0]} of shape (..., k, k) expected, got "
-                f"{tuple(mean.shape)} and {tuple(matrix.shape)}"
+                f"{mean.shape} and {factor.shape}"
             )
-        if scale_tril is not None:
-            if (
-                self._validate_args
-                and not (np.diagonal(values_of(matrix), axis1=-2, axis2=-1) > 0).all()
-            ):
-                raise ValueError(f"{owner}: the diagonal of scale_tril must be above 0")
-            factor = ops.tril(matrix)
-        else:
-            factor = linalg.cholesky(matrix if precision_matrix is None else linalg.inv(matrix))
+        if scale_tril is None:
+            factor = cholesky(factor if precision_matrix is None else inv(factor))
         k = mean.shape[-1]
         batch = np.broadcast_shapes(mean.shape[:-1], factor.shape[:-2])
         self.loc = ops.broadcast_to(mean, (*batch, k))
         self.scale_tril = ops.broadcast_to(factor, (*batch, k, k))
-        super().__init__(batch, (k,))
+        super().__init__(batch, (k,), validate_args)
 
     @property
     def covariance_matrix(self) -> Tensor:
@@ -84,7 +79,7 @@ class MultivariateNormal(Distribution):
     @property
     def precision_matrix(self) -> Tensor:
         """The inverse of the covariance matrix, shape ``(*batch_shape, k, k)``."""
-        return linalg.inv(self.covariance_matrix)
+        return inv(self.covariance_matrix)
 
     @property
     def mean(self) -> Tensor:
@@ -100,14 +95,9 @@ class MultivariateNormal(Distribution):
 
     def log_prob(self, value: Any) -> Tensor:
         x = self._values("log_prob", value)
-        if x.shape[-1:] != self.event_shape:
-            raise ValueError(
-                f"MultivariateNormal.log_prob: values of shape (..., {self.event_shape[0]}) "
-                f"expected, got {tuple(x.shape)}"
-            )
-        distance = _solved(self.scale_tril, (x - self.loc)[..., None])[..., 0]
+        distance = solve_triangular(self.scale_tril, (x - self.loc)[..., None], upper=False)
         constant = self.event_shape[0] * math.log(2 * math.pi)
-        return -0.5 * (constant + ops.sum(ops.square(distance), axis=-1)) - self._half_log_det
+        return -0.5 * (constant + ops.sum(ops.square(distance), axis=(-2, -1))) - self._half_log_det
 
     @property
     def _half_log_det(self) -> Tensor:
@@ -118,16 +108,9 @@ class MultivariateNormal(Distribution):
         return self._half_log_det + 0.5 * self.event_shape[0] * (1 + math.log(2 * math.pi))
 
     def kl(self, other: MultivariateNormal) -> Tensor:
-        ratio = ops.sum(ops.square(_solved(other.scale_tril, self.scale_tril)), axis=(-2, -1))
-        distance = _solved(other.scale_tril, (other.loc - self.loc)[..., None])
-        squares = ratio + ops.sum(ops.square(distance), axis=(-2, -1)) - self.event_shape[0]
+        factor = other.scale_tril
+        ratios = solve_triangular(factor, ops.tril(self.scale_tril), upper=False)
+        distance = solve_triangular(factor, (other.loc - self.loc)[..., None], upper=False)
+        squares = ops.sum(ops.square(ratios), axis=(-2, -1)) - self.event_shape[0]
+        squares = squares + ops.sum(ops.square(distance), axis=(-2, -1))
         return other._half_log_det - self._half_log_det + 0.5 * squares
-
-
-def _solved(factor: Tensor, b: Tensor) -> Tensor:
-    """The solution of a lower triangular system; the stacks broadcast."""
-    batch = np.broadcast_shapes(factor.shape[:-2], b.shape[:-2])
-    return linalg.solve_triangular(
-        ops.broadcast_to(factor, (*batch, *factor.shape[-2:])),
-        ops.broadcast_to(b, (*batch, *b.shape[-2:])), upper=False,
-    )  # fmt: skip

@@ -4,41 +4,37 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.grad_mode import is_grad_enabled
-from minigrad.distributions.distribution import Distribution, broadcast
+from minigrad.distributions.constraints import positive, real, unit_interval
+from minigrad.distributions.distribution import Family, floats
 from minigrad.ops._numerics import values_of
 from minigrad.tensors.tensor import Tensor
 
 
-class _LocationScale(Distribution):
+class _LocationScale(Family):
     """Distributions of one shape, moved by `loc` and stretched by `scale`."""
 
     has_rsample = True
-    _parameters: tuple[str, ...] = ("loc", "scale")
-    _shown = _parameters
+    arg_constraints = MappingProxyType({"loc": real, "scale": positive})
     _standard: str
     """NumPy's distribution of loc 0 and scale 1."""
-    _shape_parameters: tuple[str, ...] = ()
-    """Its parameters."""
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        self._validates(validate_args)
-        self.loc, self.scale = broadcast(self._floats("loc", loc), self._positive("scale", scale))
-        super().__init__(self.loc.shape)
+        self.loc, self.scale = floats(loc, scale)
+        super().__init__(self.scale.shape, validate_args=validate_args)
 
     @property
     def mean(self) -> Tensor:
         return self.loc
 
     def rsample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
-        dtype = np.result_type(self.loc.dtype, self.scale.dtype)
-        shape = (getattr(self, name).detach() for name in self._shape_parameters)
-        return self.loc + self._drawn(self._standard, sample_shape, dtype, *shape) * self.scale
+        return self.loc + self._drawn(self._standard, sample_shape, self.loc.dtype) * self.scale
 
 
 class Normal(_LocationScale):
@@ -87,7 +83,7 @@ class Normal(_LocationScale):
         return 0.5 * (1 + ops.erf(distance / math.sqrt(2)))
 
     def icdf(self, value: Any) -> Tensor:
-        share = self._values("icdf", value)
+        share = self._values("icdf", value, unit_interval)
         return self.loc + self.scale * ops.erfinv(2 * share - 1) * math.sqrt(2)
 
     def entropy(self) -> Tensor:
@@ -133,7 +129,7 @@ class Laplace(_LocationScale):
         return 0.5 - 0.5 * ops.sign(distance) * tail
 
     def icdf(self, value: Any) -> Tensor:
-        share = self._values("icdf", value) - 0.5
+        share = self._values("icdf", value, unit_interval) - 0.5
         return self.loc - self.scale * ops.sign(share) * ops.log1p(-2 * ops.abs(share))
 
     def entropy(self) -> Tensor:
@@ -166,15 +162,13 @@ class StudentT(_LocationScale):
         (0.0, 3.0, -1.5763)
     """
 
-    _parameters = _shown = ("df", "loc", "scale")
-    _standard, _shape_parameters = "standard_t", ("df",)
+    arg_constraints = MappingProxyType({"df": positive, "loc": real, "scale": positive})
 
     def __init__(
         self, df: Any, loc: Any = 0.0, scale: Any = 1.0, validate_args: bool | None = None
     ) -> None:
-        super().__init__(loc, scale, validate_args)
-        self.df, self.loc, self.scale = broadcast(self._positive("df", df), self.loc, self.scale)
-        self.batch_shape = self.df.shape
+        self.df, self.loc, self.scale = floats(df, loc, scale)
+        Family.__init__(self, self.df.shape, validate_args=validate_args)
 
     @property
     def mean(self) -> Tensor:
@@ -185,7 +179,7 @@ class StudentT(_LocationScale):
         df = values_of(self.df)
         finite = ops.where(df > 2, self.df, 3.0)
         finite = ops.square(self.scale) * finite / (finite - 2)
-        return ops.where(df > 2, finite, ops.where(df > 1, finite * 0 + math.inf, math.nan))
+        return ops.where(df > 2, finite, np.where(df > 1, math.inf, math.nan).astype(df.dtype))
 
     def rsample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
         if self.df.requires_grad and is_grad_enabled():
@@ -193,7 +187,8 @@ class StudentT(_LocationScale):
                 "StudentT.rsample: samples have no gradient in df; give df.detach(), or use "
                 "sample() and log_prob()"
             )
-        return super().rsample(sample_shape)
+        drawn = self._drawn("standard_t", sample_shape, self.loc.dtype, self.df.detach())
+        return self.loc + drawn * self.scale
 
     def log_prob(self, value: Any) -> Tensor:
         df, distance = self.df, (self._values("log_prob", value) - self.loc) / self.scale

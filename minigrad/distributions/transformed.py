@@ -21,11 +21,13 @@ class _Made(Distribution):
 
     base_dist: Distribution
 
-    def _set_base(self, base: Distribution, event_dim: int, shape: tuple[int, ...]) -> None:
+    def _set_base(
+        self, base: Distribution, event_dim: int, shape: tuple[int, ...], validate_args: bool | None
+    ) -> None:
         """Take the distribution; `shape` is that of a sample, its last axes are one value."""
         self.base_dist, self.has_rsample = base, base.has_rsample
         cut = len(shape) - event_dim
-        Distribution.__init__(self, shape[:cut], shape[cut:])
+        Distribution.__init__(self, shape[:cut], shape[cut:], validate_args)
 
     def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Self:
         larger, shape = copy.copy(self), (*batch_shape, *self.event_shape)
@@ -63,7 +65,6 @@ class Independent(_Made):
         self, base_distribution: Distribution, reinterpreted_batch_ndims: int,
         validate_args: bool | None = None,
     ) -> None:  # fmt: skip
-        self._validates(validate_args)
         base, axes = base_distribution, reinterpreted_batch_ndims
         if not 0 <= axes <= len(base.batch_shape):
             raise ValueError(
@@ -71,7 +72,8 @@ class Independent(_Made):
                 f"{len(base.batch_shape)}, the number of axes of the batch of {base}, got {axes}"
             )
         self.reinterpreted_batch_ndims = axes
-        self._set_base(base, axes + len(base.event_shape), base.batch_shape + base.event_shape)
+        shape = base.batch_shape + base.event_shape
+        self._set_base(base, axes + len(base.event_shape), shape, validate_args)
 
     @property
     def mean(self) -> Tensor:
@@ -129,7 +131,6 @@ class TransformedDistribution(_Made):
         self, base_distribution: Distribution, transforms: Transform | list[Transform],
         validate_args: bool | None = None,
     ) -> None:  # fmt: skip
-        self._validates(validate_args)
         self.transforms = [transforms] if isinstance(transforms, Transform) else transforms
         if not (
             isinstance(self.transforms, list)
@@ -147,7 +148,7 @@ class TransformedDistribution(_Made):
         inner = max((transform.event_dim for transform in self.transforms), default=0)
         if inner > event_dim:
             base = Independent(base, inner - event_dim)
-        self._set_base(base, max(inner, event_dim), shape)
+        self._set_base(base, max(inner, event_dim), shape, validate_args)
 
     def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
         with no_grad():

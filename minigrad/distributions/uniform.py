@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from minigrad import ops
-from minigrad.distributions.distribution import Distribution, broadcast
+from minigrad.distributions import constraints
+from minigrad.distributions.constraints import Constraint
+from minigrad.distributions.distribution import Family, floats
 from minigrad.ops._numerics import values_of
 from minigrad.tensors.tensor import Tensor
 
 
-class Uniform(Distribution):
+class Uniform(Family):
     """Uniform distributions: all numbers from `low` to `high`, without `high`, are alike.
 
     Args:
@@ -31,14 +33,18 @@ class Uniform(Distribution):
     """
 
     has_rsample = True
-    _parameters = _shown = ("low", "high")
 
     def __init__(self, low: Any, high: Any, validate_args: bool | None = None) -> None:
-        self._validates(validate_args)
-        self.low, self.high = broadcast(self._floats("low", low), self._floats("high", high))
-        if self._validate_args and not (values_of(self.low) < values_of(self.high)).all():
-            raise ValueError(f"Uniform: low must be below high, got low={low}, high={high}")
-        super().__init__(self.low.shape)
+        self.low, self.high = floats(low, high)
+        super().__init__(self.high.shape, validate_args=validate_args)
+
+    @property
+    def arg_constraints(self) -> dict[str, Constraint]:  # type: ignore[override]
+        return {"low": constraints.real, "high": constraints.greater_than(values_of(self.low))}
+
+    @property
+    def support(self) -> Constraint:  # type: ignore[override]
+        return constraints.interval(values_of(self.low), values_of(self.high))
 
     @property
     def _width(self) -> Tensor:
@@ -57,16 +63,15 @@ class Uniform(Distribution):
         return self.low + share * self._width
 
     def log_prob(self, value: Any) -> Tensor:
-        low, high = values_of(self.low), values_of(self.high)
-        x = values_of(self._values("log_prob", value, low, high))
-        return ops.where((x < low) | (x >= high), -math.inf, -ops.log(self._width))
+        x = values_of(self._values("log_prob", value))
+        outside = (x < values_of(self.low)) | (x >= values_of(self.high))
+        return ops.where(outside, -math.inf, -ops.log(self._width))
 
     def cdf(self, value: Any) -> Tensor:
-        x = self._values("cdf", value, values_of(self.low), values_of(self.high))
-        return ops.clip((x - self.low) / self._width, 0, 1)
+        return ops.clip((self._values("cdf", value) - self.low) / self._width, 0, 1)
 
     def icdf(self, value: Any) -> Tensor:
-        return self.low + self._values("icdf", value) * self._width
+        return self.low + self._values("icdf", value, constraints.unit_interval) * self._width
 
     def entropy(self) -> Tensor:
         return ops.log(self._width)
