@@ -71,9 +71,8 @@ def _leading_block(g: Graph, value: Value) -> str:
     axes = [axis for axis, size in enumerate(value.shape) if isinstance(size, Size)]
     for axis in axes:
         g.limit(value.shape[axis], table.shape[axis])
-    ends = g.lengths(value.shape[axis] for axis in axes)
-    starts, along = (g.initializer(np.array(n, np.int64)) for n in ([0] * len(axes), axes))
-    return g.node("Slice", [g.initializer(table), starts, ends, along])
+    ends = [value.shape[axis] for axis in axes]
+    return g.Slice(g.initializer(table), [0] * len(axes), ends, axes)
 
 
 def _number(value: Value) -> Any:
@@ -92,7 +91,7 @@ def _uniform(g: Graph, value: Value) -> str | None:
     number = _number(value)
     if number is None:
         return None
-    return g.node("Expand", [g.tensor(number, value.dtype), g.lengths(value.shape)])
+    return g.Expand(g.tensor(number, value.dtype), [*value.shape])
 
 
 def _steps(value: Value) -> tuple[Any, int] | None:
@@ -114,12 +113,11 @@ def _range(g: Graph, value: Value) -> str | None:
 
 
 def _arange(g: Graph, size: Any, start: Any = 0, step: int = 1, dtype: Any = np.int64) -> str:
-    count = g.tensor(size, np.int64)
-    places = g.node("Range", [g.tensor(0, np.int64), count, g.tensor(1, np.int64)])
+    places = g.Range(*(g.tensor(n, np.int64) for n in (0, size, 1)))
     if step != 1:
-        places = g.node("Mul", [places, g.tensor(step, np.int64)])
+        places = g.Mul(places, g.tensor(step, np.int64))
     if start:
-        places = g.node("Add", [places, g.tensor(start, np.int64)])
+        places = g.Add(places, g.tensor(start, np.int64))
     return places if dtype == np.int64 else g.cast(places, dtype)
 
 
@@ -144,16 +142,15 @@ def _triangle(g: Graph, value: Value) -> str | None:
             )
         ):
             continue
-        queries = g.node("Unsqueeze", [_arange(g, value.shape[-2]), g.lengths([1])])
+        queries = g.Unsqueeze(_arange(g, value.shape[-2]), [1])
         if offset:
-            queries = g.node("Add", [queries, g.tensor(offset, np.int64)])
-        name = g.node("LessOrEqual", [_arange(g, width), queries])
+            queries = g.Add(queries, g.tensor(offset, np.int64))
+        name = g.LessOrEqual(_arange(g, width), queries)
         if extra:
-            true = g.initializer(np.array([True]))
-            after = g.node("Expand", [true, g.lengths([value.shape[-2], extra])])
-            name = g.node("Concat", [name, after], axis=-1)
-        name = g.node("Not", [name]) if negated else name
-        return name if value.ndim == 2 else g.node("Expand", [name, g.lengths(value.shape)])
+            after = g.Expand(g.initializer(np.array([True])), [value.shape[-2], extra])
+            name = g.Concat(name, after, axis=-1)
+        name = g.Not(name) if negated else name
+        return name if value.ndim == 2 else g.Expand(name, [*value.shape])
     return None
 
 

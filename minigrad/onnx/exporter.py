@@ -14,7 +14,7 @@ from minigrad.nn import Module
 from minigrad.onnx import recurrent_operators, shape_operators, window_operators  # noqa: F401
 from minigrad.onnx.constants import make_constant, needs_table
 from minigrad.onnx.examples import OTHERS, Axes, Examples, named_axes, renamed
-from minigrad.onnx.graph import Graph, package
+from minigrad.onnx.graph import OPSET, Graph, package
 from minigrad.onnx.operators import OPERATORS, Operator, copied
 from minigrad.onnx.program import Program, Value, path_of, refused, shown
 from minigrad.onnx.runs import Run, watch
@@ -25,8 +25,6 @@ from minigrad.support.files import write, written_by
 TABLE: dict[Primitive | None, Operator] = {
     registry[name]: operator for name, operator in OPERATORS.items()
 } | {None: copied}
-OPSET = 20  # the first opset with Gelu
-IR_VERSION = 10  # the IR version of that opset
 FAR = (1, 16, 256)
 """Sizes at which a file is compared with its model, beside those of the runs."""
 
@@ -147,7 +145,7 @@ def export(
         program = Program(runs)
     graph = _written(program, axes)
     outputs = dict(zip(names, program.outputs.values(), strict=True))
-    content = graph.model(outputs, type(model).__name__, OPSET, IR_VERSION)
+    content = graph.model(outputs, type(model).__name__)
     onnx.checker.check_model(content, full_check=True)
     worst = None
     if verify:
@@ -236,7 +234,7 @@ def _written(program: Program, axes: Axes) -> Graph:
     """The graph of a program."""
     graph = Graph(program.inputs, axes, make_constant)
     for step in program.steps:
-        graph.path = path_of(step.call)
+        graph.path, graph.dtype = path_of(step.call), step.output.dtype
         operator = TABLE.get(step.call.op)
         if operator is None:
             raise refused(step.call, "this op has no ONNX operator")

@@ -6,37 +6,40 @@ Equal nodes are made once: two layers that compute the length of the input share
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from minigrad.onnx.program import Value
 from minigrad.onnx.sizes import Size
+from minigrad.support.checks import optional_package
 
 if TYPE_CHECKING:
     import onnx
 
 
+OPSET = 20  # the first opset with Gelu
+IR_VERSION = 10  # the IR version of that opset
+
+
 def package() -> Any:
     """Import the package onnx, on the first export."""
-    try:
-        import onnx
-        import onnx.checker
-        import onnx.helper
-        import onnx.numpy_helper
-    except ImportError:
-        raise ImportError(
-            "onnx.export: the package onnx is missing: pip install onnx onnxruntime"
-        ) from None
-    return onnx
+    return optional_package("onnx.export", "onnx", install="onnx onnxruntime")
 
 
 class Graph:
     """Nodes and initializers, in the order of their creation.
 
+    ``graph.Add(a, b)`` adds a node of ONNX's operator Add and returns the name of its result. An
+    operand is such a name, a list of sizes, or else a value or a number, in `dtype`.
+
     `constant` makes a tensor for a value that no op computed. `path` is the module call to which
-    the next nodes belong, `limits` the largest size of a symbol for which the file has tables.
+    the next nodes belong, `dtype` that of its result, `limits` the largest size of a symbol for
+    which the file has tables.
     """
+
+    dtype: Any
 
     def __init__(
         self, inputs: Mapping[str, Value], axes: Mapping[str, Mapping[int, str]],
@@ -54,6 +57,9 @@ class Graph:
         self._nodes_made: dict[Any, Sequence[str]] = {}  # their outputs
         self._names: dict[int, str] = {value.number: name for name, value in inputs.items()}
         self._taken = set(inputs)
+        self._symbols = {
+            symbol: (name, axis) for name, known in axes.items() for axis, symbol in known.items()
+        }
 
     # Tensors ------------------------------------------------------------------------------------
 
@@ -64,7 +70,7 @@ class Graph:
     def tensor(self, value: Any, dtype: Any = None) -> str:
         """The name of the tensor of a value, a number (which needs a dtype) or a size."""
         if isinstance(value, Size):
-            number = self.node("Squeeze", [self.length(value)])
+            number = self.Squeeze(self.length(value))
             return number if dtype in (None, np.int64) else self.cast(number, dtype)
         if not isinstance(value, Value):
             return self.initializer(np.asarray(value, dtype))
@@ -85,7 +91,7 @@ class Graph:
 
     def cast(self, tensor: str, dtype: Any) -> str:
         """Cast a tensor to another dtype."""
-        return self.node("Cast", [tensor], to=self._kind(dtype))
+        return self.Cast(tensor, to=self._kind(dtype))
 
     # Sizes --------------------------------------------------------------------------------------
 
@@ -93,30 +99,22 @@ class Graph:
         """A size as a tensor of shape (1,)."""
         if not isinstance(size, Size):
             return self.initializer(np.array([size], np.int64))
-        total = None
+        parts = []
         for factor, symbols in size.terms:
-            product = None if factor == 1 else self.length(factor)
-            for symbol in symbols:
-                one = self._symbol(symbol)
-                product = one if product is None else self.node("Mul", [product, one])
-            assert product is not None
-            total = product if total is None else self.node("Add", [total, product])
-        assert total is not None
-        return self.node("Add", [total, self.length(size.constant)]) if size.constant else total
+            factors = [self.length(factor)] if factor != 1 else []
+            parts.append(reduce(self.Mul, [*factors, *map(self._symbol, symbols)]))
+        return reduce(self.Add, [*parts, self.length(size.constant)] if size.constant else parts)
 
     def _symbol(self, symbol: str) -> str:
-        for name, axes in self.axes.items():
-            for axis, known in axes.items():
-                if known == symbol:
-                    return self.node("Shape", [name], start=axis, end=axis + 1)
-        raise KeyError(symbol)
+        name, axis = self._symbols[symbol]
+        return self.Shape(name, start=axis, end=axis + 1)
 
     def lengths(self, sizes: Iterable[int | Size]) -> str:
         """Several sizes as one tensor of integers."""
         listed = [*sizes]
         if not any(isinstance(size, Size) for size in listed):
             return self.initializer(np.array(listed, np.int64))
-        return self.node("Concat", [self.length(size) for size in listed], axis=0)
+        return self.Concat(*map(self.length, listed), axis=0)
 
     def limit(self, size: Any, rows: int) -> None:
         """Record that a table limits a size to its number of rows."""
@@ -125,6 +123,18 @@ class Graph:
             self.limits[size.symbol] = min(self.limits.get(size.symbol, most), most)
 
     # Nodes --------------------------------------------------------------------------------------
+
+    def __getattr__(self, kind: str) -> Callable[..., str]:
+        if not kind[0].isupper():
+            raise AttributeError(kind)
+        return lambda *operands, **attributes: self.node(
+            kind, [*map(self._operand, operands)], **attributes
+        )
+
+    def _operand(self, given: Any) -> str:
+        if isinstance(given, str):
+            return given
+        return self.lengths(given) if isinstance(given, list) else self.tensor(given, self.dtype)
 
     def node(self, kind: str, inputs: Iterable[str], **attributes: Any) -> str:
         """Add a node, or reuse an equal one, and return its output; an omitted input is ""."""
@@ -194,9 +204,7 @@ class Graph:
         self._taken.add(unique)
         return unique
 
-    def model(
-        self, outputs: Mapping[str, Value], name: str, opset: int, ir: int
-    ) -> onnx.ModelProto:
+    def model(self, outputs: Mapping[str, Value], name: str) -> onnx.ModelProto:
         """The complete model, with the public names of inputs and outputs."""
         ends = []
         for end, value in outputs.items():
@@ -215,8 +223,8 @@ class Graph:
             self._nodes, name, starts, ends, [*self._initializers.values()]
         )
         return self._helper.make_model(
-            graph, producer_name="minigrad", ir_version=ir,
-            opset_imports=[self._helper.make_opsetid("", opset)],
+            graph, producer_name="minigrad", ir_version=IR_VERSION,
+            opset_imports=[self._helper.make_opsetid("", OPSET)],
         )  # fmt: skip
 
     def _described(self, name: str, dtype: Any, shape: Iterable[Any]) -> onnx.ValueInfoProto:

@@ -1,6 +1,7 @@
 """Ops that move elements without changing them: shapes, indexing, joining, gathering."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from minigrad.onnx.constants import whole_table
 from minigrad.onnx.graph import Graph
-from minigrad.onnx.operators import OPERATORS, Operator, exports
+from minigrad.onnx.operators import OPERATORS, exports
 from minigrad.onnx.program import Value
 from minigrad.onnx.sizes import Size
 from minigrad.ops.rearranging import window_places
@@ -23,7 +24,7 @@ def _shaped(g: Graph, name: str, shape: Sequence[Any]) -> str:
         raise NotImplementedError(f"no size that a graph could compute in shape {tuple(shape)}")
     if len(open_lengths) == 1 and 0 not in shape:
         shape = [n if isinstance(n, int) else -1 for n in shape]
-    return g.node("Reshape", [name, g.lengths(shape)])
+    return g.Reshape(name, [*shape])
 
 
 # Shapes
@@ -34,22 +35,18 @@ def _squeeze(g: Graph, out: Value, x: Any, axis: Any) -> str:
     if axis is None and any(isinstance(n, Size) for n in x.shape):
         raise NotImplementedError("which axes have length 1 depends on the inputs; name the axis")
     axes = [i for i, n in enumerate(x.shape) if n == 1] if axis is None else axis
-    return g.node("Squeeze", [g.tensor(x), g.lengths(normalize_axis_tuple(axes, x.ndim))])
+    return g.Squeeze(x, [*normalize_axis_tuple(axes, x.ndim)])
 
 
-def _permuted(move: Callable[..., np.ndarray]) -> Operator:
-    def write(g: Graph, out: Value, x: Any, *axes: Any) -> str:
-        # Of an array with the lengths 0, 1, 2 and so on, the new shape is the order of the axes.
-        order = move(np.empty(range(x.ndim)), *axes).shape
-        return g.node("Transpose", [g.tensor(x)], perm=[*order])
-
-    return write
+def _permuted(move: Callable[..., np.ndarray], g: Graph, out: Value, x: Any, *axes: Any) -> str:
+    # Of an array with the lengths 0, 1, 2 and so on, the new shape is the order of the axes.
+    return g.Transpose(x, perm=[*move(np.empty(range(x.ndim)), *axes).shape])
 
 
 OPERATORS |= {
-    "transpose": _permuted(np.transpose),
-    "swapaxes": _permuted(np.swapaxes),
-    "moveaxis": _permuted(np.moveaxis),
+    "transpose": partial(_permuted, np.transpose),
+    "swapaxes": partial(_permuted, np.swapaxes),
+    "moveaxis": partial(_permuted, np.moveaxis),
 }
 
 
@@ -68,16 +65,6 @@ def _topk(g: Graph, out: Value, x: Any, k: Any, axis: int, largest: bool, ordere
     return indices if ordered else _ordered(g, indices, k, axis, False)[0]
 
 
-@exports("sort")
-def _sort(g: Graph, out: Value, x: Any, axis: int, descending: bool) -> str:
-    return _ordered(g, x, x.shape[axis], axis, descending)[0]
-
-
-@exports("argsort")
-def _argsort(g: Graph, out: Value, x: Any, axis: int, descending: bool) -> str:
-    return _ordered(g, x, x.shape[axis], axis, descending)[1]
-
-
 @exports("take_along_axis")
 def _take_along_axis(g: Graph, out: Value, x: Any, indices: Any, axis: int) -> str:
     axis = normalize_axis_index(axis, x.ndim)
@@ -87,7 +74,7 @@ def _take_along_axis(g: Graph, out: Value, x: Any, indices: Any, axis: int) -> s
         whole[axis] = part.shape[axis]
         if whole != [*part.shape]:
             names[i] = _expanded(g, names[i], whole)
-    return g.node("GatherElements", names, axis=axis)
+    return g.GatherElements(*names, axis=axis)
 
 
 # Joining, and more of the same
@@ -95,9 +82,8 @@ def _take_along_axis(g: Graph, out: Value, x: Any, indices: Any, axis: int) -> s
 
 @exports("stack")
 def _stack(g: Graph, out: Value, tensors: Any, axis: int) -> str:
-    new = g.lengths([normalize_axis_index(axis, out.ndim)])
-    parts = [g.node("Unsqueeze", [g.tensor(part, out.dtype), new]) for part in tensors]
-    return g.node("Concat", parts, axis=axis)
+    new = [normalize_axis_index(axis, out.ndim)]
+    return g.Concat(*(g.Unsqueeze(part, new) for part in tensors), axis=axis)
 
 
 @exports("tile")
@@ -106,8 +92,8 @@ def _tile(g: Graph, out: Value, x: Any, reps: Any) -> str:
     counts = [1] * (x.ndim - len(counts)) + counts
     name = g.tensor(x)
     if len(counts) > x.ndim:
-        name = g.node("Unsqueeze", [name, g.lengths(range(len(counts) - x.ndim))])
-    return g.node("Tile", [name, g.lengths(counts)])
+        name = g.Unsqueeze(name, [*range(len(counts) - x.ndim)])
+    return g.Tile(name, counts)
 
 
 @exports("repeat")
@@ -115,10 +101,9 @@ def _repeat(g: Graph, out: Value, x: Any, repeats: Any, axis: int) -> str:
     if isinstance(repeats, Value):
         raise NotImplementedError("only one number of repeats for all elements is exported")
     after = normalize_axis_index(axis, x.ndim) + 1
-    name = g.node("Unsqueeze", [g.tensor(x), g.lengths([after])])
     counts = [1] * (x.ndim + 1)
     counts[after] = repeats
-    return _shaped(g, g.node("Tile", [name, g.lengths(counts)]), out.shape)
+    return _shaped(g, g.Tile(g.Unsqueeze(x, [after]), counts), out.shape)
 
 
 @exports("flip")
@@ -132,18 +117,17 @@ def _unfold(g: Graph, out: Value, x: Any, axis: int, size: int, step: int) -> st
     if isinstance(x.shape[axis], Size):
         raise NotImplementedError("the number of windows depends on the inputs")
     places = window_places(x.shape[axis], size, step)
-    name = g.node("Gather", [g.tensor(x), g.tensor(places, np.int64)], axis=axis)
     order = [*range(axis + 1), *range(axis + 2, len(out.shape)), axis + 1]
-    return g.node("Transpose", [name], perm=order)
+    return g.Transpose(g.Gather(x, g.tensor(places, np.int64), axis=axis), perm=order)
 
 
 @exports("pad")
 def _pad(g: Graph, out: Value, x: Any, pad_width: Any, mode: str, constant_values: Any) -> str:
     if mode not in ("constant", "edge", "reflect", "wrap") or np.ndim(constant_values):
         raise NotImplementedError(f"mode {mode!r} with {constant_values} has no ONNX operator")
-    widths = g.lengths([pair[side] for side in (0, 1) for pair in pad_width])
-    filling = [g.tensor(constant_values, out.dtype)] if mode == "constant" else []
-    return g.node("Pad", [g.tensor(x), widths, *filling], mode=mode)
+    widths = [pair[side] for side in (0, 1) for pair in pad_width]
+    filling = [constant_values] if mode == "constant" else []
+    return g.Pad(x, widths, *filling, mode=mode)
 
 
 # Indexing
@@ -151,15 +135,8 @@ def _pad(g: Graph, out: Value, x: Any, pad_width: Any, mode: str, constant_value
 
 @exports("take")
 def _take(g: Graph, out: Value, x: Any, indices: Any, axis: int | None) -> str:
-    name = g.tensor(x)
-    if axis is None:
-        name = g.node("Reshape", [name, g.lengths([-1])])
-    return g.node("Gather", [name, g.tensor(indices, np.int64)], axis=axis or 0)
-
-
-@exports("getitem")
-def _getitem(g: Graph, out: Value, x: Any, index: Any) -> str:
-    return _read(g, x, index)
+    flat = g.Reshape(x, [-1]) if axis is None else x
+    return g.Gather(flat, g.tensor(indices, np.int64), axis=axis or 0)
 
 
 def _read(g: Graph, x: Any, index: Any, name: str = "") -> str:
@@ -182,11 +159,11 @@ def _read(g: Graph, x: Any, index: Any, name: str = "") -> str:
         raise NotImplementedError("a bool array as index makes a size that depends on its values")
     name = _sliced(g, name or _table_or_tensor(g, x, slices), slices)
     if new:
-        name = g.node("Unsqueeze", [name, g.lengths(new)])
+        name = g.Unsqueeze(name, new)
     if arrays and len(picks) > 1:
         return _gathered(g, name, x.ndim + len(new), picks)
     for place, part in reversed(picks):
-        name = g.node("Gather", [name, g.tensor(part, np.int64)], axis=place)
+        name = g.Gather(name, g.tensor(part, np.int64), axis=place)
     return name
 
 
@@ -198,49 +175,43 @@ def _gathered(g: Graph, name: str, ndim: int, picks: list[tuple[int, Any]]) -> s
     shapes = [[1] * (max(map(len, shapes)) - len(shape)) + shape for shape in shapes]
     shape = [next((n for n in ns if n != 1), 1) for ns in zip(*shapes, strict=True)]
     indices = [
-        g.node("Unsqueeze", [_expanded(g, g.tensor(part, np.int64), shape), g.lengths([-1])])
-        for _, part in picks
+        g.Unsqueeze(_expanded(g, g.tensor(part, np.int64), shape), [-1]) for _, part in picks
     ]
-    found = g.node(
-        "GatherND",
-        [g.node("Transpose", [name], perm=axes + rest), g.node("Concat", indices, axis=-1)],
-    )
+    found = g.GatherND(g.Transpose(name, perm=axes + rest), g.Concat(*indices, axis=-1))
     # NumPy puts the new axes first, unless the indexed axes are adjacent.
     adjacent = axes == [*range(axes[0], axes[-1] + 1)]
     first, count = axes[0] if adjacent else 0, len(shape)
-    order = [*range(count), *range(count, count + len(rest))]
-    return g.node("Transpose", [found], perm=[*order[count : count + first], *order[:count],
-                                              *order[count + first :]])  # fmt: skip
+    order = [*range(count, count + len(rest))]
+    order[first:first] = range(count)
+    return g.Transpose(found, perm=order)
 
 
 def _expanded(g: Graph, name: str, shape: Sequence[Any]) -> str:
     if None in shape:
         raise NotImplementedError(f"no size that a graph could compute in shape {tuple(shape)}")
-    return g.node("Expand", [name, g.lengths(shape)])
+    return g.Expand(name, [*shape])
 
 
 @exports("setitem")
 def _setitem(g: Graph, out: Value, x: Any, value: Any, index: Any, *_: Any) -> str:
     """A tensor with other values in a part of it, which are scattered to their flat places."""
-    name, new = g.tensor(x), g.tensor(value, out.dtype)
     mask = index[0] if isinstance(index, tuple) and len(index) == 1 else index
     if isinstance(mask, Value) and mask.dtype == np.bool_:
-        trailing = x.ndim - mask.ndim
-        if value.ndim > trailing:
-            raise NotImplementedError("only values that are the same for all that a bool array "
-                                      "selects are exported; use minigrad.where")  # fmt: skip
+        if value.ndim > x.ndim - mask.ndim:
+            raise NotImplementedError(
+                "only values that are the same for all that a bool array selects are exported; use "
+                "minigrad.where"
+            )
         chosen = g.tensor(mask)
-        if trailing:
-            chosen = g.node("Unsqueeze", [chosen, g.lengths(range(mask.ndim, x.ndim))])
-        return g.node("Where", [chosen, new, name])
-    shape = g.node("Shape", [name])
-    count = g.node("ReduceProd", [shape], keepdims=0)
-    zero, one, flat = g.tensor(0, np.int64), g.tensor(1, np.int64), g.lengths([-1])
-    numbers = g.node("Reshape", [g.node("Range", [zero, count, one]), shape])
-    places = _read(g, x, index, numbers)
-    values = g.node("Expand", [new, g.node("Shape", [places])])
-    parts = [g.node("Reshape", [part, flat]) for part in (name, places, values)]
-    return g.node("Reshape", [g.node("ScatterElements", parts, axis=0), shape])
+        if x.ndim > mask.ndim:
+            chosen = g.Unsqueeze(chosen, [*range(mask.ndim, x.ndim)])
+        return g.Where(chosen, value, x)
+    shape, zero, one = g.Shape(x), g.tensor(0, np.int64), g.tensor(1, np.int64)
+    count = g.ReduceProd(shape, keepdims=0)
+    places = _read(g, x, index, g.Reshape(g.Range(zero, count, one), shape))
+    values = g.Expand(value, g.Shape(places))
+    flat = [g.Reshape(part, [-1]) for part in (x, places, values)]
+    return g.Reshape(g.ScatterElements(*flat, axis=0), shape)
 
 
 def _explicit(index: Any, ndim: int) -> list[Any]:
@@ -280,7 +251,7 @@ def _sliced(g: Graph, name: str, slices: dict[int, slice]) -> str:
         starts.append((END if backwards else 0) if part.start is None else part.start)
         ends.append((-END if backwards else END) if part.stop is None else part.stop)
         steps.append(step)
-    return g.node("Slice", [name, *map(g.lengths, (starts, ends, [*slices], steps))])
+    return g.Slice(name, starts, ends, [*slices], steps)
 
 
 # Pairs of features
@@ -297,34 +268,28 @@ def _rotate_pairs(g: Graph, out: Value, x: Any, cos: Any, sin: Any, interleaved:
     last = out.ndim - 1
     name = g.tensor(x, out.dtype)
     a, b = _sliced(g, name, {last: firsts}), _sliced(g, name, {last: seconds})
-    c, s = g.tensor(cos, out.dtype), g.tensor(sin, out.dtype)
-    left = g.node("Sub", [g.node("Mul", [a, c]), g.node("Mul", [b, s])])
-    right = g.node("Add", [g.node("Mul", [a, s]), g.node("Mul", [b, c])])
+    left = g.Sub(g.Mul(a, cos), g.Mul(b, sin))
+    right = g.Add(g.Mul(a, sin), g.Mul(b, cos))
     if not interleaved:
-        return g.node("Concat", [left, right], axis=-1)
-    pairs = [g.node("Unsqueeze", [part, g.lengths([-1])]) for part in (left, right)]
-    return _shaped(g, g.node("Concat", pairs, axis=-1), out.shape)
+        return g.Concat(left, right, axis=-1)
+    pairs = g.Concat(g.Unsqueeze(left, [-1]), g.Unsqueeze(right, [-1]), axis=-1)
+    return _shaped(g, pairs, out.shape)
 
 
 # Ops of one formula
 
 exports("reshape", "ravel", "flatten")(lambda g, out, x, *_: _shaped(g, g.tensor(x), out.shape))
-exports("broadcast_to", "expand")(
-    lambda g, out, x, *_: g.node("Expand", [g.tensor(x), g.lengths(out.shape)])
-)
+exports("broadcast_to", "expand")(lambda g, out, x, *_: g.Expand(x, [*out.shape]))
 OPERATORS |= {
-    "expand_dims": lambda g, out, x, axis: g.node(
-        "Unsqueeze", [g.tensor(x), g.lengths(normalize_axis_tuple(axis, out.ndim))]
-    ),
-    "concatenate": lambda g, out, tensors, axis: g.node(
-        "Concat", [g.tensor(part, out.dtype) for part in tensors], axis=axis
-    ),
-    "tril": lambda g, out, x, k: g.node("Trilu", [g.tensor(x), g.tensor(k, np.int64)], upper=0),
-    "triu": lambda g, out, x, k: g.node("Trilu", [g.tensor(x), g.tensor(k, np.int64)], upper=1),
-    "embedding": lambda g, out, ids, weight, *_: g.node(
-        "Gather", [g.tensor(weight), g.tensor(ids, np.int64)], axis=0
-    ),
-    "gather": lambda g, out, x, index, axis: g.node(
-        "GatherElements", [g.tensor(x), g.tensor(index, np.int64)], axis=axis
+    "getitem": lambda g, out, x, index: _read(g, x, index),
+    "sort": lambda g, out, x, axis, down: _ordered(g, x, x.shape[axis], axis, down)[0],
+    "argsort": lambda g, out, x, axis, down: _ordered(g, x, x.shape[axis], axis, down)[1],
+    "expand_dims": lambda g, out, x, axis: g.Unsqueeze(x, [*normalize_axis_tuple(axis, out.ndim)]),
+    "concatenate": lambda g, out, tensors, axis: g.Concat(*tensors, axis=axis),
+    "tril": lambda g, out, x, k: g.Trilu(x, g.tensor(k, np.int64), upper=0),
+    "triu": lambda g, out, x, k: g.Trilu(x, g.tensor(k, np.int64), upper=1),
+    "embedding": lambda g, out, ids, weight, *_: g.Gather(weight, g.tensor(ids, np.int64), axis=0),
+    "gather": lambda g, out, x, index, axis: g.GatherElements(
+        x, g.tensor(index, np.int64), axis=axis
     ),
 }

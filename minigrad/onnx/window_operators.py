@@ -33,23 +33,27 @@ def _pads(window: Window) -> list[int]:
     return flat[::2] + flat[1::2]
 
 
+def _steps(window: Window) -> dict[str, list[int]]:
+    return {
+        "strides": _fixed("stride", window.stride),
+        "dilations": _fixed("dilation", window.dilation),
+    }
+
+
 @exports("convolution")
 def _convolution(
     g: Graph, out: Value, x: Any, weight: Any, bias: Any, window: Window, groups: int
 ) -> str:
-    names = [g.tensor(part, out.dtype) for part in (x, weight, bias) if part is not None]
-    return g.node(
-        "Conv", names, strides=_fixed("stride", window.stride), pads=_pads(window),
-        dilations=_fixed("dilation", window.dilation), group=groups,
-    )  # fmt: skip
+    operands = [part for part in (x, weight, bias) if part is not None]
+    return g.Conv(*operands, pads=_pads(window), group=groups, **_steps(window))
 
 
 @exports("convolution_transpose")
 def _convolution_transpose(
     g: Graph, out: Value, y: Any, weight: Any, size: Any, window: Window, groups: int
 ) -> str:
-    strides, gaps = _fixed("stride", window.stride), _fixed("dilation", window.dilation)
-    kernel, pads = weight.arrays[0].shape[2:], _pads(window)
+    steps, pads = _steps(window), _pads(window)
+    strides, gaps, kernel = steps["strides"], steps["dilations"], weight.arrays[0].shape[2:]
     more = set()  # the output padding of each run
     for made, read in zip(out.arrays, y.arrays, strict=True):
         counts, sizes = read.shape[2:], made.shape[2:]
@@ -64,20 +68,16 @@ def _convolution_transpose(
         raise NotImplementedError(
             "its output_padding depends on the inputs' sizes; fix those axes with dynamic_axes"
         )
-    return g.node(
-        "ConvTranspose", [g.tensor(y, out.dtype), g.tensor(weight, out.dtype)], strides=strides,
-        pads=pads, dilations=gaps, group=groups, output_padding=[*more.pop()],
-    )  # fmt: skip
+    return g.ConvTranspose(
+        y, weight, pads=pads, group=groups, output_padding=[*more.pop()], **steps
+    )
 
 
 @exports("max_pool")
 def _max_pool(g: Graph, out: Value, x: Any, window: Window) -> str:
     _floats_only(out)
-    return g.node(
-        "MaxPool", [g.tensor(x, out.dtype)], kernel_shape=_fixed("kernel", window.kernel),
-        strides=_fixed("stride", window.stride), pads=_pads(window),
-        dilations=_fixed("dilation", window.dilation),
-    )  # fmt: skip
+    kernel = _fixed("kernel", window.kernel)
+    return g.MaxPool(x, kernel_shape=kernel, pads=_pads(window), **_steps(window))
 
 
 @exports("sum_pool")
@@ -85,16 +85,11 @@ def _sum_pool(g: Graph, out: Value, x: Any, window: Window) -> str:
     """The average of each window, times its number of elements."""
     _floats_only(out)
     sizes, pads = _fixed("kernel", window.kernel), _pads(window)
-    name = g.tensor(x, out.dtype)
     if any(pads):  # AveragePool has other rules for padding: pad first
         rank = len(sizes)
-        around = [0, 0, *pads[:rank], 0, 0, *pads[rank:]]
-        name = g.node("Pad", [name, g.lengths(around), g.tensor(0, out.dtype)])
-    means = g.node(
-        "AveragePool", [name], kernel_shape=sizes, strides=_fixed("stride", window.stride),
-        dilations=_fixed("dilation", window.dilation),
-    )  # fmt: skip
-    return g.node("Mul", [means, g.tensor(np.asarray(math.prod(sizes)), out.dtype)])
+        x = g.Pad(x, [0, 0, *pads[:rank], 0, 0, *pads[rank:]], 0)
+    means = g.AveragePool(x, kernel_shape=sizes, **_steps(window))
+    return g.Mul(means, math.prod(sizes))
 
 
 @exports("sum_parts")
@@ -107,5 +102,4 @@ def _sum_parts(g: Graph, out: Value, x: Any, axis: int, count: int) -> str:
         within[start:end, i] = 1
     order = [*range(x.ndim)]
     order[axis], order[-1] = order[-1], order[axis]
-    last = g.node("Transpose", [g.tensor(x, out.dtype)], perm=order)
-    return g.node("Transpose", [g.node("MatMul", [last, g.tensor(within, out.dtype)])], perm=order)
+    return g.Transpose(g.MatMul(g.Transpose(x, perm=order), within), perm=order)
