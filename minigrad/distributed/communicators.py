@@ -18,9 +18,7 @@ import weakref
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future
 from contextlib import contextmanager
-from functools import partial
 from importlib.util import find_spec
 from threading import get_ident
 from typing import Any, NamedTuple
@@ -32,7 +30,6 @@ from minigrad.autograd.mode import located
 from minigrad.distributed import start_guard
 from minigrad.distributed.waiting import Place, Watch, poll
 from minigrad.support.checks import check_number, check_size, optional_package
-from minigrad.support.threads import start_thread
 from minigrad.tracing.lines import line_at, user_frame
 
 TIMEOUT = float(os.environ.get("MINIGRAD_DISTRIBUTED_TIMEOUT", "600"))  # seconds
@@ -119,13 +116,15 @@ class Communicator:
             check_size("split", "color", color, least=0)
         if self.size == 1:
             return None if color is None else Communicator(self.mpi, self.timeout)
-        from mpi4py import MPI
-
         call = self.agree("split")
-        split = _InThread(self._own.Split, MPI.UNDEFINED if color is None else color, key)
-        self.wait(call, split)
-        part = split.result()
-        return None if color is None else Communicator(part, self.timeout)
+        every = np.empty((self.size, 2), np.int64)
+        self.run(call, "Iallgather", np.array([-1 if color is None else color, key]), every)
+        if color is None:
+            return None
+        ranks = np.flatnonzero(every[:, 0] == color)
+        ranks = ranks[np.argsort(every[ranks, 1], kind="stable")]
+        part = self._own.Create_group(self._own.group.Incl(ranks.tolist()))
+        return Communicator(part, self.timeout)
 
     @property
     def world_ranks(self) -> list[int]:
@@ -412,27 +411,3 @@ def _end(watch: Watch) -> None:
         watch.end(TIMEOUT if _world is None else _world.timeout)
     except BaseException:  # noqa: BLE001  # it is told, and ends all ranks
         sys.excepthook(*sys.exc_info())
-
-
-class _InThread(Future[Any]):
-    """A function of MPI that has no variant to poll, as a request."""
-
-    def __init__(self, function: Callable[..., Any], *args: Any) -> None:
-        from mpi4py import MPI
-
-        super().__init__()
-        run = partial(self._run, function, *args)
-        if MPI.Query_thread() == MPI.THREAD_MULTIPLE:
-            start_thread("minigrad MPI", run)
-        else:
-            run()
-
-    def _run(self, function: Callable[..., Any], *args: Any) -> None:
-        try:
-            self.set_result(function(*args))
-        except BaseException as error:  # noqa: BLE001  # whoever waits raises it
-            self.set_exception(error)
-
-    def Test(self) -> bool:
-        """Whether it is done."""
-        return self.done()

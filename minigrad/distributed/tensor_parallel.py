@@ -42,6 +42,7 @@ from minigrad.nn import functional as F
 from minigrad.nn.functional import MaskLike
 from minigrad.nn.module.registry import join
 from minigrad.ops.casting import as_tensor
+from minigrad.support.checks import check_divisible
 from minigrad.tensors.tensor import Tensor
 
 # The two ends of a divided part ---------------------------------------------------------------
@@ -189,14 +190,6 @@ class Divided(Module):
                 store = setattr if name in whole._registered else object.__setattr__
                 store(self, name, value)
 
-    def _check_share(self, name: str) -> None:
-        """Raise unless the number of ranks divides an attribute."""
-        if getattr(self, name) % self.comm.size:
-            raise ValueError(
-                f"{type(self).__name__}: {name} must be divisible by the number of ranks, got "
-                f"{getattr(self, name)} and {self.comm.size}"
-            )
-
     def reset_parameters(self) -> None:
         """Raise an error: a part alone cannot be initialized."""
         raise NotImplementedError(
@@ -269,7 +262,8 @@ class RowParallelLinear(Divided, Linear):
 
     def __init__(self, linear: Linear, comm: Communicator | None = None) -> None:
         super().__init__(linear, comm)
-        self._check_share("in_features")
+        sizes = {"in_features": self.in_features, "the number of ranks": self.comm.size}
+        check_divisible("RowParallelLinear", **sizes)
 
     def forward(self, input: Tensor) -> Tensor:
         """Map this rank's part of the inputs to the outputs, of shape (..., out_features)."""
@@ -288,7 +282,8 @@ class ParallelMultiHeadAttention(Divided, MultiHeadAttention):
     def __init__(self, attention: MultiHeadAttention, comm: Communicator | None = None) -> None:
         super().__init__(attention, comm)
         for name in ("num_heads", "num_kv_heads"):
-            self._check_share(name)
+            whole = {name: getattr(self, name), "the number of ranks": self.comm.size}
+            check_divisible("ParallelMultiHeadAttention", **whole)
             setattr(self, name, getattr(self, name) // self.comm.size)
         for name in ("q_proj", "k_proj", "v_proj"):
             projection = getattr(attention, name)
