@@ -6,7 +6,6 @@ leading block of a table seen in a larger run. If no rule fits, the model is ref
 stored array would be wrong for other inputs.
 """
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -122,41 +121,24 @@ def _arange(g: Graph, size: Any, start: Any = 0, step: int = 1, dtype: Any = np.
 
 
 def _triangle(g: Graph, value: Value) -> str | None:
-    """A mask that is True where j <= i + offset, or its negation; perhaps with columns of True."""
+    """A mask that is True where j <= i + offset, or its negation."""
     if value.dtype != np.bool_ or value.ndim < 2 or None in value.shape:
         return None
-    for negated, extra in itertools.product((False, True), (0, 1, 2)):
+    for negated in (False, True):
         masks = [~array if negated else array for array in value.arrays]
-        widths = [mask.shape[-1] - extra for mask in masks]
-        ends = [np.argwhere(m[..., :w])[:, -2:] for m, w in zip(masks, widths, strict=True)]
+        ends = [np.argwhere(mask)[:, -2:] for mask in masks]
         offset: int | Size | None = 0
-        width = fit(widths, value.sizes)
         if all(map(len, ends)):
             offset = fit([int((end[:, 1] - end[:, 0]).max()) for end in ends], value.sizes)
-        if (
-            offset is None
-            or width is None
-            or not all(
-                (mask == _past(mask.shape, extra, value_at(offset, sizes))).all()
-                for mask, sizes in zip(masks, value.sizes, strict=True)
-            )
+        if offset is None or not all(
+            (mask == np.tri(*mask.shape[-2:], value_at(offset, sizes), dtype=bool)).all()
+            for mask, sizes in zip(masks, value.sizes, strict=True)
         ):
             continue
         queries = g.Unsqueeze(_arange(g, value.shape[-2]), [1])
         if offset:
             queries = g.Add(queries, g.tensor(offset, np.int64))
-        name = g.LessOrEqual(_arange(g, width), queries)
-        if extra:
-            after = g.Expand(g.initializer(np.array([True])), [value.shape[-2], extra])
-            name = g.Concat(name, after, axis=-1)
+        name = g.LessOrEqual(_arange(g, value.shape[-1]), queries)
         name = g.Not(name) if negated else name
         return name if value.ndim == 2 else g.Expand(name, [*value.shape])
     return None
-
-
-def _past(shape: tuple[int, ...], extra: int, offset: int) -> np.ndarray:
-    """A mask of what query i may attend, if it is key j <= i + offset or one of the last keys."""
-    rows, columns = shape[-2:]
-    triangle = np.tri(rows, columns, offset, dtype=bool)
-    triangle[:, columns - extra :] = True
-    return triangle
