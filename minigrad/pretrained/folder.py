@@ -23,6 +23,7 @@ from minigrad.pretrained.config import Config, naming, read_config, read_json
 from minigrad.random import drawing_from
 from minigrad.support.checks import optional_package
 from minigrad.support.files import folder_for, write
+from minigrad.support.tree import paths
 
 Model = TypeVar("Model", bound=Module)
 Tensors = dict[str, np.ndarray]
@@ -203,9 +204,7 @@ def load_tokenizer(folder: str | Path) -> Any:
     """
     tokenizers = optional_package("load_tokenizer", "tokenizers")
     path = model_folder("load_tokenizer", folder) / "tokenizer.json"
-    if not path.is_file():
-        raise FileNotFoundError(f"{path}: there is no such file")
-    _check_numbers(path, read_json(path))
+    _check_numbers(path)
     try:
         tokenizer = tokenizers.Tokenizer.from_file(str(path))
     except (KeyboardInterrupt, SystemExit):
@@ -216,14 +215,12 @@ def load_tokenizer(folder: str | Path) -> Any:
     return tokenizer
 
 
-def _check_numbers(path: Path, value: Any, place: str = "") -> None:
+def _check_numbers(path: Path) -> None:
     """Refuse an id or a length for which `tokenizers` would end the process: it has no memory."""
-    if isinstance(value, int) and value > MAX_NUMBER:
-        raise ValueError(f"{path}: {place[1:]}: {MAX_NUMBER} at most expected, got {value}")
-    for key, part in value.items() if isinstance(value, dict) else ():
-        _check_numbers(path, part, f"{place}.{key}")
-    for number, part in enumerate(value) if isinstance(value, list) else ():
-        _check_numbers(path, part, f"{place}.{number}")
+    for keys, value in paths(read_json(path)):
+        if isinstance(value, int) and value > MAX_NUMBER:
+            place = ".".join(map(str, keys))
+            raise ValueError(f"{path}: {place}: {MAX_NUMBER} at most expected, got {value}")
 
 
 MAX_NUMBER = 2**24

@@ -25,10 +25,6 @@ def hidden(model: pretrained.Bert) -> Any:
     return model.double()(IDS, TYPES, key_padding_mask=REAL == 0)[REAL == 1]
 
 
-def expected(config: dict[str, Any], tensors: dict[str, np.ndarray]) -> Any:
-    return bert(leaves(tensors), config, IDS, TYPES, REAL)[REAL == 1]
-
-
 def test_hidden_states_pooled_and_both_heads(tmp_path: Path) -> None:
     tensors = make_bert(BERT, *HEADS)
     model = loaded(tmp_path, tensors).double()
@@ -62,26 +58,6 @@ def test_gradients_flow_to_every_tensor(tmp_path: Path) -> None:
     assert all(p.grad is not None for p in model.parameters())
 
 
-CHANGES: list[dict[str, Any]] = [
-    *({"hidden_act": name} for name in (
-        "gelu_new", "gelu_fast", "gelu_pytorch_tanh", "gelu_python", "relu", "relu6", "leaky_relu",
-        "mish", "sigmoid", "silu", "swish", "tanh")),
-    {"layer_norm_eps": 0.3}, {"num_attention_heads": 2}, {"num_hidden_layers": 1},
-    {"intermediate_size": 8}, {"hidden_size": 6}, {"vocab_size": 30},
-    {"max_position_embeddings": 5}, {"type_vocab_size": 3},
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("change", CHANGES, ids=str)
-def test_every_field_has_its_effect(tmp_path: Path, change: dict[str, Any]) -> None:
-    before = hidden(loaded(tmp_path / "a", make_bert(BERT)))
-    tensors = make_bert(BERT | change)
-    after = hidden(loaded(tmp_path / "b", tensors, **change))
-    assert_close(after, expected(BERT | change, tensors))
-    changed = after.shape != before.shape or abs(after - before).max() > 1e-4
-    assert changed == (change != {"hidden_act": "gelu_python"})  # which is gelu
-
-
 def test_dropout_is_where_and_as_likely_as_the_config_says(tmp_path: Path) -> None:
     rates = {"hidden_dropout_prob": 0.3, "attention_probs_dropout_prob": 0.4}
     model = loaded(tmp_path, make_bert(BERT), **rates)
@@ -89,10 +65,6 @@ def test_dropout_is_where_and_as_likely_as_the_config_says(tmp_path: Path) -> No
     assert layer.self_attn.dropout == 0.4
     assert layer.dropout1.p == layer.dropout2.p == model.embeddings.dropout.p == 0.3
     assert layer.dropout.p == 0.0
-    still = model(IDS)
-    assert (still == model(IDS)).all()
-    model.train()
-    assert (still != model(IDS)).any()
 
 
 @pytest.mark.parametrize("pad", [7, None])
@@ -166,14 +138,6 @@ def test_tensors_that_do_not_fit_are_named(tmp_path: Path) -> None:
         "encoder.layer.2.output.dense.bias: unexpected",
         "pooler.dense.bias: missing",
     ]
-
-
-def test_a_wrong_shape_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"model\.safetensors: .*\n  embeddings\.") as caught:
-        loaded(tmp_path, make_bert(BERT), vocab_size=41)
-    name, said = str(caught.value).split("\n  ")[1].split(": ", 1)
-    assert name == "embeddings.word_embeddings.weight"
-    assert said.endswith("(40, 12) given, by config.json it is (41, 12): (vocab_size, hidden_size)")
 
 
 def test_calls_that_do_not_fit(tmp_path: Path) -> None:

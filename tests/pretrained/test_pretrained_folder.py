@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reference_models import BERT, GPT2, make_bert, make_gpt2, torch, write, write_parts
+import reference_models as reference
+from reference_models import BERT, GPT2, make_bert, make_gpt2, torch, write
 
 from minigrad import pretrained
 from minigrad.pretrained.bert_folder import BERT_FIXED, BERT_IGNORED
@@ -23,6 +24,10 @@ FIELDS = [
 KINDS: dict[str, tuple[Any, Any, Any, Any]] = {
     "bert": (BERT, make_bert, pretrained.load_bert, pretrained.save_bert),
     "gpt2": (GPT2, make_gpt2, pretrained.load_gpt2, pretrained.save_gpt2),
+}
+WRITTEN_OUT: dict[str, Any] = {
+    "bert": lambda t, config, ids: reference.bert(t, config, ids, 0 * ids, 0 * ids + 1),
+    "gpt2": lambda t, config, ids: reference.gpt2(t, config, ids)[1],
 }
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -52,7 +57,7 @@ def test_other_dtypes_are_refused(tmp_path: Path) -> None:
 def test_a_model_in_several_files(tmp_path: Path) -> None:
     tensors = make_gpt2(GPT2)
     whole = pretrained.load_gpt2(write(tmp_path, GPT2, tensors))
-    places = write_parts(tmp_path, tensors)
+    places = reference.write_parts(tmp_path, tensors)
     index = tmp_path / "model.safetensors.index.json"
     index.write_text(json.dumps({"metadata": {}, "weight_map": places}))
     np.testing.assert_array_equal(pretrained.load_gpt2(tmp_path)([[1, 2]]), whole([[1, 2]]))
@@ -207,6 +212,49 @@ def test_what_is_not_honoured_is_refused(tmp_path: Path, kind: str, change: Any,
     with pytest.raises(ValueError, match=re.escape(said)) as caught:
         load(tmp_path)
     assert str(caught.value).startswith(str(tmp_path / "config.json"))
+
+
+ACTIVATION = {"bert": "hidden_act", "gpt2": "activation_function"}
+CHANGES: dict[str, list[dict[str, Any]]] = {
+    "bert": [
+        {"layer_norm_eps": 0.3}, {"num_attention_heads": 2}, {"num_hidden_layers": 1},
+        {"intermediate_size": 8}, {"hidden_size": 6}, {"vocab_size": 30},
+        {"max_position_embeddings": 5}, {"type_vocab_size": 3},
+    ],
+    "gpt2": [
+        {"layer_norm_epsilon": 0.3}, {"n_head": 2}, {"n_layer": 1}, {"n_inner": 8}, {"n_embd": 6},
+        {"vocab_size": 41}, {"n_positions": 5, "n_ctx": 5},
+    ],
+}  # fmt: skip
+SAME = {"gelu", "gelu_python"}, {"gelu_new", "gelu_fast", "gelu_pytorch_tanh"}
+"""Names of one activation, which each config has first."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "change"),
+    [(kind, change) for kind, field in ACTIVATION.items()
+     for change in (*({field: name} for name in ACTIVATIONS), *CHANGES[kind])],
+    ids=str,
+)  # fmt: skip
+def test_every_field_has_its_effect(tmp_path: Path, kind: str, change: dict[str, Any]) -> None:
+    config, make, load, _ = KINDS[kind]
+    ids = np.array([[2, 7, 9, 11, 3], [2, 8, 3, 0, 29]])
+    before = load(write(tmp_path / "a", config, make(config))).double()(ids)
+    tensors = make(config | change)
+    after = load(write(tmp_path / "b", config | change, tensors)).double()(ids)
+    expected = WRITTEN_OUT[kind](reference.leaves(tensors), config | change, ids)
+    reference.assert_close(after, expected)
+    changed = after.shape != before.shape or abs(after - before).max() > 1e-4
+    name = change.get(ACTIVATION[kind])
+    assert changed == (not any({name, config[ACTIVATION[kind]]} <= names for names in SAME))
+
+
+@pytest.mark.parametrize(("kind", "axes"), [("bert", "hidden_size"), ("gpt2", "n_embd")])
+def test_a_table_of_another_size_is_named(tmp_path: Path, kind: str, axes: str) -> None:
+    config, make, load, _ = KINDS[kind]
+    said = rf"(embedding|wte).*: shape \(40, 12\) .* it is \(41, 12\): \(vocab_size, {axes}\)"
+    with pytest.raises(ValueError, match=said):
+        load(write(tmp_path, config | {"vocab_size": 41}, make(config)))
 
 
 HEADS = ("pooler", "masked_lm", "next_sentence")
