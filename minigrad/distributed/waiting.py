@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 from minigrad.autograd.mode import located
 
 LISTEN_AFTER, ANNOUNCE_AFTER, WARN_AFTER = 0.05, 1.0, 10.0  # seconds
-END = "the end of the program"
+END = ""
+"""The key of the wait at the end of the program, which is one like all others."""
 NEWS, SWAP = 0, 1  # kinds of messages
 SPINS = 1000  # polls without a pause, about a millisecond
 
@@ -27,16 +28,16 @@ SPINS = 1000  # polls without a pause, about a millisecond
 class News(NamedTuple):
     """Where a rank is."""
 
-    waits_in: str | None  # the key of the communicator in which it waits; None if it has ended
+    waits_in: str  # the key of the communicator in which it waits
     counts: Mapping[str, int]  # by the key of a communicator, how many waits it has begun
-    what: str  # the call in which it waits; if it has ended, the last one
-    finals: Mapping[str, Mapping[str, str]] = {}  # if it has ended, what is then compared
+    what: str  # the call in which it waits
+    finals: Mapping[str, Mapping[str, str]]  # if it has ended, what is then compared
 
 
 class Place(NamedTuple):
     """Where this rank waits."""
 
-    key: str  # of the communicator; the same on all of its ranks
+    key: str  # of the communicator, or END; the same on all of its ranks
     ranks: Sequence[int]  # its ranks, by their numbers in `world`
     rank: int  # the number of this one
     what: object  # the call, or what its text is
@@ -82,14 +83,16 @@ class Watch:
         last: The last call of this rank, or what its text is.
         finals: What is compared at the end: by a key, which all ranks have alike, a weak reference
             to a function that returns a text by each name.
+        news: The last that each rank has told.
     """
 
     def __init__(self, mpi: Any) -> None:
-        self.counts: dict[str, int] = {}
+        self.counts = {END: 0}
         self.last: object = "no collective"
         self.finals: dict[str, Callable[[], Callable[[], dict[str, str]] | None]] = {}
         self._mpi, self._process = mpi, os.getpid()
-        self._news: dict[int, News] = {}
+        self.news: dict[int, News] = {}
+        self._said: dict[str, dict[str, str]] = {}  # at the end, by the functions of `finals`
         self._sent: list[Any] = []
         self._swapped: dict[tuple[str, int], Any] = {}
         self._lock = threading.RLock()  # threads, each in a communicator of its own
@@ -136,50 +139,34 @@ class Watch:
         """
         if os.getpid() != self._process:  # a fork of a rank is not a rank
             return
-        rank, every = self._mpi.rank, range(self._mpi.size)
-        place = Place("", every, rank, END, timeout)
+        rank, size = self._mpi.rank, self._mpi.size
+        what = f"the end of the program, after {self.last}"
+        place = Place(END, range(size), rank, what, timeout)
         methods = ((key, method()) for key, method in self.finals.items())
-        finals = {key: method() for key, method in methods if method is not None}
-        self.tell(None, str(self.last), every, finals)
-        patience = _Patience(place, timeout / 3)
-
-        def missing() -> list[int]:
-            return [i for i in every if i != rank and not self._ended(i)]
-
-        def look(waited: float) -> None:
-            late = missing()
-            if patience.due(waited, late):
-                said = {i: self._news[i].what for i in late if i in self._news}
-                told = f"{place.named(late)} has not{place.listing(said)}"
-                patience.tell(
-                    f"rank {rank} has ended and waits for the others; {told}",
-                    f"rank {rank} has ended and waited {timeout:g} s for the other ranks; {told}; "
-                    f"a longer wait: distributed.world().timeout",
-                )
+        self._said = {key: method() for key, method in methods if method is not None}
+        self.counts[END] = 1
+        self.tell(place)
 
         def done() -> bool:
             self.listen()
-            return not missing() and not self._sending()
+            ended = sum(news.waits_in == END for news in self.news.values())
+            return ended == size - 1 and not self._sending()
 
-        poll(done, look)
-        common = [(news.counts, news.counts.keys() & self.counts) for news in self._news.values()]
+        poll(done, _Wait(self, place))
+        common = [(news.counts, news.counts.keys() & self.counts) for news in self.news.values()]
         if any(counts[key] != self.counts[key] for counts, keys in common for key in keys):
-            last = {rank: str(self.last)} | {i: news.what for i, news in self._news.items()}
-            listing = place.listing({i: f"{END}, after {what}" for i, what in last.items()})
+            listing = place.listing({rank: what} | {i: news.what for i, news in self.news.items()})
             raise RuntimeError(f"the ranks have ended after different calls:{listing}")
         if rank == 0:
-            for key, mine in finals.items():
-                others = {i: news.finals.get(key, mine) for i, news in self._news.items()}
+            for key, mine in self._said.items():
+                others = {i: news.finals.get(key, mine) for i, news in self.news.items()}
                 _warn_of_difference({0: mine} | others, place)
 
-    def tell(
-        self, waits_in: str | None, what: str, ranks: Iterable[int],
-        finals: Mapping[str, Mapping[str, str]] | None = None,
-    ) -> None:  # fmt: skip
-        """Tell some ranks where this one is."""
+    def tell(self, place: Place) -> None:
+        """Tell the ranks of a communicator that this one waits there."""
         self._sending()
-        news = News(waits_in, dict(self.counts), what, finals or {})
-        for rank in ranks:
+        news = News(place.key, dict(self.counts), str(place.what), self._said)
+        for rank in place.ranks:
             if rank != self._mpi.rank and rank >= 0:  # below 0: outside of `world`
                 self._sent.append(self._mpi.isend(tuple(news), rank, NEWS))
 
@@ -191,14 +178,7 @@ class Watch:
         with self._lock:
             while self._mpi.Iprobe(tag=NEWS, status=status):
                 news = self._mpi.recv(source=status.source, tag=NEWS)
-                self._news[status.source] = News(*news)
-
-    def news(self, rank: int) -> News | None:
-        """The last that a rank has told."""
-        return self._news.get(rank)
-
-    def _ended(self, rank: int) -> bool:
-        return rank in self._news and self._news[rank].waits_in is None
+                self.news[status.source] = News(*news)
 
     def _sending(self) -> bool:
         self._sent = [sent for sent in self._sent if not sent.Test()]
@@ -218,44 +198,20 @@ def _warn_of_difference(finals: Mapping[int, Mapping[str, str]], place: Place) -
             return
 
 
-class _Patience:
-    """The end of a long wait: one warning, by the first rank there; then an error."""
-
-    def __init__(self, place: Place, warn_after: float) -> None:
-        self.place, self.warn_after = place, warn_after
-        self.waited = 0.0
-
-    def due(self, waited: float, late: Sequence[int]) -> bool:
-        """Whether there is something to tell after so many seconds."""
-        self.waited = waited
-        if waited > self.place.timeout:
-            return True
-        if waited <= self.warn_after:
-            return False
-        self.warn_after = math.inf
-        return self.place.rank == min({*range(len(self.place.ranks))} - {*late})
-
-    def tell(self, warning: str, error: str) -> None:
-        """Warn, or raise the error."""
-        if self.waited > self.place.timeout:
-            raise TimeoutError(error)
-        warnings.warn(warning, stacklevel=6)
-
-
 class _Wait:
     """One wait that takes long: what this rank tells, and what it concludes from the news."""
 
     def __init__(self, watch: Watch, place: Place) -> None:
         self.watch, self.place = watch, place
         self.count = watch.counts[place.key]
-        self.told = False
-        self.patience = _Patience(place, min(WARN_AFTER, place.timeout / 3))
+        self.told = place.key == END
+        self.warn_after = min(WARN_AFTER, place.timeout / 3)
 
     def __call__(self, waited: float) -> None:
         place, limit = self.place, self.place.timeout
         if not self.told and waited > min(ANNOUNCE_AFTER, limit / 4):
             self.told = True
-            self.watch.tell(place.key, str(place.what), place.ranks)
+            self.watch.tell(place)
         self.watch.listen()
         late = [i for i in range(len(place.ranks)) if not self._is_there(i)]
         if never := [i for i in late if self._never_comes(i)]:
@@ -265,38 +221,37 @@ class _Wait:
                     f"ranks are here:{place.listing(self._whereabouts(late))}"
                 )
             )
-        if self.patience.due(waited, late):
-            silent = f"not yet there: {place.named(late)}" if late else "all ranks are there"
+        if waited > min(limit, self.warn_after):
+            self.warn_after = math.inf
+            where = f"{'at' if place.key == END else 'in'} {place.what}"
+            missing = f"not yet there: {place.named(late)}" if late else "all ranks are there"
             heard = {i: what for i, what in self._whereabouts(late).items() if i != place.rank}
-            silent += place.listing(heard)
-            self.patience.tell(
-                f"rank {place.rank} has waited {waited:.0f} s in {place.what}; {silent}",
-                f"rank {place.rank} waited {limit:g} s in {place.what}; {silent}; a longer wait: "
-                f"Communicator.timeout",
-            )
+            missing += place.listing(heard)
+            if waited > limit:
+                raise TimeoutError(
+                    f"rank {place.rank} waited {limit:g} s {where}; {missing}; a longer wait: "
+                    f"Communicator.timeout"
+                )
+            if place.rank == min({*range(len(place.ranks))} - {*late}):  # one warning is enough
+                warnings.warn(
+                    f"rank {place.rank} has waited {waited:.0f} s {where}; {missing}", stacklevel=5
+                )
 
     def _is_there(self, i: int) -> bool:
         """Whether a rank is known to have come to this wait."""
-        news = self.watch.news(self.place.ranks[i])
+        news = self.watch.news.get(self.place.ranks[i])
         return i == self.place.rank or (
             news is not None and news.counts.get(self.place.key, 0) >= self.count
         )
 
     def _never_comes(self, i: int) -> bool:
-        """Whether a late rank has ended, or waits for this one in another communicator."""
-        news = self.watch.news(self.place.ranks[i])
-        if news is None:
-            return False
-        elsewhere = news.waits_in
-        if elsewhere is None:
-            return True
-        own = self.watch.counts.get(elsewhere)
-        return own is not None and own < news.counts[elsewhere]
+        """Whether a late rank has ended, or waits for this one elsewhere."""
+        news = self.watch.news.get(self.place.ranks[i])
+        own = None if news is None else self.watch.counts.get(news.waits_in)
+        return news is not None and own is not None and own < news.counts[news.waits_in]
 
     def _whereabouts(self, late: Iterable[int]) -> dict[int, str]:
         """Where this rank and the late ones are, as far as they told."""
-        found = {self.place.rank: str(self.place.what)}
-        for i in late:
-            if (news := self.watch.news(self.place.ranks[i])) is not None:
-                found[i] = f"{END}, after {news.what}" if news.waits_in is None else news.what
-        return found
+        news, ranks = self.watch.news, self.place.ranks
+        told = {i: news[ranks[i]].what for i in late if ranks[i] in news}
+        return {self.place.rank: str(self.place.what)} | told
