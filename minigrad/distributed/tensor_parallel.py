@@ -30,12 +30,7 @@ from minigrad import ops, random
 from minigrad.autograd.mode import located
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import primitive
-from minigrad.distributed.collectives import (
-    adjoint,
-    broadcast,
-    reduce_arrays,
-    run_collective,
-)
+from minigrad.distributed.collectives import adjoint, broadcast, reduce_arrays, run_collective
 from minigrad.distributed.communicators import Call, Communicator, world
 from minigrad.nn import Dropout, Embedding, Linear, Module, MultiHeadAttention, Parameter
 from minigrad.nn import functional as F

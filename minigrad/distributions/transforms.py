@@ -65,17 +65,17 @@ class Transform:
         """The inverse transform."""
         return _Inverse(self)
 
-    def _call(self, x: Tensor) -> Tensor:
+    def _call(self, x: Tensor, /) -> Tensor:
         raise NotImplementedError(f"{type(self).__name__} does not define _call()")
 
-    def _inverse(self, y: Tensor) -> Tensor:
+    def _inverse(self, y: Tensor, /) -> Tensor:
         raise NotImplementedError(f"{type(self).__name__} does not define _inverse()")
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:  # noqa: ARG002
         """Compute log|dy/dx|, summed over the last `event_dim` axes."""
         return summed(self._log_slope(x), self.event_dim)
 
-    def _log_slope(self, x: Tensor) -> Tensor:
+    def _log_slope(self, x: Tensor, /) -> Tensor:
         raise NotImplementedError(f"{type(self).__name__} does not define log_abs_det_jacobian()")
 
     def forward_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -140,14 +140,8 @@ class AffineTransform(Transform):
 class ExpTransform(Transform):
     """The transform y = exp(x). See `Transform`."""
 
-    def _call(self, x: Tensor) -> Tensor:
-        return ops.exp(x)
-
-    def _inverse(self, y: Tensor) -> Tensor:
-        return ops.log(y)
-
-    def _log_slope(self, x: Tensor) -> Tensor:
-        return x
+    _call, _inverse = staticmethod(ops.exp), staticmethod(ops.log)
+    _log_slope = staticmethod(lambda x: x)
 
 
 class SigmoidTransform(Transform):
@@ -173,14 +167,8 @@ class TanhTransform(Transform):
     See `Transform`.
     """
 
-    def _call(self, x: Tensor) -> Tensor:
-        return ops.tanh(x)
-
-    def _inverse(self, y: Tensor) -> Tensor:
-        return ops.arctanh(y)
-
-    def _log_slope(self, x: Tensor) -> Tensor:
-        return 2 * (math.log(2) - x - ops.softplus(-2 * x))
+    _call, _inverse = staticmethod(ops.tanh), staticmethod(ops.arctanh)
+    _log_slope = staticmethod(lambda x: 2 * (math.log(2) - x - ops.softplus(-2 * x)))
 
 
 def _inside(y: Tensor) -> Tensor:

@@ -18,9 +18,9 @@ BERT_IGNORED = IGNORED | {
 """Includes fields of a pooler in older multilingual files, which no program reads."""
 
 E, F, V = "hidden_size", "intermediate_size", "vocab_size"
-NORM: tuple[str, ...] = (E,)
-SQUARE: tuple[str, ...] = (E, E)
-LAYER = {
+NORM, SQUARE = (E,), (E, E)
+Parts = dict[str, tuple[str, tuple[str, ...]]]
+LAYER: Parts = {
     "attention.self.query": ("self_attn.q_proj", SQUARE),
     "attention.self.key": ("self_attn.k_proj", SQUARE),
     "attention.self.value": ("self_attn.v_proj", SQUARE),
@@ -30,50 +30,46 @@ LAYER = {
     "output.dense": ("linear2", (E, F)),
     "output.LayerNorm": ("norm2", NORM),
 }
-MASKED_LM = {
-    "cls.predictions.transform.dense": ("masked_lm.linear", SQUARE),
-    "cls.predictions.transform.LayerNorm": ("masked_lm.norm", NORM),
-}
-"""The names of the parts of a layer, and of the head for masked tokens, in files and here; and the
-axes of each weight. A bias has the first axis.
+"""The names of the parts of a layer in files and here, and the axes of each weight. A bias has the
+first axis.
 """
 
-HEADS = {
-    "pooler": "pooler.", "masked_lm": "cls.predictions.", "next_sentence": "cls.seq_relationship.",
-}  # fmt: skip
-"""How the names of a head's tensors begin in files."""
+HEADS: dict[str, Parts] = {
+    "pooler": {"pooler.dense": ("pooler.linear", SQUARE)},
+    "masked_lm": {
+        "cls.predictions.transform.dense": ("masked_lm.linear", SQUARE),
+        "cls.predictions.transform.LayerNorm": ("masked_lm.norm", NORM),
+    },
+    "next_sentence": {"cls.seq_relationship": ("next_sentence", ("2", E))},
+}
+"""The same of the heads."""
 
+EMBEDDINGS = {
+    "embeddings.word_embeddings.weight": Place("embeddings.words.weight", (V, E)),
+    "embeddings.position_embeddings.weight": Place(
+        "embeddings.positions.pos_emb.weight", ("max_position_embeddings", E)
+    ),
+    "embeddings.token_type_embeddings.weight": Place(
+        "embeddings.token_types.weight", ("type_vocab_size", E)
+    ),
+}
 DECODER = "cls.predictions.decoder.weight"
 """The tensor that is tied to the token embeddings."""
 
 
-def _places(
-    config: BertConfig, *, pooler: bool, masked_lm: bool, next_sentence: bool
-) -> dict[str, Place]:
+def _places(config: BertConfig, heads: dict[str, bool]) -> dict[str, Place]:
     """The place in the model of each tensor of a file, by its name there."""
-    parts = {"embeddings.LayerNorm": ("embeddings.norm", NORM)}
+    parts: Parts = {"embeddings.LayerNorm": ("embeddings.norm", NORM)}
     for i in range(config.num_hidden_layers):
         for theirs, (ours, axes) in LAYER.items():
             parts[f"encoder.layer.{i}.{theirs}"] = (f"encoder.layers.{i}.{ours}", axes)
-    if pooler:
-        parts["pooler.dense"] = ("pooler.linear", SQUARE)
-    if masked_lm:
-        parts |= MASKED_LM
-    if next_sentence:
-        parts["cls.seq_relationship"] = ("next_sentence", ("2", E))
-    embeddings = {
-        "word_embeddings": ("words", V),
-        "position_embeddings": ("positions.pos_emb", "max_position_embeddings"),
-        "token_type_embeddings": ("token_types", "type_vocab_size"),
-    }
-    places = {
-        f"embeddings.{theirs}.weight": Place(f"embeddings.{ours}.weight", (count, E))
-        for theirs, (ours, count) in embeddings.items()
-    }
+    for head, there in heads.items():
+        parts |= HEADS[head] if there else {}
+    places = dict(EMBEDDINGS)
     for theirs, (ours, axes) in parts.items():
         places[f"{theirs}.weight"] = Place(f"{ours}.weight", axes)
         places[f"{theirs}.bias"] = Place(f"{ours}.bias", axes[:1])
-    if masked_lm:
+    if heads["masked_lm"]:
         places[DECODER] = Place("masked_lm.decoder.weight", (V, E))
         places["cls.predictions.bias"] = Place("masked_lm.decoder.bias", (V,))
     return places
@@ -107,13 +103,12 @@ def load_bert(folder: str | Path) -> Bert:
     layers = config.num_hidden_layers
     check_layers(file, "num_hidden_layers", layers, "encoder.layer.", tensors)
     heads = {
-        head: any(name.startswith(prefix) for name in tensors) for head, prefix in HEADS.items()
+        head: any(f"{name}.weight" in tensors for name in parts) for head, parts in HEADS.items()
     }
     tied = [DECODER] if config.tie_word_embeddings else []
     sizes = vars(config) | {"2": 2}
-    return loaded(
-        lambda: Bert(config, **heads), tensors, _places(config, **heads), sizes, tied, file
-    )
+    places = _places(config, heads)
+    return loaded(lambda: Bert(config, **heads), tensors, places, sizes, tied, file)
 
 
 def _plain(name: str) -> str:
@@ -159,7 +154,7 @@ def save_bert(model: Bert, folder: str | Path) -> None:
     state = model.state_dict()
     tensors = {
         name if name.startswith("cls.") or not heads else f"bert.{name}": state[place.name]
-        for name, place in _places(model.config, **parts).items()
+        for name, place in _places(model.config, parts).items()
     }
     if model.config.tie_word_embeddings:
         tensors.pop(DECODER, None)
