@@ -131,7 +131,7 @@ def _triangle(g: Graph, value: Value) -> str | None:
         if all(map(len, ends)):
             offset = fit([int((end[:, 1] - end[:, 0]).max()) for end in ends], value.sizes)
         if offset is None or not all(
-            (mask == np.tri(*mask.shape[-2:], value_at(offset, sizes), dtype=bool)).all()
+            (mask == np.tri(mask.shape[-2], mask.shape[-1], value_at(offset, sizes), bool)).all()
             for mask, sizes in zip(masks, value.sizes, strict=True)
         ):
             continue

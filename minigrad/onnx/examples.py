@@ -30,11 +30,12 @@ class Examples:
 
     `given` are the arguments of its forward: one tensor, a tuple of arguments, or a dict by name.
     Tensors and arrays are inputs, also within tuples, lists and dicts; anything else is passed on
-    unchanged. `names` are the names of the first inputs.
+    unchanged. `names` are the names of the first inputs, `axes` the dynamic ones; `sizes` are those
+    of the symbols in the example.
     """
 
-    def __init__(self, model: Any, given: Any, names: Sequence[str] = ()) -> None:
-        self._model = model
+    def __init__(self, model: Any, given: Any, names: Sequence[str], axes: Axes) -> None:
+        self._model, self._axes = model, axes
         signature = signature_of(model.forward)
         try:
             if isinstance(given, Mapping):
@@ -64,6 +65,7 @@ class Examples:
             raise ValueError("onnx.export: no tensor or array among the example inputs")
         listed = renamed("input_names", [*found], names)
         self.arrays = dict(zip(listed, found.values(), strict=True))
+        self.sizes = self._sizes()
 
     def bound(self, arrays: Mapping[str, np.ndarray]) -> tuple[Any, dict[str, Tensor]]:
         """The bound arguments of a call, and the tensors among them."""
@@ -76,33 +78,33 @@ class Examples:
     def refused(self, arrays: Mapping[str, np.ndarray]) -> Exception | None:
         """Run the model; return its error, or None if it accepts these inputs."""
         try:
-            self._called(arrays)
+            self.run(arrays)
         except (AssertionError, LookupError, RuntimeError, TypeError, ValueError) as error:
             return error
         return None
 
     def outputs(self, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """The outputs of the model by name."""
-        return {name: tensor._data for name, tensor in flat(self._called(arrays))}
+        return {name: tensor._data for name, tensor in flat(self.run(arrays))}
 
-    def _called(self, arrays: Mapping[str, np.ndarray]) -> Any:
+    def run(self, arrays: Mapping[str, np.ndarray]) -> Any:
+        """What the model returns."""
         bound, _ = self.bound(arrays)
         with no_grad():
             return self._model(*bound.args, **bound.kwargs)
 
-    def resized(self, axes: Axes, sizes: Mapping[str, int]) -> dict[str, np.ndarray]:
+    def resized(self, sizes: Mapping[str, int]) -> dict[str, np.ndarray]:
         """The inputs, cut or repeated from the start to the given sizes of symbols."""
         arrays = dict(self.arrays)
-        for name, symbols in axes.items():
+        for name, symbols in self._axes.items():
             for axis, symbol in symbols.items():
                 places = np.arange(sizes[symbol]) % max(arrays[name].shape[axis], 1)
                 arrays[name] = arrays[name].take(places, axis)
         return arrays
 
-    def sizes(self, axes: Axes) -> dict[str, int]:
-        """The size of each symbol in the example."""
+    def _sizes(self) -> dict[str, int]:
         found: dict[str, int] = {}
-        for name, symbols in axes.items():
+        for name, symbols in self._axes.items():
             if name not in self.arrays:
                 raise ValueError(
                     f"onnx.export: dynamic_axes names {name!r}; the inputs are "
@@ -121,15 +123,13 @@ class Examples:
                     )
         return found
 
-    def other_sizes(self, axes: Axes, symbol: str) -> list[int]:
+    def other_sizes(self, symbol: str) -> list[int]:
         """Other sizes of one symbol, from 2, at which the model runs."""
-        sizes = self.sizes(axes)
-        n = sizes[symbol]
+        n, why = self.sizes[symbol], None
         found: list[int] = []
-        why = None
         for size in dict.fromkeys([n + 1, n - 1, n + 3, n - 2, n + 2, n - 3, 2 * n, 3 * n, 4 * n]):
             if size >= 2 and size != n:
-                refused = self.refused(self.resized(axes, {**sizes, symbol: size}))
+                refused = self.refused(self.resized({**self.sizes, symbol: size}))
                 if refused is None:
                     found.append(size)
                 why = refused or why

@@ -124,24 +124,22 @@ def export(
             f"onnx.version_converter can convert them"
         )
     model = copy.deepcopy(model).eval()
-    examples = Examples(model, example_inputs, input_names)
-    problem = examples.refused(examples.arrays)
-    if problem is not None:
-        raise problem
     axes = named_axes(dynamic_axes, output_names)
-    runs = _runs(model, examples, axes)
+    examples = Examples(model, example_inputs, input_names, axes)
+    examples.run(examples.arrays)  # its own errors are raised as they are
+    runs = _runs(model, examples)
     names = renamed("output_names", [*runs[0].outputs], output_names)
     program = Program(runs)
     tables = _symbols_of_tables(model, program)
     if tables:
         sizes = runs[0].sizes | {s: max(table_size, *(r.sizes[s] for r in runs)) for s in tables}
-        problem = examples.refused(examples.resized(axes, sizes))
+        problem = examples.refused(examples.resized(sizes))
         if problem is not None:
             raise ValueError(
                 f"onnx.export: the model does not run {shown(sizes)}, for which tables are stored; "
                 f"give the largest size that it accepts as table_size: {problem}"
             )
-        runs.append(_watched(model, examples, axes, sizes))
+        runs.append(_watched(model, examples, sizes))
         program = Program(runs)
     graph = _written(program, axes)
     outputs = dict(zip(names, program.outputs.values(), strict=True))
@@ -151,7 +149,7 @@ def export(
     if verify:
         compared = [(run.sizes, run.given) for run in runs]
         for sizes in _far(runs[0].sizes, graph.limits):
-            arrays = examples.resized(axes, sizes)
+            arrays = examples.resized(sizes)
             if sum(a.size for a in arrays.values()) <= ELEMENTS and not examples.refused(arrays):
                 compared.append((sizes, arrays))
         worst = difference(content, compared, examples.outputs, tolerance)
@@ -178,26 +176,26 @@ def _shapes(ends: Any) -> dict[str, tuple[int | str, ...]]:
     }
 
 
-def _runs(model: Module, examples: Examples, axes: Axes) -> list[Run]:
+def _runs(model: Module, examples: Examples) -> list[Run]:
     """Runs on the example itself, and on others of other sizes and values."""
     rng = np.random.default_rng(0)
-    base = examples.sizes(axes)
-    found = {symbol: examples.other_sizes(axes, symbol) for symbol in base}
-    runs = [_watched(model, examples, axes, base)]
+    base = examples.sizes
+    found = {symbol: examples.other_sizes(symbol) for symbol in base}
+    runs = [_watched(model, examples, base)]
     for i in range(OTHERS + 1 + len(base)):
         sizes = dict(base)
         for j, (symbol, others) in enumerate(found.items()):
             sizes[symbol] = others[(i + j) % OTHERS] if i < OTHERS else int(rng.choice(others))
-        runs.append(_watched(model, examples, axes, sizes, rng))
+        runs.append(_watched(model, examples, sizes, rng))
     return runs
 
 
 def _watched(
-    model: Module, examples: Examples, axes: Axes, sizes: dict[str, int],
+    model: Module, examples: Examples, sizes: dict[str, int],
     rng: np.random.Generator | None = None,
 ) -> Run:  # fmt: skip
     """A run at some sizes; with a generator, on the values of the example in another order."""
-    arrays = examples.resized(axes, sizes)
+    arrays = examples.resized(sizes)
     if rng is not None:
         mixed = {name: rng.permuted(array) for name, array in arrays.items()}
         problem = examples.refused(mixed)

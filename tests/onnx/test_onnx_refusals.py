@@ -50,18 +50,15 @@ def selected(x: Tensor) -> Tensor:
 REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "an op without an operator": (ops.median, r"median: this op has no ONNX op.*\[in inner\]"),
     "dropout that never stops": (lambda x: F.dropout(x, 0.5, training=True), "dropout: .*inner"),
-    "a number from values": (lambda x: x * float(x.numpy().max()), r"\.data takes .*\[in inner\]"),
     "an array from sizes": (lambda x: x + np.hanning(x.shape[1])[:, None],
                             r"add: an array of float64.*\[in inner\]"),
     "an index from sizes": (lambda x: x[:, np.arange(x.shape[1]) * 7 % x.shape[1]],
                             "getitem: an array of int64"),
-    "a choice": (lambda x: x * 2 if x.sum() > 0 else x, r"bool\(\) takes values .*\[in inner\]"),
     "a root of a size": (lambda x: x / math.sqrt(x.shape[1]), "divide: b is .* fix the size"),
     "a mask of a size": (
         lambda x: ops.where((np.arange(x.shape[1]) == x.shape[1] // 2)[:, None], x, 0.0),
         "where: .*bool",
     ),
-    "half of a size": (lambda x: x[:, : x.shape[1] // 2], "getitem: index is .* fix the size"),
     "a loop": (lambda x: ops.stack([x[:, i] for i in range(x.shape[1])]), "runs instead|it reads"),
     "axes that may be 1": (ops.squeeze, "squeeze: which axes have length 1"),
     "a bool array in an index": (lambda x: x[x > 0], "getitem: a bool array"),
@@ -75,13 +72,6 @@ def test_refused(name: str, tmp_path: Path) -> None:
     function, message = REFUSED[name]
     with pytest.raises(NotImplementedError, match=message):
         export(Outer(function), minigrad.randn(2, 5, 4), tmp_path / "model.onnx", dynamic_axes=AXES)
-    assert not [*tmp_path.iterdir()]
-
-
-def test_what_differs_at_size_one_is_found(tmp_path: Path) -> None:
-    model = Wrapped(lambda x: x * 2 if 0.5 * x.shape[1] == 0.5 else x * 3)
-    with pytest.raises(RuntimeError, match="length=1, output .*differs"):
-        export(model, minigrad.randn(2, 5, 4), tmp_path / "model.onnx", dynamic_axes=AXES)
     assert not [*tmp_path.iterdir()]
 
 
