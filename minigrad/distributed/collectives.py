@@ -323,11 +323,6 @@ def inverse(perm: Pairs) -> Pairs:
     return tuple([(target, source) for source, target in perm])
 
 
-def reduce_to_root(x: Any, root: int = 0, *, comm: Communicator | None = None) -> Tensor:
-    """The sum over all ranks, on one of them, and zeros on the others; what `broadcast` undoes."""
-    return run_collective(_reduce_to_root, [as_tensor(x)], (root,), comm)
-
-
 def copy_from_root(tensors: Iterable[Tensor], comm: Communicator) -> None:
     """Give tensors the values that they have on rank 0, in place."""
     for tensor in tensors:

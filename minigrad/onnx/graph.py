@@ -166,35 +166,28 @@ class Graph:
         """
         outside = self._nodes, self._nodes_made
         self._nodes, self._nodes_made = [], {**self._nodes_made}
-        try:
-            before = [self._unique("state", always=True) for _ in states]
-            part = self._unique("part", always=True)
-            after = step(before, part)
-            ends = [self._unique("next", always=True) for _ in states]
-            kept = [self._unique("kept", always=True) for _ in states]
-            for made, names in zip(after, zip(ends, kept, strict=True), strict=True):
-                for name in names:
-                    self._nodes.append(self._helper.make_node("Identity", [made], [name], name))
-            body_nodes = self._nodes
-        finally:
-            self._nodes, self._nodes_made = outside
-
-        def described(names: list[str]) -> list[Any]:
-            kind = self._kind(dtype)
-            return [self._helper.make_tensor_value_info(name, kind, None) for name in names]
-
-        body = self._helper.make_graph(
-            body_nodes, self._unique("step", always=True), described([*before, part]),
-            described([*ends, *kept]),
-        )  # fmt: skip
+        before = [self._unique("state", always=True) for _ in states]
+        part = self._unique("part", always=True)
+        after = step(before, part) * 2  # the states of the next step, and the values to keep
+        ends = [self._unique("next", always=True) for _ in after]
+        for made, end in zip(after, ends, strict=True):
+            self._nodes.append(self._helper.make_node("Identity", [made], [end], end))
+        nodes, (self._nodes, self._nodes_made) = self._nodes, outside
+        kind = self._kind(dtype)
+        starts, results = (
+            [self._helper.make_tensor_value_info(name, kind, None) for name in names]
+            for names in ([*before, part], ends)
+        )
+        name = self._unique("step", always=True)
+        body = self._helper.make_graph(nodes, name, starts, results)
         path = f"{self.path}." if self.path else ""
-        results = [self._unique(f"{path}scan", always=True) for _ in (*states, *states)]
+        names = [self._unique(f"{path}scan", always=True) for _ in after]
         self._nodes.append(
             self._helper.make_node(
-                "Scan", [*states, sequence], results, results[-1], body=body, num_scan_inputs=1
+                "Scan", [*states, sequence], names, names[-1], body=body, num_scan_inputs=1
             )
         )
-        return results[len(states) :]
+        return names[len(states) :]
 
     def _unique(self, name: str, always: bool = False) -> str:
         unique, count = (f"{name}_0", 0) if always else (name, 0)
