@@ -40,6 +40,7 @@ class Uniform(Family):
 
     @property
     def arg_constraints(self) -> dict[str, Constraint]:  # type: ignore[override]
+        """The sets of the limits: `high` is above `low`."""
         return {"low": constraints.real, "high": constraints.greater_than(values_of(self.low))}
 
     @property
