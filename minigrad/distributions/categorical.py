@@ -103,7 +103,8 @@ class Categorical(Chances):
 
     def log_prob(self, value: Any) -> Tensor:
         index = asarray(value)
-        self._check(".log_prob: values", index, self.support)
+        if self._validate_args:
+            self._check(".log_prob: values", index, self.support)
         shape = np.broadcast_shapes(index.shape, self.batch_shape)
         places = np.broadcast_to(values_of(index).astype(np.int64), shape)[..., None]
         logits = ops.broadcast_to(self.logits, (*shape, *self.logits.shape[-1:]))

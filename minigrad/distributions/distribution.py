@@ -60,7 +60,7 @@ class Distribution:
         self.batch_shape, self.event_shape = Size(batch_shape), Size(event_shape)
         if validate_args is not None:
             self._validate_args = check_flag(type(self).__name__, "validate_args", validate_args)
-        for name, constraint in self.arg_constraints.items():
+        for name, constraint in self.arg_constraints.items() if self._validate_args else ():
             if name in (self._given or self.arg_constraints):
                 self._check(f": {name}", getattr(self, name), constraint)
 
@@ -171,9 +171,8 @@ class Distribution:
         return leaf_of(np.tile(values, (1, *self.batch_shape)) if expand else values, False)
 
     def _check(self, what: str, value: Any, constraint: Constraint) -> None:
-        if self._validate_args and not constraint.holds(values_of(value)):
-            owner = type(self).__name__
-            raise ValueError(f"{owner}{what} must be in {constraint}, got {value}")
+        if not constraint.holds(values_of(value)):
+            raise ValueError(f"{type(self).__name__}{what} must be in {constraint}, got {value}")
 
     def _values(self, method: str, value: Any, within: Constraint | None = None) -> Tensor:
         """The values that a method is asked about, as floats: of the support, or another set."""
@@ -184,7 +183,8 @@ class Distribution:
                 f"{type(self).__name__}.{method}: values of shape (..., "
                 f"{', '.join(map(str, self.event_shape))}) expected, got {tensor.shape}"
             )
-        self._check(f".{method}: values", tensor, within or self.support)
+        if self._validate_args:
+            self._check(f".{method}: values", tensor, within or self.support)
         return tensor
 
     def __repr__(self) -> str:
