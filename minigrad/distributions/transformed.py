@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from minigrad.autograd.grad_mode import no_grad
+from minigrad.distributions.constraints import Constraint, real, unit_interval
 from minigrad.distributions.distribution import Distribution, kl_divergence, summed
 from minigrad.distributions.transforms import Transform
 from minigrad.ops._numerics import values_of
@@ -28,6 +29,10 @@ class _Made(Distribution):
         self.base_dist, self.has_rsample = base, base.has_rsample
         cut = len(shape) - event_dim
         Distribution.__init__(self, shape[:cut], shape[cut:], validate_args)
+
+    @property
+    def support(self) -> Constraint:  # type: ignore[override]
+        raise NotImplementedError(f"{type(self).__name__} does not define support")
 
     def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Self:
         larger, shape = copy.copy(self), (*batch_shape, *self.event_shape)
@@ -165,7 +170,7 @@ class TransformedDistribution(_Made):
     def _moved_back(self, method: str, value: Any) -> tuple[Tensor, Any]:
         """The value x of which this one is the function, and the log of the slope there."""
         slope: Any = 0.0
-        y, axes = self._values(method, value), len(self.event_shape)
+        y, axes = self._values(method, value, real), len(self.event_shape)
         for transform in reversed(self.transforms):
             with np.errstate(invalid="ignore"):  # outside of what it reaches
                 x = transform.inv(y)
@@ -186,7 +191,9 @@ class TransformedDistribution(_Made):
         return self._rising(self.base_dist.cdf(self._moved_back("cdf", value)[0]))
 
     def icdf(self, value: Any) -> Tensor:
-        return self._moved(self.base_dist.icdf(self._rising(self._values("icdf", value))))
+        return self._moved(
+            self.base_dist.icdf(self._rising(self._values("icdf", value, unit_interval)))
+        )
 
     def _rising(self, share: Tensor) -> Tensor:
         """The share from the other end, where the transforms decrease."""

@@ -124,6 +124,20 @@ def test_expand(make: Callable[[Any, Any], Any]) -> None:
     assert facts(minigrad) == facts(torch)
 
 
+@pytest.mark.parametrize("name", FAMILIES)
+def test_sets(name: str) -> None:
+    """PyTorch's, but that a `Categorical` takes weights, and a `Geometric` must end."""
+    ours, theirs = (FAMILIES[name](world, world.distributions) for world in WORLDS)
+    for parameter, constraint in ours.arg_constraints.items():
+        own = type(ours).__name__ in ("Categorical", "Dirichlet", "Geometric") or parameter == "low"
+        assert own or words(repr(constraint)) == words(repr(theirs.arg_constraints[parameter]))
+    if "Independent" in name or "Transformed" in name:
+        with pytest.raises(NotImplementedError, match="does not define support"):
+            ours.support
+    else:
+        assert words(repr(ours.support)) == words(repr(theirs.support))
+
+
 @pytest.mark.parametrize("make", FAMILIES.values(), ids=FAMILIES)
 @pytest.mark.parametrize("expand", [True, False])
 def test_enumerate_support(make: Callable[[Any, Any], Any], expand: bool) -> None:
@@ -180,7 +194,7 @@ def test_a_distribution_of_ones_own_is_checked(world: Any) -> None:
 
 
 def words(text: str) -> list[str]:
-    return re.sub(r"(torch|minigrad)\.Size|[\[\](),]", " ", text).split()
+    return re.sub(r"(torch|minigrad)\.Size|tensor\(|[\[\](),]", " ", text).split()
 
 
 @pytest.mark.parametrize("name", FAMILIES)
