@@ -1,5 +1,6 @@
 """Tensor parallelism of a whole model: its transformer layers are replaced by divided ones."""
 
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 from minigrad import random
@@ -63,7 +64,7 @@ def parallelize(model: M, comm: Communicator | None = None) -> M:
     if not isinstance(model, Module):
         raise TypeError(f"parallelize: a module expected, got {type(model).__name__}")
     comm = comm or world()
-    parts = _parts(model, comm)
+    parts = [*_parts(model, comm)]
     if not parts:
         raise ValueError(
             f"parallelize: {type(model).__name__} has no transformer layer, no attention and no "
@@ -88,29 +89,27 @@ def parallelize(model: M, comm: Communicator | None = None) -> M:
     return found
 
 
-def _parts(model: Module, comm: Communicator) -> list[tuple[Module, Module]]:
+def _parts(model: Module, comm: Communicator) -> Iterator[tuple[Module, Module]]:
     """The modules that are to be divided, each with this rank's part of it."""
     tables = {id(m.weight) for m in model.modules() if type(m) is Embedding}
     tied = tables & {id(m.weight) for m in model.modules() if type(m) is Linear}
-    found: list[tuple[Module, Module]] = []
     for module in model.modules():
         if type(module) is MultiHeadAttention:
-            found.append((module, ParallelMultiHeadAttention(module, comm)))
+            yield module, ParallelMultiHeadAttention(module, comm)
         elif isinstance(module, Layer):
             if isinstance(module.activation, Module) and [*module.activation.parameters()]:
                 raise ValueError(
                     f"parallelize: the activation of {type(module).__name__} has parameters, "
                     f"which would be used by each rank for its own units only"
                 )
-            found.append((module.linear1, ColumnParallelLinear(module.linear1, comm)))
-            found.append((module.dropout, ParallelDropout(module.dropout, comm)))
-            found.append((module.linear2, RowParallelLinear(module.linear2, comm)))
+            yield module.linear1, ColumnParallelLinear(module.linear1, comm)
+            yield module.dropout, ParallelDropout(module.dropout, comm)
+            yield module.linear2, RowParallelLinear(module.linear2, comm)
         elif type(module) is SwiGLU:
-            found.append((module.gate_proj, ColumnParallelLinear(module.gate_proj, comm)))
-            found.append((module.up_proj, ColumnParallelLinear(module.up_proj, comm)))
-            found.append((module.down_proj, RowParallelLinear(module.down_proj, comm)))
+            yield module.gate_proj, ColumnParallelLinear(module.gate_proj, comm)
+            yield module.up_proj, ColumnParallelLinear(module.up_proj, comm)
+            yield module.down_proj, RowParallelLinear(module.down_proj, comm)
         elif type(module) is Embedding and id(module.weight) in tied:
-            found.append((module, VocabularyParallelEmbedding(module, comm)))
+            yield module, VocabularyParallelEmbedding(module, comm)
         elif type(module) is Linear and id(module.weight) in tied:
-            found.append((module, ColumnParallelLinear(module, comm, gather_output=True)))
-    return found
+            yield module, ColumnParallelLinear(module, comm, gather_output=True)

@@ -217,10 +217,9 @@ class Buffers:
         for i, array in arrays.items():
             tensor = tensors[i]
             if tensor is None or tensor.shape != array.shape:
-                here = None if tensor is None else tensor.shape
+                here = getattr(tensor, "shape", None)
                 raise RuntimeError(
-                    f"DistributedDataParallel: the buffer {self.paths[i]} has shape "
-                    f"{tuple(array.shape)} "
+                    f"DistributedDataParallel: the buffer {self.paths[i]} has shape {array.shape} "
                     f"on rank 0 and {here} on rank {self.comm.rank}; with broadcast_buffers=False "
                     f"each rank keeps its own"
                 )

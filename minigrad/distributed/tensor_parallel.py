@@ -257,8 +257,7 @@ class RowParallelLinear(Divided, Linear):
 
     def __init__(self, linear: Linear, comm: Communicator | None = None) -> None:
         super().__init__(linear, comm)
-        sizes = {"in_features": self.in_features, "the number of ranks": self.comm.size}
-        check_divisible("RowParallelLinear", **sizes)
+        check_divisible("RowParallelLinear", in_features=self.in_features, ranks=self.comm.size)
 
     def forward(self, input: Tensor) -> Tensor:
         """Map this rank's part of the inputs to the outputs, of shape (..., out_features)."""
@@ -277,9 +276,9 @@ class ParallelMultiHeadAttention(Divided, MultiHeadAttention):
     def __init__(self, attention: MultiHeadAttention, comm: Communicator | None = None) -> None:
         super().__init__(attention, comm)
         for name in ("num_heads", "num_kv_heads"):
-            whole = {name: getattr(self, name), "the number of ranks": self.comm.size}
-            check_divisible("ParallelMultiHeadAttention", **whole)
-            setattr(self, name, getattr(self, name) // self.comm.size)
+            whole, ranks = getattr(self, name), self.comm.size
+            check_divisible("ParallelMultiHeadAttention", **{name: whole, "ranks": ranks})
+            setattr(self, name, whole // ranks)
         for name in ("q_proj", "k_proj", "v_proj"):
             projection = getattr(attention, name)
             setattr(self, name, ColumnParallelLinear(projection, self.comm, copy_input=False))

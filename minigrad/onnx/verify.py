@@ -59,8 +59,8 @@ def difference(
             where = f"onnx.export: {shown(sizes)}, {name}"
             if output.shape != array.shape or output.dtype != array.dtype:
                 raise RuntimeError(
-                    f"{where} is {array.dtype} {tuple(array.shape)} in the file and {output.dtype} "
-                    f"{tuple(output.shape)} in the model{BRANCH}"
+                    f"{where} is {array.dtype} {array.shape} in the file and {output.dtype} "
+                    f"{output.shape} in the model{BRANCH}"
                 )
             worst = max(worst, _distance(output, array))
             if not worst <= tolerance:
