@@ -49,10 +49,8 @@ class _Lazy(Module):
         if self.has_uninitialized_params():
             axis = self.input_axis
             self._grow(input.shape[axis] if -input.ndim <= axis < input.ndim else 0)
-            mapped: Tensor = self.forward(input)  # that of the other class
-            return mapped
-        result: Tensor = super().forward(input)
-        return result
+            return self.forward(input)  # that of the other class
+        return super().forward(input)
 
     def adapt_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
         """Grow to the size of the loaded values."""

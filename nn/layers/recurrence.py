@@ -408,8 +408,7 @@ class RNNCellBase(_Recurrence, Generic[H]):
 
         The state of `LSTMCell` is a pair of the hidden and the cell state.
         """
-        state: H = self._returned(self._step(input, self._given(hx)))
-        return state
+        return self._returned(self._step(input, self._given(hx)))
 
     def _step(self, input: Tensor, given: tuple[Any, ...]) -> list[Tensor]:
         """Return the states after the step, each of shape (N, H), or (H,) without a batch."""

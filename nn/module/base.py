@@ -286,8 +286,7 @@ class Module(Hooked):
         for _, hook in self._hooks_of("_state_dict_hooks"):
             replaced = hook(self, found, prefix, own)
             found = found if replaced is None else replaced
-        result: dict[str, Any] = found
-        return result
+        return found
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
         """Add the entries of this module alone."""
