@@ -309,7 +309,7 @@ class LocalResponseNorm(UnaryLayer):
     beta: float = 0.75
     k: float = 1.0
 
-    repr_sizes, repr_fields = ("size",), ("alpha", "beta", "k")
+    repr_sizes = ("size",)
 
 
 class _InstanceNorm(_NormBase):

@@ -135,9 +135,7 @@ def _fitting(target: Tensor, value: Any) -> np.ndarray:
 def _contradictions(own: dict[str, Tensor], arrays: dict[str, np.ndarray]) -> Iterator[str]:
     """Report shared tensors that are given different values under their paths."""
     first: dict[int, str] = {}
-    for key in own:
-        if key not in arrays:
-            continue
+    for key, array in arrays.items():
         earlier = first.setdefault(id(own[key]), key)
-        if not np.array_equal(arrays[earlier], arrays[key], equal_nan=own[key].dtype.kind == "f"):
+        if not np.array_equal(arrays[earlier], array, equal_nan=array.dtype.kind == "f"):
             yield f"{key}: the same tensor as {earlier}, but other values given"
