@@ -30,9 +30,9 @@ class _ConvNd(Module):
     bias: Parameter | None
 
     def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes,
-        padding: Border, dilation: Sizes, groups: int, bias: bool, padding_mode: PaddingMode,
-        device: Any, dtype: Any,
+        self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1,
+        padding: Border = 0, dilation: Sizes = 1, groups: int = 1, bias: bool = True,
+        padding_mode: PaddingMode = "zeros", device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__()
         owner = type(self).__name__
@@ -75,16 +75,6 @@ class _ConvNd(Module):
 
 class _Convolution(_ConvNd):
     """A convolution along `axes` axes."""
-
-    def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1,
-        padding: Border = 0, dilation: Sizes = 1, groups: int = 1, bias: bool = True,
-        padding_mode: PaddingMode = "zeros", device: Any = None, dtype: Any = None,
-    ) -> None:  # fmt: skip
-        super().__init__(
-            in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias,
-            padding_mode, device, dtype,
-        )  # fmt: skip
 
     def forward(self, input: Tensor) -> Tensor:
         """Map a tensor of shape (N, in_channels, ...) to (N, out_channels, ...), or without N."""
