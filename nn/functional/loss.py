@@ -212,8 +212,7 @@ def _soft_cross_entropy(
     name = "cross_entropy"
     y = like(name, input, target)
     _check_probabilities(name, y)
-    if not y.ndim:
-        raise value_error(f"{name}: logits need a class axis, got shape ()")
+    refuse_shapes(not y.ndim, name, "logits with a class axis", input)
     if ignore_index is not None and ignore_index >= 0:
         raise value_error(f"{name}: ignore_index is for classes, not for probabilities")
     axis = min(1, y.ndim - 1)
@@ -299,10 +298,8 @@ def binary_cross_entropy(
     values = np.asarray(array_of(input))
     low, high = values.min(initial=0.0), values.max(initial=1.0)
     if not (low >= 0.0 and high <= 1.0):
-        raise value_error(
-            f"{name}: the input must lie between 0 and 1, got {low} to {high}; scores go to "
-            f"binary_cross_entropy_with_logits"
-        )
+        remedy = f"scores go to {name}_with_logits"
+        raise value_error(f"{name}: the input must lie in 0 to 1, got {low} to {high}; {remedy}")
     losses = -(y * clamped_log(input) + (1.0 - y) * clamped_log(1.0 - input))
     losses = losses if weight is None else losses * weight
     return reduced(name, losses, reduction, size_average, reduce)
@@ -371,8 +368,7 @@ def kl_div(
         some = ops.where(y > 0, y, 1.0)  # 0 · log 0 is 0, with slope 0
         losses = ops.xlogy(y, some) - y * input
     if reduction == "batchmean":
-        if not losses.ndim:
-            raise value_error('kl_div: "batchmean" needs a batch axis, got shape ()')
+        refuse_shapes(not losses.ndim, "kl_div", 'a batch axis for "batchmean"', input)
         return losses.sum() / losses.shape[0]
     return reduced("kl_div", losses, reduction)
 
@@ -423,10 +419,8 @@ def reduction_of(
     for name, value in (("size_average", size_average), ("reduce", reduce)):
         if value is not None and not isinstance(value, (bool, np.bool_)):
             meant = "reduction" if isinstance(value, str) else number
-            raise type_error(
-                f"{owner}: {name} must be True, False or None, got {value!r}: write "
-                f"{meant}={value!r}"
-            )
+            wanted = f"{name} must be True, False or None"
+            raise type_error(f"{owner}: {wanted}, got {value!r}: write {meant}={value!r}")
     if reduce is not None and not reduce:
         return "none"
     if size_average is None and reduce is None:

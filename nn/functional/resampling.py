@@ -73,9 +73,8 @@ def interpolate(
     smooth = mode in _SMOOTH
     shapes = {1: "(N, C, L)", 2: "(N, C, H, W)"}
     wanted = shapes.get(_SMOOTH.get(mode, 0), " or ".join(shapes.values()))
-    wrong = axes not in (1, 2) or _SMOOTH.get(mode, axes) != axes
-    wanted = f"an input of shape {wanted} for mode={mode!r}"
-    refuse_shapes(wrong, "interpolate", wanted, input)
+    wrong = axes not in shapes or _SMOOTH.get(mode, axes) != axes
+    refuse_shapes(wrong, "interpolate", f"an input of shape {wanted} for {mode=}", input)
     if smooth and input.dtype.kind != "f":
         raise type_error(f"interpolate: mode={mode!r} needs floats, got {input.dtype.name}")
     refuse_shapes(0 in input.shape[2:], "interpolate", "elements to resize", input)
@@ -83,9 +82,8 @@ def interpolate(
     if recompute_scale_factor:
         factors = (None,) * axes
     if mode == "area":
-        return adaptive_avg_pool1d(input, sizes[0]) if axes == 1 else adaptive_avg_pool2d(
-            input, sizes
-        )  # fmt: skip
+        pooled: Any = adaptive_avg_pool1d if axes == 1 else adaptive_avg_pool2d
+        return pooled(input, sizes)
     x = widened(input) if smooth else input
     for axis in reversed(range(2, input.ndim)):  # the last one first, as PyTorch rounds
         n, count, factor = x.shape[axis], sizes[axis - 2], factors[axis - 2]
@@ -133,10 +131,7 @@ def check_interpolation(
     """Raise unless the options of an interpolation make sense together."""
     check_choice(owner, "mode", mode, ("nearest", "nearest-exact", *_SMOOTH, "area"))
     if (size is None) == (scale_factor is None):
-        raise value_error(
-            f"{owner}: one of size and scale_factor expected, got size={size!r} and "
-            f"scale_factor={scale_factor!r}"
-        )
+        raise value_error(f"{owner}: size or scale_factor expected, got {size=}, {scale_factor=}")
     for factor in scale_factor if isinstance(scale_factor, Sequence) else [scale_factor]:
         if factor is not None:
             check_number(owner, "scale_factor", factor, above=0.0)
@@ -153,14 +148,10 @@ def _target(
         return check_sizes(owner, "size", size, axes), (None,) * axes
     factors = scale_factor if isinstance(scale_factor, Sequence) else (scale_factor,) * axes
     if len(factors) != axes:
-        raise value_error(
-            f"{owner}: scale_factor: a number or {axes} of them, not {scale_factor!r}"
-        )
+        raise value_error(f"{owner}: a number or {axes} of them expected, got {scale_factor=}")
     sizes = tuple(int(n * factor) for n, factor in zip(before, factors, strict=True))
     if min(sizes) < 1:
-        raise value_error(
-            f"{owner}: scale_factor={scale_factor!r} leaves sizes {sizes} of {before}"
-        )
+        raise value_error(f"{owner}: {scale_factor=} leaves sizes {sizes} of {before}")
     return sizes, factors
 
 
@@ -189,7 +180,8 @@ def _cubic(x: Tensor, axis: int, places: np.ndarray) -> Tensor:
     Source: Keys, "Cubic convolution interpolation for digital image processing", 1981, with
     a = -0.75.
     """
-    first, a, out = np.floor(places), -0.75, None
+    first, a = np.floor(places), -0.75
+    out: Any = None
     for shift in (-1, 0, 1, 2):
         d = np.abs(places - first - shift)
         near = ((a + 2) * d - (a + 3)) * d * d + 1
@@ -197,7 +189,6 @@ def _cubic(x: Tensor, axis: int, places: np.ndarray) -> Tensor:
         found = np.clip(first + shift, 0, x.shape[axis] - 1).astype(np.intp)
         part = ops.take(x, found, axis) * _along(np.where(d <= 1, near, far), x, axis)
         out = part if out is None else out + part
-    assert out is not None
     return out
 
 

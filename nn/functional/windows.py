@@ -152,10 +152,9 @@ def _places(owner: str, window: Window, size: tuple[int, ...]) -> np.ndarray:
     """Where each pixel (rows) of each window (columns) lies in the padded image, made flat."""
     counts = window.counts(size)
     if min(counts) < 1:
-        raise value_error(
-            f"{owner}: a window of {window.spans} does not fit into {size} with padding "
-            f"{window.padding[0][0], window.padding[1][0]}"
-        )
+        widths = tuple(width for width, _ in window.padding)
+        spans = window.spans
+        raise value_error(f"{owner}: window {spans} does not fit into {size} with padding {widths}")
     along = [
         np.add.outer(np.arange(kernel) * dilation, np.arange(count) * stride)
         for kernel, count, stride, dilation in zip(
