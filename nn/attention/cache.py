@@ -132,8 +132,7 @@ class KVCache(Cache):
                 return start
         raise value_error(
             f"{type(self).__name__}: cache_position must hold {count} consecutive ints, the "
-            f"first from 0 to {length}, the number of positions cached; got "
-            f"{positions.tolist()}"
+            f"first from 0 to {length}, the cached length; got {positions.tolist()}"
         )
 
     def crop(self, max_length: int) -> None:
@@ -168,13 +167,10 @@ class KVCache(Cache):
             "a key (N, H, L, d) and a value (N, H, L, d_v)", key, value,
         )  # fmt: skip
         past = self.get(layer_idx)
+        wanted = f"batch, heads and width as in layer {layer_idx} of the cache, or a reset(),"
         for new, old in zip((key, value), past or (), strict=False):
-            if new.shape[:2] + new.shape[3:] != old.shape[:2] + old.shape[3:]:
-                raise value_error(
-                    f"{owner}: {tuple(new.shape)} does not go with {tuple(old.shape)} that layer "
-                    f"{layer_idx} has cached: batch, heads and width must be equal; reset() starts "
-                    f"anew"
-                )
+            wrong = new.shape[:2] + new.shape[3:] != old.shape[:2] + old.shape[3:]
+            refuse_shapes(wrong, owner, wanted, new, old)
 
 
 def appended(
@@ -242,10 +238,8 @@ class StaticKVCache(KVCache):
 
     def get_seq_length(self, layer_idx: int = 0) -> int:
         if check_size("StaticKVCache", "layer_idx", layer_idx, least=0) >= self.num_layers:
-            raise value_error(
-                f"StaticKVCache: there is no slot for layer_idx {layer_idx}, only room for "
-                f"num_layers={self.num_layers}"
-            )
+            what = f"no slot for layer_idx {layer_idx}, there are num_layers={self.num_layers}"
+            raise value_error(f"StaticKVCache: {what}")
         return self._lengths[layer_idx]
 
     def get_max_cache_shape(self) -> int | None:
@@ -258,16 +252,11 @@ class StaticKVCache(KVCache):
     def _write(self, layer_idx: int, key: Tensor, value: Tensor, start: int) -> None:
         end = start + key.shape[2]
         if end > self.max_cache_len:
-            raise value_error(
-                f"StaticKVCache: {end} positions do not fit into max_cache_len={self.max_cache_len}"
-            )
+            what = f"{end} positions do not fit into max_cache_len={self.max_cache_len}"
+            raise value_error(f"StaticKVCache: {what}")
         if key.requires_grad or value.requires_grad:
-            raise RuntimeError(
-                located(
-                    "StaticKVCache: a write in place has no gradient here; decode under "
-                    "minigrad.no_grad(), or use a DynamicKVCache"
-                )
-            )
+            remedy = "decode under minigrad.no_grad(), or use a DynamicKVCache"
+            raise RuntimeError(located(f"StaticKVCache: its writes have no gradient; {remedy}"))
         buffers = self._layers.get(layer_idx)
         if buffers is None or len(buffers[0]) != len(key):
             buffers = self._layers[layer_idx] = (self._room_for(key), self._room_for(value))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from minigrad import ops
-from minigrad.autograd.errors import refuse_shapes, value_error
+from minigrad.autograd.errors import value_error
 from minigrad.nn import init
 from minigrad.nn.attention.cache import KVCache
 from minigrad.nn.functional.attention import attend, check_sequences, scores_shape
@@ -209,7 +209,8 @@ class MultiHeadAttention(Module):
             ValueError: Shapes do not fit, a cache argument is given without `kv_cache`, or the
                 slot belongs to another module.
         """
-        self._check_inputs(query, key, value)
+        widths = (self.embed_dim, self.kdim, self.vdim)
+        check_sequences("MultiHeadAttention", query, key, value, widths)
         n, length, _ = query.shape
         q, k, v = self._project(query, key, value)
         q = self._split(q, self.num_heads)  # (N, H, L, d)
@@ -275,14 +276,6 @@ class MultiHeadAttention(Module):
         """(N, L, heads · d) -> (N, heads, L, d)."""
         n, length, _ = x.shape
         return x.reshape(n, length, heads, self.head_dim).swapaxes(1, 2)
-
-    def _check_inputs(self, query: Tensor, key: Tensor, value: Tensor) -> None:
-        sequences = ("query", query, "L"), ("key", key, "S"), ("value", value, "S")
-        widths = (self.embed_dim, self.kdim, self.vdim)
-        for (name, x, axis), width in zip(sequences, widths, strict=True):
-            wrong = x.ndim != 3 or x.shape[2] != width
-            refuse_shapes(wrong, "MultiHeadAttention", f"{name} of shape (N, {axis}, {width})", x)
-        check_sequences("MultiHeadAttention", query, key, value)
 
     def adapt_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
         """Unpack PyTorch's in_proj_weight and in_proj_bias, or q_proj_weight and so on."""

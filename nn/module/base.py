@@ -166,10 +166,8 @@ class Module(Hooked):
         """
         own = dict(self._own_parameters())
         if own:
-            raise NotImplementedError(
-                f"{type(self).__name__} has parameters of its own ({', '.join(own)}): "
-                f"define reset_parameters() to initialize them"
-            )
+            kind, names = type(self).__name__, ", ".join(own)
+            raise NotImplementedError(f"{kind} ({names}) does not define reset_parameters()")
         for child in self.children():
             child.reset_parameters()
 
@@ -320,9 +318,7 @@ class Module(Hooked):
 
     def set_extra_state(self, state: Any) -> None:  # noqa: ARG002
         """Take what `get_extra_state` returned."""
-        raise RuntimeError(
-            f"{type(self).__name__} has get_extra_state() and does not define set_extra_state()"
-        )
+        raise RuntimeError(f"{type(self).__name__} does not define set_extra_state()")
 
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False

@@ -54,11 +54,8 @@ class _SingleHead(Module):
             A tensor of shape (N, L, output size); with `need_weights` also the weights, of shape
             (N, L, S). A query that may attend nowhere gets zeros.
         """
-        owner = type(self).__name__
-        check_sequences(owner, query, key, value)
-        for x, size in zip((query, key, value), self.sizes, strict=False):
-            width = getattr(self, size)
-            refuse_shapes(x.shape[2] != width, owner, f"{size} = {width} as the last axis", x)
+        widths = [getattr(self, size) for size in self.sizes]
+        check_sequences(type(self).__name__, query, key, value, widths)
         mask = combine(
             (query.shape[0], 1, query.shape[1], key.shape[1]), query.dtype,
             attn_mask, key_padding_mask, is_causal, guarded=self.refuses_inverted_masks,
@@ -227,12 +224,7 @@ class AdditiveAttention(_SingleHead):
         init.uniform(self.v, -bound, bound)
 
     def _attend(
-        self,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        mask: Mask,
-        need_weights: bool,  # noqa: ARG002
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Mask, _: bool
     ) -> tuple[Tensor, Tensor | None]:
         return attend_additively(query, key, value, self.W_q, self.W_k, self.v, mask)
 

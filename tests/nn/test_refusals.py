@@ -276,15 +276,15 @@ REFUSALS: dict[str, str] = {
     "additive(K, K, K, ones(3, 4), ones(4, 3), ones(4))":
         "additive_attention: W_q (3, 4), W_k (3, 4) and v ... got (3, 4) and (4, 3) and (4,)",
     "nn.AdditiveAttention(2, 3, 4)(K, K, K)":
-        "AdditiveAttention: d_q = 2 ... [in AdditiveAttention]",
-    "nn.AdditiveAttention(3, 3, 4)(X, X, X)": "AdditiveAttention: ... (batch, length, width)",
+        "AdditiveAttention: query of shape (N, L, 2) ... [in AdditiveAttention]",
+    "nn.AdditiveAttention(3, 3, 4)(X, X, X)": "AdditiveAttention: query ... (N, L, 3)",
     "nn.AdditiveAttention(0, 3, 4)": "d_q ... 1",
     "nn.MultiHeadDotProductAttention(4, 4, 4, 10, 3)":
         "MultiHeadDotProductAttention: hidden_size ... num_heads ... 10, 3",
     "nn.MultiHeadDotProductAttention(4, 4, 4, 10, 0)": "num_heads ... 1",
     "nn.DotProductAttention(4, 0, 4, 4)": "key_size ... 1",
-    "SINGLE(K, V, V)": "DotProductAttention: query_size = 6 ... (2, 5, 3)",
-    "SINGLE(Q[0], K[0], V[0])": "(batch, length, width)",
+    "SINGLE(K, V, V)": "DotProductAttention: query of shape (N, L, 6) ... (2, 5, 3)",
+    "SINGLE(Q[0], K[0], V[0])": "query of shape (N, L, 6)",
     "SINGLE(Q, K, V[:, :1])": "key and value ... length",
     "SEVERAL(Q, K, V, None, bools(2, 2, 4, 5))": "attn_mask: ... [in heads.0]",
     "SEVERAL(Q, K, V, np.zeros((2, 5)))": "key_padding_mask: ... bool",
