@@ -65,7 +65,7 @@ class _Lazy(Module):
     def _grow(self, size: int) -> None:
         if not size or size % self.groups:
             raise value_error(
-                f"{type(self).__name__}: {self.learned}, axis {self.input_axis} of the first input, "
+                f"{type(self).__name__}: {self.learned}, axis {self.input_axis} of the input, "
                 f"must be above 0 and divisible by groups ({self.groups}), got {size}"
             )
         self._resize(size)

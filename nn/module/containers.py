@@ -104,8 +104,8 @@ class _Sequence(_Entries, MutableSequence[T]):
         plain = next(kind for kind in type(self).__mro__ if kind.__module__ == __name__)
         return cast("Self", plain())
 
-    def _check_name(self, name: str, value: Any) -> None:
-        super()._check_name(name, value)
+    def _check_name(self, name: str) -> None:
+        super()._check_name(name)
         if name.isdecimal() and name not in (*self._registered, str(len(self))):
             kind, free = type(self).__name__, len(self)
             raise ValueError(f"{kind}: {name!r} cannot be a name: the next position is {free}")

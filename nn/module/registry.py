@@ -71,7 +71,7 @@ class Registry:
         if kind is not None and value is not None:
             self._check_value(name, kind, value)
         if new is not None:
-            self._check_name(name, value)
+            self._check_name(name)
             if isinstance(value, Registry):
                 self._check_child(name, value)
                 if self.__dict__.get(value._name) is not value:  # the first of several names stays
@@ -118,7 +118,7 @@ class Registry:
         made.__dict__.update(self.__dict__ | own)
         return made
 
-    def _check_name(self, name: str, value: Any) -> None:
+    def _check_name(self, name: str) -> None:
         """Raise if `name` cannot be the name of a parameter, buffer or child."""
         owner = type(self).__name__
         if "_registered" not in self.__dict__:
@@ -155,7 +155,7 @@ class Registry:
         if not isinstance(param, Parameter | None):
             owner, came = type(self).__name__, type(param).__name__
             raise TypeError(f"{owner}: {name!r} must be a Parameter or None, got {came}")
-        self._check_name(name, param)
+        self._check_name(name)
         self._check_free(name, "parameter")
         setattr(self, name, param)
         self._registered[name] = "parameter"
@@ -164,7 +164,7 @@ class Registry:
         """Register a child, or None, like assigning it to an attribute."""
         if module is not None:
             self._check_child(name, module)
-        self._check_name(name, module)
+        self._check_name(name)
         self._check_free(name, "module")
         setattr(self, name, module)
         self._registered[name] = "module"
@@ -191,7 +191,7 @@ class Registry:
             (minigrad.Size([3]), ['table'])
         """
         check_flag("register_buffer", "persistent", persistent)
-        self._check_name(name, tensor)
+        self._check_name(name)
         self._check_free(name, *BUFFERS)
         if tensor is not None and (dtype is not None or not isinstance(tensor, Tensor)):
             if not isinstance(tensor, (Tensor, np.ndarray, np.generic, list, tuple, float, int)):
