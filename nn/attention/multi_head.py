@@ -222,10 +222,8 @@ class MultiHeadAttention(Module):
             place = slot, cache_position
             start = kv_cache.first_position(k.shape[2], *place)
         elif use_cache or cache_position is not None or cache_layer_idx is not None:
-            raise value_error(
-                "MultiHeadAttention: use_cache, cache_position and cache_layer_idx say how to "
-                "use kv_cache, but none was given: pass kv_cache=nn.DynamicKVCache()"
-            )
+            what = "use_cache, cache_position and cache_layer_idx"
+            raise value_error(f"MultiHeadAttention: {what} need kv_cache=nn.DynamicKVCache()")
         first_query = start if query_offset is None else query_offset
         mask = combine(
             (n, self.num_heads, length, start + k.shape[2]), q.dtype,

@@ -237,10 +237,8 @@ def pad(
         for n, pair in zip(input.shape, widths, strict=True):
             most = {"reflect": n - 1, "circular": n}.get(mode, max(pair))
             if min(pair) < 0 or (max(pair) > most and any(pair)):
-                raise value_error(
-                    f"pad: mode={mode!r} cannot pad an axis of {n} elements by {pair}: "
-                    f"widths from 0 to {max(most, 0)} expected"
-                )
+                what = f"cannot pad an axis of {n} elements by {pair}"
+                raise value_error(f"pad: {mode=} {what}: widths from 0 to {max(most, 0)} expected")
         return ops.pad(input, widths, MODES[mode])
     if any(min(pair) < 0 for pair in widths):
         ends = [(max(-a, 0), n + min(b, 0)) for n, (a, b) in zip(input.shape, widths, strict=True)]
@@ -259,8 +257,6 @@ def _widths(pad: Sequence[int], shape: tuple[int, ...]) -> list[tuple[int, int]]
             f"{pad!r}; minigrad.pad takes pairs, the first axis first"
         )
     if len(flat) % 2 or len(flat) > 2 * len(shape):
-        raise value_error(
-            f"pad: two widths for each of at most {len(shape)} axes expected, got {pad!r}"
-        )
+        raise value_error(f"pad: two widths for each of at most {len(shape)} axes, got {pad!r}")
     pairs = [(int(flat[i]), int(flat[i + 1])) for i in range(0, len(flat), 2)]
     return [(0, 0)] * (len(shape) - len(pairs)) + pairs[::-1]

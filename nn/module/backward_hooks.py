@@ -94,10 +94,8 @@ class BackwardHooks:
                 returned = hook(self.module, (None,) * self.count, found)
                 nothing = isinstance(returned, tuple) and all(part is None for part in returned)
                 if returned is not None and not nothing:
-                    raise RuntimeError(
-                        f"{type(self.module).__name__}: a backward hook of a call where no input "
-                        f"requires gradient returned {returned}; None expected"
-                    )
+                    what = "no input requires gradient, and yet a backward hook returned"
+                    raise RuntimeError(f"{type(self.module).__name__}: {what} {returned}")
         return [found[i] for i in self.outputs]
 
     def _at_inputs(self, gradients: list[Tensor]) -> list[Any]:
