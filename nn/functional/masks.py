@@ -158,10 +158,10 @@ def _aligned(attn_mask: Tensor | np.ndarray, scores: tuple[int, ...]) -> Any:
 
 def _wrong_shape(shape: tuple[int, ...], scores: tuple[int, ...]) -> str:
     *lead, queries, keys = scores
-    leads = [[], *[lead[: i + 1] for i in range(len(lead))]]
-    axes = [", ".join(f"{n}|1" for n in (*each, queries)) for each in leads]
+    axes = [*(f"{n}|1" for n in scores[:-1]), f"{keys}"]
+    wanted = [f"({', '.join(axes[:i] + axes[-2:])})" for i in range(len(axes) - 1)]
     message = f"attn_mask: shape {shape} does not fit scores of shape {scores}: expected "
-    message += " or ".join(f"({each}, {keys})" for each in axes)
+    message += " or ".join(wanted)
     if len(lead) == 2 and shape == (lead[0] * lead[1], queries, keys):
         message += f"; one mask per head is given as attn_mask.reshape{scores}"
     if shape == (keys,):

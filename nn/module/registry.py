@@ -132,7 +132,8 @@ class Registry:
             raise ValueError(f"{owner}: {name!r} is one of its methods; choose another name")
 
     def _check_free(self, name: str, *kinds: Kind) -> None:
-        """Raise if an attribute of another kind has the name."""
+        """Raise if it cannot be a name, or an attribute of another kind has it."""
+        self._check_name(name)
         if name in self.__dict__ and self._registered.get(name) not in kinds:
             raise ValueError(f"{type(self).__name__}: it has an attribute {name!r} already")
 
@@ -155,7 +156,6 @@ class Registry:
         if not isinstance(param, Parameter | None):
             owner, came = type(self).__name__, type(param).__name__
             raise TypeError(f"{owner}: {name!r} must be a Parameter or None, got {came}")
-        self._check_name(name)
         self._check_free(name, "parameter")
         setattr(self, name, param)
         self._registered[name] = "parameter"
@@ -164,7 +164,6 @@ class Registry:
         """Register a child, or None, like assigning it to an attribute."""
         if module is not None:
             self._check_child(name, module)
-        self._check_name(name)
         self._check_free(name, "module")
         setattr(self, name, module)
         self._registered[name] = "module"
@@ -191,7 +190,6 @@ class Registry:
             (minigrad.Size([3]), ['table'])
         """
         check_flag("register_buffer", "persistent", persistent)
-        self._check_name(name)
         self._check_free(name, *BUFFERS)
         if tensor is not None and (dtype is not None or not isinstance(tensor, Tensor)):
             if not isinstance(tensor, (Tensor, np.ndarray, np.generic, list, tuple, float, int)):
