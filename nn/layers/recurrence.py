@@ -206,23 +206,19 @@ class RNNBase(_Recurrence, Generic[H]):
             The outputs of the last layer, of shape (L, N, D · H), with `batch_first`
             (N, L, D · H), and the states after the last step, as `hx`.
         """
-        output, states = self._read(input, self._given(hx))
+        read: Any = self._read_packed if isinstance(input, PackedSequence) else self._read
+        output, states = read(input, self._given(hx))
         return output, self._returned(states)
 
-    def _read(
-        self, input: Tensor | PackedSequence, given: tuple[Any, ...]
-    ) -> tuple[Any, list[Tensor]]:
+    def _read(self, input: Tensor, given: tuple[Any, ...]) -> tuple[Tensor, list[Tensor]]:
         """The outputs of the last layer, and the last states of all: (D · layers, N, H) each."""
-        if isinstance(input, PackedSequence):
-            return self._read_packed(input, given)
         owner, single = type(self).__name__, input.ndim == 2
         axes = "(N, L, I)" if self.batch_first else "(L, N, I)"
         wrong = input.ndim not in (2, 3) or input.shape[-1] != self.input_size
         wanted = f"an input of shape {axes} or (L, I) with I = {self.input_size}"
         refuse_shapes(wrong, owner, wanted, input)
         x = input[:, None] if single else input.swapaxes(0, 1) if self.batch_first else input
-        if not x.shape[0]:
-            raise value_error(f"{owner}: a sequence without steps, of {tuple(input.shape)}")
+        refuse_shapes(not x.shape[0], owner, "a sequence with steps", input)
         states = self._first(x.shape[1], x.dtype, given, single)
 
         x, finals = self._through_layers(x, states, _turned, _turned, -1)

@@ -283,8 +283,7 @@ class _Mapping(_Entries, MutableMapping[str, T]):
         return cast("T", self.__dict__[key])
 
     def __setitem__(self, key: str, value: Any) -> None:
-        if key in self.__dict__ and key not in self._names():
-            raise ValueError(f"{type(self).__name__}: {key!r} is the name of another attribute")
+        self._check_free(key, self._kind)
         setattr(self, key, self._checked(key, value))
 
     def __delitem__(self, key: str) -> None:

@@ -177,7 +177,7 @@ REFUSALS: dict[str, str] = {
     # recurrence
     "LSTM(ones(2, 5, 4))": "LSTM: ... (N, L, I) ... (L, I) ... I = 3 ... (2, 5, 4)",
     "nn.GRU(3, 4)(ones(3))": "GRU: ... (L, N, I) ... (L, I) ... I = 3 ... (3,)",
-    "LSTM(ones(2, 0, 3))": "LSTM: ... without steps ... (2, 0, 3)",
+    "LSTM(ones(2, 0, 3))": "LSTM: ... with steps ... (2, 0, 3)",
     "LSTM(STEPS, STATE)": "LSTM: ... pair (h_0, c_0) ... Tensor",
     "LSTM(STEPS, (STATE,) * 3)": "LSTM: ... pair (h_0, c_0) ... tuple",
     "LSTM(STEPS, (STATE, ones(2, 1, 4)))": "LSTM: c_0 ... (1, 2, 4)",

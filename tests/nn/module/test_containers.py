@@ -238,7 +238,7 @@ def test_refusals_change_nothing(kind: str, attempt: Any, error: Any, message: s
 KEYS: list[tuple[str, Any, str]] = [
     *[(kind, *row) for kind in ("ModuleDict", "ParameterDict") for row in (
         ("a.b", "has a dot"), ("", "'' cannot"), ("keys", "one of its methods"),
-        ("training", "another attribute"), ("_forward_hooks", "another attribute"),
+        ("training", "an attribute"), ("_forward_hooks", "an attribute"),
     )],
     *[("Sequential", name, "cannot be a name") for name in ("1", "", "a.b", 3)],
     *[("Sequential", name, f"'{name}'") for name in ("training", "_forward_hooks", "forward")],
