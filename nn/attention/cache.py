@@ -105,8 +105,7 @@ class KVCache(Cache):
         `cache_position` holds their positions, consecutive ints of shape (L,), by default after the
         cached ones. Earlier positions replace the cached ones from there.
         """
-        start = self.first_position(key.shape[-2], layer_idx, cache_position)
-        self._check(key, value, layer_idx)
+        start = self._checked(key, value, layer_idx, cache_position)
         self._write(layer_idx, key, value, start)
         self.slots.forget_memory(layer_idx)
         return cast("tuple[Tensor, Tensor]", self.get(layer_idx))
@@ -115,8 +114,7 @@ class KVCache(Cache):
         self, key: Tensor, value: Tensor, layer_idx: int, cache_position: Any = None
     ) -> tuple[Tensor, Tensor]:
         """Return what `update` would return, without storing the new keys and values."""
-        start = self.first_position(key.shape[-2], layer_idx, cache_position)
-        self._check(key, value, layer_idx)
+        start = self._checked(key, value, layer_idx, cache_position)
         past = self.get(layer_idx)
         return (key, value) if past is None else appended(past, key, value, start)
 
@@ -159,18 +157,19 @@ class KVCache(Cache):
         length = max(map(self.get_seq_length, self.cached_layers()), default=0)
         return f"{type(self).__name__}(layers={len(self._layers)}, length={length})"
 
-    def _check(self, key: Tensor, value: Tensor, layer_idx: int) -> None:
-        """Raise if new keys and values fit neither each other nor the cached ones."""
+    def _checked(self, key: Tensor, value: Tensor, layer_idx: int, cache_position: Any) -> int:
+        """The position of the first of new keys and values that fit together and to the cache."""
         owner = type(self).__name__
-        refuse_shapes(
-            key.ndim != 4 or value.ndim != 4 or key.shape[:3] != value.shape[:3], owner,
-            "a key (N, H, L, d) and a value (N, H, L, d_v)", key, value,
-        )  # fmt: skip
+        start = self.first_position(key.shape[-2], layer_idx, cache_position)
+        wrong = key.ndim != 4 or value.ndim != 4 or key.shape[:3] != value.shape[:3]
+        wanted = "a key (N, H, L, d) and a value (N, H, L, d_v)"
+        refuse_shapes(wrong, owner, wanted, key, value)
         past = self.get(layer_idx)
         wanted = f"batch, heads and width as in layer {layer_idx} of the cache, or a reset(),"
         for new, old in zip((key, value), past or (), strict=False):
             wrong = new.shape[:2] + new.shape[3:] != old.shape[:2] + old.shape[3:]
             refuse_shapes(wrong, owner, wanted, new, old)
+        return start
 
 
 def appended(

@@ -94,7 +94,6 @@ def huber_loss(
         weight: The weight of each element, of the shape of x; "mean" divides by their number.
 
     Raises:
-        TypeError: The reduction is a number.
         ValueError: The shapes do not broadcast, or delta is not positive.
 
     Example:
@@ -103,8 +102,6 @@ def huber_loss(
         [0.5, 2.5]
     """
     name = "huber_loss"
-    if isinstance(reduction, (int, float)):
-        raise type_error(f"{name}: reduction must be a text, got {reduction!r}: write delta=")
     check_number(name, "delta", delta, above=0.0)
     difference = input - broadcast_like(name, input, target)
     near = ops.clip(difference, -delta, delta)
@@ -130,7 +127,7 @@ def smooth_l1_loss(
         >>> nn.functional.smooth_l1_loss(tensor([0.0]), tensor([3.0]), beta=2.0).item()
         2.0
     """
-    reduction = reduction_of("smooth_l1_loss", size_average, reduce, reduction, "beta")
+    reduction = reduction_of("smooth_l1_loss", size_average, reduce, reduction)
     check_number("smooth_l1_loss", "beta", beta, 0.0)
     difference = input - broadcast_like("smooth_l1_loss", input, target)
     near = ops.clip(difference, -beta, beta)
@@ -397,30 +394,23 @@ def broadcast_like(name: str, input: Tensor, target: Any) -> Tensor:
         np.broadcast_shapes(found.shape, input.shape)
     except ValueError:
         return like(name, input, found)  # it raises
-    warnings.warn(
-        located(
-            f"{name}: an input of shape {tuple(input.shape)} and a target of shape "
-            f"{tuple(found.shape)} are broadcast, and the loss is probably wrong; give both "
-            f"the same shape"
-        ),
-        stacklevel=4,
-    )
+    shapes = f"an input of shape {tuple(input.shape)} and a target of shape {tuple(found.shape)}"
+    message = f"{name}: {shapes} are broadcast, and the loss is probably wrong; give both the same"
+    warnings.warn(located(message), stacklevel=4)
     return found if input.dtype.kind == "f" else floating(found)
 
 
-def reduction_of(
-    owner: str, size_average: Any, reduce: Any, reduction: Any, number: str = "reduction"
-) -> Any:
+def reduction_of(owner: str, size_average: Any, reduce: Any, reduction: Any) -> Any:
     """The reduction, which PyTorch's old arguments `size_average` and `reduce` overrule.
 
-    They come before it: PyTorch takes what is meant for `reduction`, or for the argument `number`,
-    as true there, in silence. Here it is an error.
+    They come before it: PyTorch takes what is meant for `reduction`, or for a later argument, as
+    true there, in silence. Here it is an error.
     """
     for name, value in (("size_average", size_average), ("reduce", reduce)):
         if value is not None and not isinstance(value, (bool, np.bool_)):
-            meant = "reduction" if isinstance(value, str) else number
+            remedy = f"reduction={value!r}" if isinstance(value, str) else "what it is for, by name"
             wanted = f"{name} must be True, False or None"
-            raise type_error(f"{owner}: {wanted}, got {value!r}: write {meant}={value!r}")
+            raise type_error(f"{owner}: {wanted}, got {value!r}: write {remedy}")
     if reduce is not None and not reduce:
         return "none"
     if size_average is None and reduce is None:

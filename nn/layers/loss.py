@@ -36,8 +36,8 @@ class _Loss(FunctionLayer):
         self.__post_init__(size_average, reduce)
 
     def __post_init__(self, size_average: bool | None = None, reduce: bool | None = None) -> None:
-        name, number = type(self).__name__, "beta" if "beta" in self.fields else "reduction"
-        self.reduction = reduction_of(name, size_average, reduce, self.reduction, number)
+        kind = type(self).__name__
+        self.reduction = reduction_of(kind, size_average, reduce, self.reduction)
         for name in ("weight", "pos_weight"):  # in this order in the state dict
             if name in self.__dict__:
                 self.register_buffer(name, self.__dict__.pop(name))

@@ -144,7 +144,7 @@ class _Pad(Module):
 
     axes: ClassVar[int]
     mode: ClassVar[PadMode]
-    repr_sizes = ("padding",)
+    repr_sizes: ClassVar[tuple[str, ...]] = ("padding",)
     value: float | None = None
 
     def __init__(self, padding: int | Sequence[int]) -> None:

@@ -64,7 +64,7 @@ class Registry:
         new: Kind | None = None
         if isinstance(value, (Parameter, Registry)):
             new = "parameter" if isinstance(value, Parameter) else "module"
-            value = self._after_hooks(name, value, new)
+            value = self._after_hooks(name, value, new) if registered else value
         if self.__dict__.get(name, self) is not value:
             version.move()
         kind = self._registered.get(name)

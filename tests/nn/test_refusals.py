@@ -309,7 +309,7 @@ REFUSALS: dict[str, str] = {
     "F.l1_loss(X, X, reduction='avg')": 'reduction ... "mean", "sum" ... "none"',
     "F.l1_loss(X, X, reduction='')": "reduction ... got ''",
     "nn.MSELoss('sum')": "MSELoss: size_average ... 'sum': write reduction='sum'",
-    "nn.SmoothL1Loss(0.5)": "SmoothL1Loss: size_average ... 0.5: write beta=0.5",
+    "nn.SmoothL1Loss(0.5)": "SmoothL1Loss: size_average ... 0.5: write what it is for, by name",
     "nn.MSELoss(reduction='avg')(X, X)": 'mse_loss: reduction ... "mean", "sum" ... "none"',
     "F.huber_loss(X, X, delta=0)": "delta ... 0",
     "nn.HuberLoss(delta=-1)(X, X)": "huber_loss: delta ... 0",
