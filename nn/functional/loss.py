@@ -395,8 +395,8 @@ def broadcast_like(name: str, input: Tensor, target: Any) -> Tensor:
     except ValueError:
         return like(name, input, found)  # it raises
     shapes = f"an input of shape {tuple(input.shape)} and a target of shape {tuple(found.shape)}"
-    message = f"{name}: {shapes} are broadcast, and the loss is probably wrong; give both the same"
-    warnings.warn(located(message), stacklevel=4)
+    what = f"{name}: {shapes} are broadcast, which is probably wrong; give both the same shape"
+    warnings.warn(located(what), stacklevel=4)
     return found if input.dtype.kind == "f" else floating(found)
 
 

@@ -312,6 +312,7 @@ REFUSALS: dict[str, str] = {
     "nn.SmoothL1Loss(0.5)": "SmoothL1Loss: size_average ... 0.5: write what it is for, by name",
     "nn.MSELoss(reduction='avg')(X, X)": 'mse_loss: reduction ... "mean", "sum" ... "none"',
     "F.huber_loss(X, X, delta=0)": "delta ... 0",
+    "F.huber_loss(X, X, 0.5)": 'huber_loss: reduction must be "mean", "sum" ... 0.5',
     "nn.HuberLoss(delta=-1)(X, X)": "huber_loss: delta ... 0",
     "F.binary_cross_entropy(1.1 * X, X)": "binary_cross_entropy: ... input",
     "F.binary_cross_entropy(-0.1 * X, X)": "binary_cross_entropy: ... input",
