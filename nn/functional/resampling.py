@@ -69,8 +69,10 @@ def interpolate(
         raise NotImplementedError("interpolate: antialias=True is not here: smooth before it")
     input = as_tensor(input)
     axes = input.ndim - 2
-    check_interpolation("interpolate", size, scale_factor, mode, align_corners)
+    check_choice("interpolate", "mode", mode, ("nearest", "nearest-exact", *_SMOOTH, "area"))
     smooth = mode in _SMOOTH
+    if align_corners is not None and not smooth:
+        raise value_error(f"interpolate: align_corners is for {', '.join(_SMOOTH)}; got {mode=}")
     shapes = {1: "(N, C, L)", 2: "(N, C, H, W)"}
     wanted = shapes.get(_SMOOTH.get(mode, 0), " or ".join(shapes.values()))
     wrong = axes not in shapes or _SMOOTH.get(mode, axes) != axes
@@ -125,30 +127,20 @@ def upsample_bilinear(
     return interpolate(input, size, scale_factor, "bilinear", align_corners=True)
 
 
-def check_interpolation(
-    owner: str, size: Any, scale_factor: Any, mode: str, align_corners: bool | None
-) -> None:
-    """Raise unless the options of an interpolation make sense together."""
-    check_choice(owner, "mode", mode, ("nearest", "nearest-exact", *_SMOOTH, "area"))
-    if (size is None) == (scale_factor is None):
-        raise value_error(f"{owner}: size or scale_factor expected, got {size=}, {scale_factor=}")
-    for factor in scale_factor if isinstance(scale_factor, Sequence) else [scale_factor]:
-        if factor is not None:
-            check_number(owner, "scale_factor", factor, above=0.0)
-    if align_corners is not None and mode not in _SMOOTH:
-        raise value_error(f"{owner}: align_corners is for {', '.join(_SMOOTH)}; got mode={mode!r}")
-
-
 def _target(
     before: tuple[int, ...], size: int | Sequence[int] | None, scale_factor: Scale | None
 ) -> tuple[tuple[int, ...], Sequence[float | None]]:
     """The output size and the given factor of each axis."""
     owner, axes = "interpolate", len(before)
+    if (size is None) == (scale_factor is None):
+        raise value_error(f"{owner}: size or scale_factor expected, got {size=}, {scale_factor=}")
     if scale_factor is None:
         return check_sizes(owner, "size", size, axes), (None,) * axes
     factors = scale_factor if isinstance(scale_factor, Sequence) else (scale_factor,) * axes
     if len(factors) != axes:
         raise value_error(f"{owner}: a number or {axes} of them expected, got {scale_factor=}")
+    for factor in factors:
+        check_number(owner, "scale_factor", factor, above=0.0)
     sizes = tuple(int(n * factor) for n, factor in zip(before, factors, strict=True))
     if min(sizes) < 1:
         raise value_error(f"{owner}: {scale_factor=} leaves sizes {sizes} of {before}")

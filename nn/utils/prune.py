@@ -20,7 +20,6 @@ from minigrad import ops, random
 from minigrad.autograd.grad_mode import no_grad
 from minigrad.nn.module.base import Module
 from minigrad.ops._numerics import values_of
-from minigrad.support.checks import check_number
 from minigrad.tensors.creation import asarray, tensor
 from minigrad.tensors.tensor import Tensor
 
@@ -309,8 +308,7 @@ def _validate_pruning_amount_init(amount: Any) -> None:
     """Refuse what is neither a number of entries nor a fraction."""
     if isinstance(amount, bool) or not isinstance(amount, (int, float, np.number)):
         raise TypeError(f"prune: amount must be a number, got {type(amount).__name__}")
-    check_number("prune", "amount", amount, 0.0)
-    if not isinstance(amount, (int, np.integer)) and amount > 1.0:
+    if not (amount >= 0 and (isinstance(amount, (int, np.integer)) or amount <= 1)):
         raise ValueError(f"prune: amount is a fraction up to 1, or a whole number, got {amount}")
 
 
