@@ -57,10 +57,8 @@ class ScaledDotProductAttention(Module):
         mask = Mask(causal=self.is_causal)
         scores = scores_shape(query.shape, key.shape, value.shape)
         if self.attn_mask is not None and scores is not None:
-            mask = combine(
-                scores, query.dtype, self.attn_mask, is_causal=self.is_causal,
-                guarded=self.refuses_inverted_masks,
-            )  # fmt: skip
+            options = {"is_causal": self.is_causal, "guarded": self.refuses_inverted_masks}
+            mask = combine(scores, query.dtype, self.attn_mask, **options)
         return attend(query, key, value, mask, dropout_p, self.scale)[0]
 
 
@@ -225,11 +223,9 @@ class MultiHeadAttention(Module):
             what = "use_cache, cache_position and cache_layer_idx"
             raise value_error(f"MultiHeadAttention: {what} need kv_cache=nn.DynamicKVCache()")
         first_query = start if query_offset is None else query_offset
-        mask = combine(
-            (n, self.num_heads, length, start + k.shape[2]), q.dtype,
-            attn_mask, key_padding_mask, is_causal, self._extra_keys, first_query,
-            self.refuses_inverted_masks,
-        )  # fmt: skip
+        scores = n, self.num_heads, length, start + k.shape[2]
+        masks = attn_mask, key_padding_mask, is_causal, self._extra_keys, first_query
+        mask = combine(scores, q.dtype, *masks, self.refuses_inverted_masks)
         if self.rope is not None:  # a cache keeps rotated keys
             q, k = self.rope(q, offset=first_query), self.rope(k, offset=start)
         if kv_cache is not None:  # after the masks are checked: an error leaves the cache unchanged

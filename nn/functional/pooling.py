@@ -259,10 +259,8 @@ def _fitted(window: Window, sizes: Sequence[int], ceil_mode: bool) -> Window:
 
 def _max(owner: str, input: Tensor, window: Window, ceil_mode: bool, return_indices: bool) -> Any:
     def pooled(op: Any) -> Tensor:
-        return over_a_batch(
-            owner, len(window.kernel), input,
-            lambda x: op(x, _fitted(window, x.shape[2:], ceil_mode)),
-        )  # fmt: skip
+        fitted = lambda x: op(x, _fitted(window, x.shape[2:], ceil_mode))
+        return over_a_batch(owner, len(window.kernel), input, fitted)
 
     values = pooled(ops.max_pool)
     return ValuesAndIndices(values, pooled(ops.max_pool_places)) if return_indices else values

@@ -82,10 +82,9 @@ class _Convolution(_ConvNd):
 
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         """The convolution of the layer, with another weight: subclasses of PyTorch's call it."""
-        return convolution.convolved(
-            type(self).__name__, self.axes, input, weight, bias, self.stride, self.padding,
-            self.dilation, self.groups, self.padding_mode,
-        )  # fmt: skip
+        options = self.stride, self.padding, self.dilation, self.groups, self.padding_mode
+        owner = type(self).__name__
+        return convolution.convolved(owner, self.axes, input, weight, bias, *options)
 
 
 class Conv1d(_Convolution):
@@ -139,10 +138,8 @@ class _ConvTransposeNd(_ConvNd):
         dilation: Sizes = 1, padding_mode: PaddingMode = "zeros", device: Any = None,
         dtype: Any = None,
     ) -> None:  # fmt: skip
-        super().__init__(
-            in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias,
-            padding_mode, device, dtype,
-        )  # fmt: skip
+        options = stride, padding, dilation, groups, bias, padding_mode, device, dtype
+        super().__init__(in_channels, out_channels, kernel_size, *options)
         owner, name = type(self).__name__, "output_padding"
         self.output_padding = checks.check_sizes(owner, name, output_padding, self.axes, least=0)
 
@@ -156,10 +153,8 @@ class _ConvTransposeNd(_ConvNd):
         """
         transposed = F.conv_transpose1d if self.axes == 1 else F.conv_transpose2d
         more = self.output_padding if output_size is None else self._missing(input, output_size)
-        return transposed(
-            input, self.weight, self.bias, self.stride, self.padding, more, self.groups,
-            self.dilation,
-        )  # fmt: skip
+        options = self.stride, self.padding, more, self.groups, self.dilation
+        return transposed(input, self.weight, self.bias, *options)
 
     def _missing(self, input: Tensor, output_size: Sequence[int]) -> tuple[int, ...]:
         """How many elements each axis is short of an output size."""

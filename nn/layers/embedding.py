@@ -80,10 +80,8 @@ class Embedding(Module):
             False
         """
         rows, width = embeddings.shape
-        return cls(
-            rows, width, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse, embeddings,
-            freeze,
-        )  # fmt: skip
+        options = padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse
+        return cls(rows, width, *options, embeddings, freeze)
 
     def reset_parameters(self) -> None:
         """Initialize the vectors again, that of `padding_idx` as zeros."""
@@ -123,10 +121,10 @@ class EmbeddingBag(Embedding):
         sparse: bool = False, _weight: Tensor | None = None, include_last_offset: bool = False,
         padding_idx: int | None = None, device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
+        options = padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse
         super().__init__(
-            num_embeddings, embedding_dim, padding_idx, max_norm, norm_type, scale_grad_by_freq,
-            sparse, _weight, False, device, dtype,
-        )  # fmt: skip
+            num_embeddings, embedding_dim, *options, _weight, device=device, dtype=dtype
+        )
         self.mode: BagMode = mode
         self.include_last_offset = include_last_offset
 
@@ -150,10 +148,8 @@ class EmbeddingBag(Embedding):
     ) -> Self:  # fmt: skip
         """Make one whose table shares the memory of `embeddings`; frozen, it is not trained."""
         rows, width = embeddings.shape
-        layer = cls(
-            rows, width, max_norm, norm_type, scale_grad_by_freq, mode, sparse, embeddings,
-            include_last_offset, padding_idx,
-        )  # fmt: skip
+        options = max_norm, norm_type, scale_grad_by_freq, mode, sparse
+        layer = cls(rows, width, *options, embeddings, include_last_offset, padding_idx)
         layer.weight.requires_grad = not freeze
         return layer
 

@@ -103,10 +103,8 @@ class _LazyConvolution(_Lazy):
         padding_mode: PaddingMode = "zeros", device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         groups = check_size(type(self).__name__, "groups", groups)
-        super().__init__(  # type: ignore[call-arg]  # a mixin: of the layer beside it
-            groups, out_channels, kernel_size, stride, padding, dilation, groups, bias,
-            padding_mode, device, dtype,
-        )  # fmt: skip
+        options = stride, padding, dilation, groups, bias, padding_mode, device, dtype
+        super().__init__(groups, out_channels, kernel_size, *options)  # type: ignore[call-arg]
         self._resize(0)
 
 

@@ -168,9 +168,8 @@ class _NormBase(_Normalization):
 
     def reset_running_stats(self) -> None:
         """Reset the running mean to 0 and the running variance to 1."""
-        for buffer, value in (
-            (self.running_mean, 0), (self.running_var, 1), (self.num_batches_tracked, 0),
-        ):  # fmt: skip
+        values = (self.running_mean, 0), (self.running_var, 1), (self.num_batches_tracked, 0)
+        for buffer, value in values:
             if buffer is not None:
                 buffer.mul_(0).add_(value)
 

@@ -147,11 +147,9 @@ class RNNBase(_Recurrence, Generic[H]):
         self.batch_first = batch_first
         self.dropout = check_probability(owner, "dropout", dropout)
         if dropout and num_layers == 1:
-            warnings.warn(
-                f"{owner}: dropout is between layers, and there is one layer, so nothing is "
-                f"dropped; take more layers, or put nn.Dropout({dropout}) behind it",
-                stacklevel=3,
-            )
+            remedy = f"take more layers, or put nn.Dropout({dropout}) behind it"
+            what = f"{owner}: dropout is between layers, and there is one layer; {remedy}"
+            warnings.warn(what, stacklevel=3)
         self.bidirectional = bidirectional
         self._directions = ("", "_reverse") if bidirectional else ("",)
         for layer in range(num_layers):
@@ -322,10 +320,8 @@ class RNN(_Elman, RNNBase[Tensor]):
         batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False,
         device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
-        super().__init__(
-            input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0,
-            device, dtype,
-        )  # fmt: skip
+        options = num_layers, bias, batch_first, dropout, bidirectional, 0, device, dtype
+        super().__init__(input_size, hidden_size, *options)
         check_choice("RNN", "nonlinearity", nonlinearity, ("tanh", "relu"))
         self.nonlinearity = nonlinearity
 

@@ -60,11 +60,9 @@ class BackwardHooks:
         """Return the output, a tensor or a tuple, watched."""
         several = output if isinstance(output, tuple) else (output,)
         if not isinstance(output, (Tensor, tuple)):
-            warnings.warn(
-                f"{type(self.module).__name__}: backward hooks are called where the output should "
-                f"be a Tensor or a tuple of Tensors, got {type(output).__name__}",
-                stacklevel=5,
-            )
+            kind, came = type(self.module).__name__, type(output).__name__
+            what = "backward hooks need as output a Tensor or a tuple of Tensors"
+            warnings.warn(f"{kind}: {what}, got {came}", stacklevel=5)
         self.output_count = len(several)
         left, self.outputs = self._watched(several, self._at_outputs)
         if not isinstance(output, tuple):

@@ -217,10 +217,8 @@ def stack_module_state(
     several = list(models)
     if len({(type(model), model.training) for model in several}) != 1:
         raise RuntimeError("stack_module_state: models of one class, all in one mode, expected")
-    return (
-        _stacked([dict(model.named_parameters()) for model in several]),
-        _stacked([dict(model.named_buffers()) for model in several]),
-    )
+    parameters = _stacked([dict(model.named_parameters()) for model in several])
+    return parameters, _stacked([dict(model.named_buffers()) for model in several])
 
 
 def _stacked(of_each: list[dict[str, Tensor]]) -> dict[str, Tensor]:

@@ -56,10 +56,9 @@ class _SingleHead(Module):
         """
         widths = [getattr(self, size) for size in self.sizes]
         check_sequences(type(self).__name__, query, key, value, widths)
-        mask = combine(
-            (query.shape[0], 1, query.shape[1], key.shape[1]), query.dtype,
-            attn_mask, key_padding_mask, is_causal, guarded=self.refuses_inverted_masks,
-        )  # fmt: skip
+        scores = query.shape[0], 1, query.shape[1], key.shape[1]
+        masks = attn_mask, key_padding_mask, is_causal
+        mask = combine(scores, query.dtype, *masks, guarded=self.refuses_inverted_masks)
         output, weights = self._attend(query, key, value, mask, need_weights)
         return (output, weights) if need_weights else output
 

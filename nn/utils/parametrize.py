@@ -213,10 +213,8 @@ def _set_properties(module: Module, names: dict[str, Any]) -> None:
     plain = next(kind for kind in type(module).__mro__ if "_parametrized" not in vars(kind))
     copied = {name: getattr(plain, name) for name in ("__doc__", "__module__", "__qualname__")}
     own = {name: _computed(name, norm) for name, norm in names.items()}
-    body = {
-        **copied, **own, "_parametrized": names, "__reduce__": _reduced,
-        "adapt_state_dict": _adapt_state_dict,
-    }  # fmt: skip
+    ways = {"__reduce__": _reduced, "adapt_state_dict": _adapt_state_dict}
+    body = {**copied, **own, **ways, "_parametrized": names}
     module.__class__ = type(plain.__name__, (plain,), body) if names else plain
 
 

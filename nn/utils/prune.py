@@ -470,7 +470,5 @@ def remove(module: M, name: str) -> M:
 
 def is_pruned(module: Module) -> bool:
     """Whether a parameter of the module, or of one below it, is pruned."""
-    return any(
-        isinstance(hook, BasePruningMethod)
-        for part in module.modules() for hook in part._forward_pre_hooks.values()
-    )  # fmt: skip
+    hooks = [hook for part in module.modules() for hook in part._forward_pre_hooks.values()]
+    return any(isinstance(hook, BasePruningMethod) for hook in hooks)
