@@ -209,9 +209,8 @@ def orthogonal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Ten
     drawn = _numbers(generator).standard_normal((max(rows, columns), min(rows, columns)))
     q, r = np.linalg.qr(drawn)
     q = q * np.copysign(1.0, np.diagonal(r))  # so that every such matrix is equally likely
-    return _write(
-        "orthogonal_", tensor, gain * (q if rows >= columns else q.T).reshape(tensor._whole_shape)
-    )
+    values = gain * (q if rows >= columns else q.T)
+    return _write("orthogonal_", tensor, values.reshape(tensor._whole_shape))
 
 
 @checked

@@ -57,7 +57,7 @@ class ScaledDotProductAttention(Module):
         mask = Mask(causal=self.is_causal)
         scores = scores_shape(query.shape, key.shape, value.shape)
         if self.attn_mask is not None and scores is not None:
-            options = {"is_causal": self.is_causal, "guarded": self.refuses_inverted_masks}
+            options: Any = {"is_causal": self.is_causal, "guarded": self.refuses_inverted_masks}
             mask = combine(scores, query.dtype, self.attn_mask, **options)
         return attend(query, key, value, mask, dropout_p, self.scale)[0]
 

@@ -110,9 +110,7 @@ def broadcast(scores: tuple[int, ...], dtype: Any, attn_mask: MaskLike, is_causa
             remedy = f"; one value per key is given as attn_mask.reshape(1, {shape[0]})"
         elif len(shape) == 3 and len(scores) == 4:
             remedy = "; one mask per batch is given as attn_mask[:, None]"
-        raise value_error(
-            f"attn_mask: shape {shape} does not broadcast to scores of shape {scores}{remedy}"
-        )
+        raise value_error(f"attn_mask: shape {shape} does not broadcast to scores {scores}{remedy}")
     if mask.dtype.kind == "f":
         return Mask(ops.astype(mask, dtype), None, is_causal)
     return Mask(None, mask, is_causal)

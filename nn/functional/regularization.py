@@ -88,10 +88,8 @@ def dropout1d(
         >>> sorted(set(y.sum(dim=2)[0].tolist()))
         [0.0, 6.0]
     """
-    leading = 1 if input.ndim == 2 else 2
-    return _channel_dropout(
-        dropout1d, "(N, C, L) or (C, L)", (2, 3), leading, input, p, training, inplace
-    )
+    leading, shapes = input.ndim - 1, "(N, C, L) or (C, L)"
+    return _channel_dropout(dropout1d, shapes, (2, 3), leading, input, p, training, inplace)
 
 
 @framed

@@ -161,9 +161,8 @@ def _between(x: Tensor, axis: int, places: np.ndarray) -> Tensor:
     places = np.maximum(places, 0.0)
     low = np.minimum(places.astype(np.intp), n - 1)
     share = _along(np.clip(places - low, 0.0, 1.0), x, axis)
-    return (
-        ops.take(x, low, axis) * (1 - share) + ops.take(x, np.minimum(low + 1, n - 1), axis) * share
-    )
+    below, above = ops.take(x, low, axis), ops.take(x, np.minimum(low + 1, n - 1), axis)
+    return below * (1 - share) + above * share
 
 
 def _cubic(x: Tensor, axis: int, places: np.ndarray) -> Tensor:
@@ -318,9 +317,8 @@ def _pixels(images: Tensor, x: Any, y: Any) -> Any:
     """The pixels at whole places, (N, C, P, P'); 0 outside of the image."""
     height, width = images.shape[2:]
     inside = (x >= 0) & (x < width) & (y >= 0) & (y < height)
-    column, row = (
-        np.fmin(np.fmax(place, 0), n - 1).astype(np.intp) for place, n in ((x, width), (y, height))
-    )
+    limited = lambda place, n: np.fmin(np.fmax(place, 0), n - 1).astype(np.intp)
+    column, row = limited(x, width), limited(y, height)
     batch = np.arange(len(images)).reshape(-1, 1, 1)
     found: Any = ops.transpose(images, (0, 2, 3, 1))[batch, row, column]  # (N, P, P', C)
     return ops.transpose(ops.where(inside[..., None], found, 0), (0, 3, 1, 2))

@@ -137,9 +137,8 @@ def fold(
     (top, bottom), (left, right) = window.padding
     height, width = size[0] + top + bottom, size[1] + left + right
     index = (*(slice(None) for _ in shape), places)
-    pixels = scatter_index(
-        widened(as_tensor(input)).reshape(*shape, *places.shape), index, (*shape, height * width)
-    )
+    columns = widened(as_tensor(input)).reshape(*shape, *places.shape)
+    pixels = scatter_index(columns, index, (*shape, height * width))
     image = pixels.reshape(*shape, height, width)[..., top : top + size[0], left : left + size[1]]
     return image.astype(input.dtype) if input.dtype == np.float16 else image
 

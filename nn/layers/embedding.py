@@ -122,9 +122,7 @@ class EmbeddingBag(Embedding):
         padding_idx: int | None = None, device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         options = padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse
-        super().__init__(
-            num_embeddings, embedding_dim, *options, _weight, device=device, dtype=dtype
-        )
+        super().__init__(num_embeddings, embedding_dim, *options, _weight, False, device, dtype)
         self.mode: BagMode = mode
         self.include_last_offset = include_last_offset
 

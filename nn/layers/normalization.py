@@ -52,9 +52,8 @@ class _LastAxes(_Normalization):
         super().__init__()
         owner, shape = type(self).__name__, normalized_shape
         sizes = shape if isinstance(shape, Sequence) and not isinstance(shape, str) else (shape,)
-        self.normalized_shape = tuple(
-            check_size(owner, "each size in normalized_shape", size) for size in sizes
-        )
+        name = "each size in normalized_shape"
+        self.normalized_shape = tuple(check_size(owner, name, size) for size in sizes)
         self.eps = eps
         self.elementwise_affine = elementwise_affine
         self.weight = Parameter(ones(self.normalized_shape)) if elementwise_affine else None

@@ -193,9 +193,8 @@ class Registry:
         self._check_free(name, *BUFFERS)
         if tensor is not None and (dtype is not None or not isinstance(tensor, Tensor)):
             if not isinstance(tensor, (Tensor, np.ndarray, np.generic, list, tuple, float, int)):
-                raise TypeError(
-                    f"register_buffer: {name} must be a tensor, an array or None, got {tensor!r}"
-                )
+                what = f"{name} must be a tensor, an array or None"
+                raise TypeError(f"register_buffer: {what}, got {tensor!r}")
             tensor = as_tensor(tensor, dtype=dtype)
         tensor = self._after_hooks(name, tensor, "buffer")
         version.move()

@@ -166,10 +166,8 @@ class MultiHeadDotProductAttention(Module):
             A tensor of shape (N, L, hidden_size); with `need_weights` also the weights, of shape
             (N, H, L, S). A query that may attend nowhere gets zeros.
         """
-        masks = (key_padding_mask, attn_mask, is_causal)
-        results = [
-            head(query, key, value, *masks, need_weights=need_weights) for head in self.heads
-        ]
+        inputs = query, key, value, key_padding_mask, attn_mask, is_causal
+        results = [head(*inputs, need_weights=need_weights) for head in self.heads]
         if not need_weights:
             return ops.concatenate(results, axis=-1)
         outputs, weights = zip(*results, strict=True)
