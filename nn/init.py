@@ -121,13 +121,11 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     """
     groups = check_size("dirac_", "groups", groups)
     wanted = f"the weight of a convolution, whose channels groups={groups} divides,"
-    refuse_shapes(
-        not 3 <= tensor.ndim <= 5 or tensor._whole_shape[0] % groups, "dirac_", wanted, tensor
-    )
-    values = np.zeros(tensor._whole_shape)
-    own = tensor._whole_shape[0] // groups
-    middle: Any = (..., *(n // 2 for n in tensor._whole_shape[2:]))
-    for channel in range(min(own, tensor._whole_shape[1])):
+    shape = tensor._whole_shape
+    refuse_shapes(not 3 <= tensor.ndim <= 5 or shape[0] % groups, "dirac_", wanted, tensor)
+    values, own = np.zeros(shape), shape[0] // groups
+    middle: Any = (..., *(n // 2 for n in shape[2:]))
+    for channel in range(min(own, shape[1])):
         values[channel::own, channel][middle] = 1.0
     return _write("dirac_", tensor, values)
 
@@ -179,10 +177,7 @@ def trunc_normal_(
     check_number(name, "b", b, above=check_number(name, "a", a))
     low, high = (math.erf((bound - mean) / (std * math.sqrt(2.0))) for bound in (a, b))
     if high - low < 1e-3:
-        raise ValueError(
-            f"{name}: hardly any sample of mean {mean} and std {std} lies between a={a} and b={b}; "
-            f"move the mean nearer to them"
-        )
+        raise ValueError(f"{name}: hardly any sample of mean {mean} and std {std} is in {a} to {b}")
     numbers = _numbers(generator)
     values = numbers.normal(mean, std, math.prod(tensor._whole_shape))
     outside = np.flatnonzero((values < a) | (values > b))
@@ -214,9 +209,8 @@ def orthogonal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Ten
     drawn = _numbers(generator).standard_normal((max(rows, columns), min(rows, columns)))
     q, r = np.linalg.qr(drawn)
     q = q * np.copysign(1.0, np.diagonal(r))  # so that every such matrix is equally likely
-    return _write(
-        "orthogonal_", tensor, gain * (q if rows >= columns else q.T).reshape(tensor._whole_shape)
-    )
+    values = gain * (q if rows >= columns else q.T)
+    return _write("orthogonal_", tensor, values.reshape(tensor._whole_shape))
 
 
 @checked

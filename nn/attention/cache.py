@@ -105,8 +105,7 @@ class KVCache(Cache):
         `cache_position` holds their positions, consecutive ints of shape (L,), by default after the
         cached ones. Earlier positions replace the cached ones from there.
         """
-        start = self.first_position(key.shape[-2], layer_idx, cache_position)
-        self._check(key, value, layer_idx)
+        start = self._checked(key, value, layer_idx, cache_position)
         self._write(layer_idx, key, value, start)
         self.slots.forget_memory(layer_idx)
         return cast("tuple[Tensor, Tensor]", self.get(layer_idx))
@@ -115,8 +114,7 @@ class KVCache(Cache):
         self, key: Tensor, value: Tensor, layer_idx: int, cache_position: Any = None
     ) -> tuple[Tensor, Tensor]:
         """Return what `update` would return, without storing the new keys and values."""
-        start = self.first_position(key.shape[-2], layer_idx, cache_position)
-        self._check(key, value, layer_idx)
+        start = self._checked(key, value, layer_idx, cache_position)
         past = self.get(layer_idx)
         return (key, value) if past is None else appended(past, key, value, start)
 
@@ -132,8 +130,7 @@ class KVCache(Cache):
                 return start
         raise value_error(
             f"{type(self).__name__}: cache_position must hold {count} consecutive ints, the "
-            f"first from 0 to {length}, the number of positions cached; got "
-            f"{positions.tolist()}"
+            f"first from 0 to {length}, the cached length; got {positions.tolist()}"
         )
 
     def crop(self, max_length: int) -> None:
@@ -160,21 +157,19 @@ class KVCache(Cache):
         length = max(map(self.get_seq_length, self.cached_layers()), default=0)
         return f"{type(self).__name__}(layers={len(self._layers)}, length={length})"
 
-    def _check(self, key: Tensor, value: Tensor, layer_idx: int) -> None:
-        """Raise if new keys and values fit neither each other nor the cached ones."""
+    def _checked(self, key: Tensor, value: Tensor, layer_idx: int, cache_position: Any) -> int:
+        """The position of the first of new keys and values that fit together and to the cache."""
         owner = type(self).__name__
-        refuse_shapes(
-            key.ndim != 4 or value.ndim != 4 or key.shape[:3] != value.shape[:3], owner,
-            "a key (N, H, L, d) and a value (N, H, L, d_v)", key, value,
-        )  # fmt: skip
+        start = self.first_position(key.shape[-2], layer_idx, cache_position)
+        wrong = key.ndim != 4 or value.ndim != 4 or key.shape[:3] != value.shape[:3]
+        wanted = "a key (N, H, L, d) and a value (N, H, L, d_v)"
+        refuse_shapes(wrong, owner, wanted, key, value)
         past = self.get(layer_idx)
+        wanted = f"batch, heads and width as in layer {layer_idx} of the cache, or a reset(),"
         for new, old in zip((key, value), past or (), strict=False):
-            if new.shape[:2] + new.shape[3:] != old.shape[:2] + old.shape[3:]:
-                raise value_error(
-                    f"{owner}: {tuple(new.shape)} does not go with {tuple(old.shape)} that layer "
-                    f"{layer_idx} has cached: batch, heads and width must be equal; reset() starts "
-                    f"anew"
-                )
+            wrong = new.shape[:2] + new.shape[3:] != old.shape[:2] + old.shape[3:]
+            refuse_shapes(wrong, owner, wanted, new, old)
+        return start
 
 
 def appended(
@@ -242,10 +237,8 @@ class StaticKVCache(KVCache):
 
     def get_seq_length(self, layer_idx: int = 0) -> int:
         if check_size("StaticKVCache", "layer_idx", layer_idx, least=0) >= self.num_layers:
-            raise value_error(
-                f"StaticKVCache: there is no slot for layer_idx {layer_idx}, only room for "
-                f"num_layers={self.num_layers}"
-            )
+            what = f"no slot for layer_idx {layer_idx}, there are num_layers={self.num_layers}"
+            raise value_error(f"StaticKVCache: {what}")
         return self._lengths[layer_idx]
 
     def get_max_cache_shape(self) -> int | None:
@@ -258,16 +251,11 @@ class StaticKVCache(KVCache):
     def _write(self, layer_idx: int, key: Tensor, value: Tensor, start: int) -> None:
         end = start + key.shape[2]
         if end > self.max_cache_len:
-            raise value_error(
-                f"StaticKVCache: {end} positions do not fit into max_cache_len={self.max_cache_len}"
-            )
+            what = f"{end} positions do not fit into max_cache_len={self.max_cache_len}"
+            raise value_error(f"StaticKVCache: {what}")
         if key.requires_grad or value.requires_grad:
-            raise RuntimeError(
-                located(
-                    "StaticKVCache: a write in place has no gradient here; decode under "
-                    "minigrad.no_grad(), or use a DynamicKVCache"
-                )
-            )
+            remedy = "decode under minigrad.no_grad(), or use a DynamicKVCache"
+            raise RuntimeError(located(f"StaticKVCache: its writes have no gradient; {remedy}"))
         buffers = self._layers.get(layer_idx)
         if buffers is None or len(buffers[0]) != len(key):
             buffers = self._layers[layer_idx] = (self._room_for(key), self._room_for(value))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from minigrad import ops
-from minigrad.autograd.errors import refuse_shapes, value_error
+from minigrad.autograd.errors import value_error
 from minigrad.nn import init
 from minigrad.nn.attention.cache import KVCache
 from minigrad.nn.functional.attention import attend, check_sequences, scores_shape
@@ -57,10 +57,8 @@ class ScaledDotProductAttention(Module):
         mask = Mask(causal=self.is_causal)
         scores = scores_shape(query.shape, key.shape, value.shape)
         if self.attn_mask is not None and scores is not None:
-            mask = combine(
-                scores, query.dtype, self.attn_mask, is_causal=self.is_causal,
-                guarded=self.refuses_inverted_masks,
-            )  # fmt: skip
+            options: Any = {"is_causal": self.is_causal, "guarded": self.refuses_inverted_masks}
+            mask = combine(scores, query.dtype, self.attn_mask, **options)
         return attend(query, key, value, mask, dropout_p, self.scale)[0]
 
 
@@ -209,7 +207,8 @@ class MultiHeadAttention(Module):
             ValueError: Shapes do not fit, a cache argument is given without `kv_cache`, or the
                 slot belongs to another module.
         """
-        self._check_inputs(query, key, value)
+        widths = (self.embed_dim, self.kdim, self.vdim)
+        check_sequences("MultiHeadAttention", query, key, value, widths)
         n, length, _ = query.shape
         q, k, v = self._project(query, key, value)
         q = self._split(q, self.num_heads)  # (N, H, L, d)
@@ -221,16 +220,12 @@ class MultiHeadAttention(Module):
             place = slot, cache_position
             start = kv_cache.first_position(k.shape[2], *place)
         elif use_cache or cache_position is not None or cache_layer_idx is not None:
-            raise value_error(
-                "MultiHeadAttention: use_cache, cache_position and cache_layer_idx say how to "
-                "use kv_cache, but none was given: pass kv_cache=nn.DynamicKVCache()"
-            )
+            what = "use_cache, cache_position and cache_layer_idx"
+            raise value_error(f"MultiHeadAttention: {what} need kv_cache=nn.DynamicKVCache()")
         first_query = start if query_offset is None else query_offset
-        mask = combine(
-            (n, self.num_heads, length, start + k.shape[2]), q.dtype,
-            attn_mask, key_padding_mask, is_causal, self._extra_keys, first_query,
-            self.refuses_inverted_masks,
-        )  # fmt: skip
+        scores = n, self.num_heads, length, start + k.shape[2]
+        masks = attn_mask, key_padding_mask, is_causal, self._extra_keys, first_query
+        mask = combine(scores, q.dtype, *masks, self.refuses_inverted_masks)
         if self.rope is not None:  # a cache keeps rotated keys
             q, k = self.rope(q, offset=first_query), self.rope(k, offset=start)
         if kv_cache is not None:  # after the masks are checked: an error leaves the cache unchanged
@@ -275,14 +270,6 @@ class MultiHeadAttention(Module):
         """(N, L, heads · d) -> (N, heads, L, d)."""
         n, length, _ = x.shape
         return x.reshape(n, length, heads, self.head_dim).swapaxes(1, 2)
-
-    def _check_inputs(self, query: Tensor, key: Tensor, value: Tensor) -> None:
-        sequences = ("query", query, "L"), ("key", key, "S"), ("value", value, "S")
-        widths = (self.embed_dim, self.kdim, self.vdim)
-        for (name, x, axis), width in zip(sequences, widths, strict=True):
-            wrong = x.ndim != 3 or x.shape[2] != width
-            refuse_shapes(wrong, "MultiHeadAttention", f"{name} of shape (N, {axis}, {width})", x)
-        check_sequences("MultiHeadAttention", query, key, value)
 
     def adapt_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
         """Unpack PyTorch's in_proj_weight and in_proj_bias, or q_proj_weight and so on."""

@@ -36,10 +36,7 @@ def sinusoidal_encoding(max_length: int, d_model: int) -> np.ndarray:
         (100, 512)
     """
     if d_model % 2:
-        raise ValueError(
-            f"sinusoidal_encoding: d_model must be even, for pairs of sine and cosine, "
-            f"got {d_model}"
-        )
+        raise ValueError(f"sinusoidal_encoding: d_model must be even, got {d_model}")
     positions = np.arange(max_length)[:, None]  # (max_length, 1)
     wavelengths = 10000.0 ** (np.arange(0, d_model, 2) / max(d_model, 1))  # (d_model / 2,)
     angles = positions / wavelengths  # (max_length, d_model / 2)
@@ -131,8 +128,5 @@ def create_padding_mask(lengths: np.ndarray, max_length: int) -> np.ndarray:
     check_shapes("create_padding_mask", lengths=(lengths, (lengths.size,)))
     wrong = lengths[(lengths < 0) | (lengths > max_length)]
     if wrong.size:
-        raise ValueError(
-            f"create_padding_mask: lengths from 0 to max_length ({max_length}) expected, "
-            f"got {wrong[0]}"
-        )
+        raise ValueError(f"create_padding_mask: lengths from 0 to {max_length}, got {wrong[0]}")
     return np.arange(max_length) < lengths[:, None]  # (max_length,) < (batch, 1)

@@ -109,8 +109,7 @@ def _composed(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     def call(x: Tensor, *numbers: float) -> Tensor:
         if getattr(x, "dtype", None) != np.float16:  # it may be a number
             return function(x, *numbers)
-        rounded: Tensor = rounded_once(function, (x,), numbers, np.float32)
-        return rounded
+        return rounded_once(function, (x,), numbers, np.float32)
 
     return call
 

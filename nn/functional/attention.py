@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+import itertools
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -231,11 +232,14 @@ def attend_additively(
     return ops.matmul(weights, V), weights
 
 
-def check_sequences(owner: str, query: Tensor, key: Tensor, value: Tensor) -> None:
-    """Raise unless query, key and value have fitting shapes (batch, length, width)."""
-    wrong = not query.ndim == key.ndim == value.ndim == 3
-    wanted = "query, key and value of shape (batch, length, width)"
-    refuse_shapes(wrong, owner, wanted, query, key, value)
+def check_sequences(
+    owner: str, query: Tensor, key: Tensor, value: Tensor, widths: Sequence[int] = ()
+) -> None:
+    """Raise a ValueError unless they are sequences (N, L | S, D), with the widths in this order."""
+    sequences = ("query", query, "L"), ("key", key, "S"), ("value", value, "S")
+    for (name, x, axis), width in itertools.zip_longest(sequences, widths):
+        wrong = x.ndim != 3 or width not in (None, x.shape[2])
+        refuse_shapes(wrong, owner, f"{name} of shape (N, {axis}, {width or 'D'})", x)
     wrong = not len(query) == len(key) == len(value) or key.shape[1] != value.shape[1]
     wanted = "query, key and value of the same batch size, key and value of the same length"
     refuse_shapes(wrong, owner, wanted, query, key, value)

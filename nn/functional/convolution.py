@@ -36,9 +36,7 @@ def conv1d(
         >>> nn.functional.conv1d(x, kernel).tolist()
         [[[1.0, 2.0]]]
     """
-    _check_weight("conv1d", 1, input, weight)
-    window = convolution_window("conv1d", 1, weight.shape[2:], stride, padding, dilation)
-    return convolved("conv1d", input, weight, bias, window, groups)
+    return convolved("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
 
 
 @framed
@@ -72,9 +70,7 @@ def conv2d(
         >>> nn.functional.conv2d(x, kernel, padding=1, stride=2).tolist()
         [[[[1.0, 2.0], [2.0, 4.0]]]]
     """
-    _check_weight("conv2d", 2, input, weight)
-    window = convolution_window("conv2d", 2, weight.shape[2:], stride, padding, dilation)
-    return convolved("conv2d", input, weight, bias, window, groups)
+    return convolved("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
 
 
 @framed
@@ -140,11 +136,8 @@ def convolution_window(
     if padding not in ("same", "valid"):
         raise value_error(f'{owner}: padding must be a number, "same" or "valid", got {padding!r}')
     window = window_of(owner, axes, kernel_size, stride, 0, dilation)
-    return window if padding == "valid" else same_size(owner, window)
-
-
-def same_size(owner: str, window: Window) -> Window:
-    """The window with the padding that keeps the sizes."""
+    if padding == "valid":
+        return window
     if any(step != 1 for step in window.stride):
         raise value_error(f'{owner}: padding="same" needs a stride of 1, got {window.stride}')
     more = [span - 1 for span in window.spans]
@@ -152,11 +145,13 @@ def same_size(owner: str, window: Window) -> Window:
 
 
 def convolved(
-    owner: str, input: Tensor, weight: Tensor, bias: Tensor | None, window: Window, groups: int,
-    padding_mode: PaddingMode = "zeros",
+    owner: str, axes: int, input: Tensor, weight: Tensor, bias: Tensor | None, stride: Sizes,
+    padding: Border, dilation: Sizes, groups: int, padding_mode: PaddingMode = "zeros",
 ) -> Tensor:  # fmt: skip
     """The convolution of a batch or of one sample."""
-    axes, parts = len(window.kernel), check_size(owner, "groups", groups)
+    _check_weight(owner, axes, input, weight)
+    window = convolution_window(owner, axes, tuple(weight.shape[2:]), stride, padding, dilation)
+    parts = check_size(owner, "groups", groups)
 
     def convolved_batch(x: Tensor) -> Tensor:
         inner = window
@@ -180,8 +175,7 @@ def _transposed(
     strides, gaps = window.stride, window.dilation
     if any(more >= max(steps) for more, *steps in zip(extra, strides, gaps, strict=True)):
         raise value_error(
-            f"{owner}: output_padding {extra} must be less than the stride {strides} or the "
-            f"dilation {gaps} along each axis"
+            f"{owner}: output_padding {extra} is not below stride {strides} or dilation {gaps}"
         )
 
     # Output padding of the stride or more first reduces the cut, then adds a border of zeros.
@@ -193,11 +187,8 @@ def _transposed(
     def transposed(x: Tensor) -> Tensor:
         least = size_of_input(window, x.shape[2:])
         size = tuple(n + more for n, more in zip(least, extra, strict=True))
-        if min(size) < 1:
-            raise value_error(
-                f"{owner}: an input of shape {tuple(x.shape)} would give an output of {size}; "
-                f"the padding {tuple(widths)} is too wide"
-            )
+        wanted = f"an output of sizes above 0, not {size} with padding {tuple(widths)},"
+        refuse_shapes(min(size) < 1, owner, wanted, x)
         inside = tuple(whole - after for whole, (_, after) in zip(size, border, strict=True))
         inner = window._replace(padding=pairs)
         out = ops.convolution_transpose(x, weight, inside, inner, parts)
@@ -246,10 +237,8 @@ def pad(
         for n, pair in zip(input.shape, widths, strict=True):
             most = {"reflect": n - 1, "circular": n}.get(mode, max(pair))
             if min(pair) < 0 or (max(pair) > most and any(pair)):
-                raise value_error(
-                    f"pad: mode={mode!r} cannot pad an axis of {n} elements by {pair}: "
-                    f"widths from 0 to {max(most, 0)} expected"
-                )
+                what = f"cannot pad an axis of {n} elements by {pair}"
+                raise value_error(f"pad: {mode=} {what}: widths from 0 to {max(most, 0)} expected")
         return ops.pad(input, widths, MODES[mode])
     if any(min(pair) < 0 for pair in widths):
         ends = [(max(-a, 0), n + min(b, 0)) for n, (a, b) in zip(input.shape, widths, strict=True)]
@@ -268,8 +257,6 @@ def _widths(pad: Sequence[int], shape: tuple[int, ...]) -> list[tuple[int, int]]
             f"{pad!r}; minigrad.pad takes pairs, the first axis first"
         )
     if len(flat) % 2 or len(flat) > 2 * len(shape):
-        raise value_error(
-            f"pad: two widths for each of at most {len(shape)} axes expected, got {pad!r}"
-        )
+        raise value_error(f"pad: two widths for each of at most {len(shape)} axes, got {pad!r}")
     pairs = [(int(flat[i]), int(flat[i + 1])) for i in range(0, len(flat), 2)]
     return [(0, 0)] * (len(shape) - len(pairs)) + pairs[::-1]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.errors import type_error, value_error
+from minigrad.autograd.errors import refuse_shapes, type_error, value_error
 from minigrad.nn.functional.framing import framed
 from minigrad.nn.functional.loss import Reduction, reduced
 from minigrad.ops._numerics import values_of
@@ -57,10 +57,8 @@ def ctc_loss(
         tensor(1.3333)
     """
     single = log_probs.ndim == 2
-    if log_probs.ndim not in (2, 3):
-        raise value_error(
-            f"ctc_loss: log_probs of shape (T, N, C) or (T, C), got {log_probs.shape}"
-        )
+    wanted = "log_probs of shape (T, N, C) or (T, C)"
+    refuse_shapes(log_probs.ndim not in (2, 3), "ctc_loss", wanted, log_probs)
     probs = log_probs[:, None] if single else log_probs
     if probs.dtype == np.float16:
         probs = probs.astype(np.float32)
@@ -115,18 +113,14 @@ def _rows(
     """The labels as rows (N, S), with blanks behind the last one of each."""
     if targets.dtype.kind not in "iu":
         raise type_error(f"ctc_loss: targets must be integers, got {targets.dtype}")
-    in_one_row = targets.ndim == 1
-    if (in_one_row and targets.size != counts.sum() and batch > 1) or (
-        not in_one_row and (targets.ndim != 2 or len(targets) != batch)
-    ):
-        raise value_error(
-            f"ctc_loss: targets of shape ({batch}, S), or ({counts.sum()},), got {targets.shape}"
-        )
+    in_one_row, total = targets.ndim == 1, counts.sum()
+    fits = targets.size == total or batch < 2 if in_one_row else targets.shape[:-1] == (batch,)
+    refuse_shapes(not fits, "ctc_loss", f"targets of shape ({batch}, S), or ({total},)", targets)
     width = int(counts.max(initial=0))
     rows = np.full((batch, width), blank)
-    ends = np.cumsum(counts)
-    for row, end, count in zip(range(batch), ends, counts, strict=True):
-        rows[row, :count] = targets[end - count : end] if in_one_row else targets[row, :count]
+    given = np.split(targets, np.cumsum(counts)[:-1]) if in_one_row else targets
+    for row, count in enumerate(counts):
+        rows[row, :count] = given[row][:count]
     real = np.arange(width) < counts[:, None]
     wrong = real & ((rows < 0) | (rows >= classes) | (rows == blank))
     if blank >= classes or wrong.any():

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.errors import type_error, value_error
+from minigrad.autograd.errors import refuse_shapes, type_error, value_error
 from minigrad.autograd.events import effect, reading
 from minigrad.nn.functional.framing import framed
 from minigrad.ops._numerics import array_of, values_of
@@ -161,11 +161,9 @@ def embedding_bag(
     ids = integers(input)
     bags, count = _bags(ids, offsets, include_last_offset)
     if per_sample_weights is not None:
-        if mode != "sum" or np.shape(per_sample_weights) != ids.shape:
-            raise value_error(
-                f'embedding_bag: per_sample_weights are for mode="sum" and have the shape of the '
-                f"input, got mode={mode!r} and shape {tuple(np.shape(per_sample_weights))}"
-            )
+        wrong = mode != "sum" or np.shape(per_sample_weights) != ids.shape
+        wanted = f'mode="sum", not {mode!r}, and per_sample_weights of the shape of the input'
+        refuse_shapes(wrong, "embedding_bag", wanted, per_sample_weights, ids)
         per_sample_weights = ops.reshape(per_sample_weights, -1)
     ids = ids.ravel()
     check_padding_idx("embedding_bag", padding_idx, len(weight))
@@ -192,18 +190,13 @@ def _bags(ids: np.ndarray, offsets: Any, include_last_offset: bool) -> tuple[np.
     """The number of the bag of each integer, and how many bags there are."""
     if ids.ndim == 2 and offsets is None:
         return np.arange(len(ids)).repeat(ids.shape[1]), len(ids)
-    if ids.ndim != 1 or offsets is None:
-        raise value_error(
-            f"embedding_bag: an input of shape (B, L) without offsets, or (n,) with them, "
-            f"expected, got shape {tuple(ids.shape)}{'' if offsets is None else ' and offsets'}"
-        )
+    wanted = "an input of shape (B, L) without offsets, or (n,) with them,"
+    refuse_shapes(ids.ndim != 1 or offsets is None, "embedding_bag", wanted, ids)
     starts = integers(offsets, "the offsets")
     if not include_last_offset:
         starts = np.append(starts, ids.size)
     lengths = np.diff(starts)
     if starts.ndim != 1 or starts[0] != 0 or starts[-1] != ids.size or (lengths < 0).any():
-        raise value_error(
-            f"embedding_bag: offsets that grow from 0 to at most {ids.size}, the number of "
-            f"integers, expected, got {integers(offsets).tolist()}"
-        )
+        wanted = f"offsets that grow from 0 to at most {ids.size}, the number of integers,"
+        raise value_error(f"embedding_bag: {wanted} expected, got {integers(offsets).tolist()}")
     return np.arange(lengths.size).repeat(lengths), lengths.size

@@ -94,7 +94,6 @@ def huber_loss(
         weight: The weight of each element, of the shape of x; "mean" divides by their number.
 
     Raises:
-        TypeError: The reduction is a number.
         ValueError: The shapes do not broadcast, or delta is not positive.
 
     Example:
@@ -103,8 +102,6 @@ def huber_loss(
         [0.5, 2.5]
     """
     name = "huber_loss"
-    if isinstance(reduction, (int, float)):
-        raise type_error(f"{name}: reduction must be a text, got {reduction!r}: write delta=")
     check_number(name, "delta", delta, above=0.0)
     difference = input - broadcast_like(name, input, target)
     near = ops.clip(difference, -delta, delta)
@@ -130,7 +127,7 @@ def smooth_l1_loss(
         >>> nn.functional.smooth_l1_loss(tensor([0.0]), tensor([3.0]), beta=2.0).item()
         2.0
     """
-    reduction = reduction_of("smooth_l1_loss", size_average, reduce, reduction, "beta")
+    reduction = reduction_of("smooth_l1_loss", size_average, reduce, reduction)
     check_number("smooth_l1_loss", "beta", beta, 0.0)
     difference = input - broadcast_like("smooth_l1_loss", input, target)
     near = ops.clip(difference, -beta, beta)
@@ -212,8 +209,7 @@ def _soft_cross_entropy(
     name = "cross_entropy"
     y = like(name, input, target)
     _check_probabilities(name, y)
-    if not y.ndim:
-        raise value_error(f"{name}: logits need a class axis, got shape ()")
+    refuse_shapes(not y.ndim, name, "logits with a class axis", input)
     if ignore_index is not None and ignore_index >= 0:
         raise value_error(f"{name}: ignore_index is for classes, not for probabilities")
     axis = min(1, y.ndim - 1)
@@ -299,10 +295,8 @@ def binary_cross_entropy(
     values = np.asarray(array_of(input))
     low, high = values.min(initial=0.0), values.max(initial=1.0)
     if not (low >= 0.0 and high <= 1.0):
-        raise value_error(
-            f"{name}: the input must lie between 0 and 1, got {low} to {high}; scores go to "
-            f"binary_cross_entropy_with_logits"
-        )
+        remedy = f"scores go to {name}_with_logits"
+        raise value_error(f"{name}: the input must lie in 0 to 1, got {low} to {high}; {remedy}")
     losses = -(y * clamped_log(input) + (1.0 - y) * clamped_log(1.0 - input))
     losses = losses if weight is None else losses * weight
     return reduced(name, losses, reduction, size_average, reduce)
@@ -371,8 +365,7 @@ def kl_div(
         some = ops.where(y > 0, y, 1.0)  # 0 · log 0 is 0, with slope 0
         losses = ops.xlogy(y, some) - y * input
     if reduction == "batchmean":
-        if not losses.ndim:
-            raise value_error('kl_div: "batchmean" needs a batch axis, got shape ()')
+        refuse_shapes(not losses.ndim, "kl_div", 'a batch axis for "batchmean"', input)
         return losses.sum() / losses.shape[0]
     return reduced("kl_div", losses, reduction)
 
@@ -401,32 +394,23 @@ def broadcast_like(name: str, input: Tensor, target: Any) -> Tensor:
         np.broadcast_shapes(found.shape, input.shape)
     except ValueError:
         return like(name, input, found)  # it raises
-    warnings.warn(
-        located(
-            f"{name}: an input of shape {tuple(input.shape)} and a target of shape "
-            f"{tuple(found.shape)} are broadcast, and the loss is probably wrong; give both "
-            f"the same shape"
-        ),
-        stacklevel=4,
-    )
+    shapes = f"an input of shape {tuple(input.shape)} and a target of shape {tuple(found.shape)}"
+    what = f"{name}: {shapes} are broadcast, which is probably wrong; give both the same shape"
+    warnings.warn(located(what), stacklevel=4)
     return found if input.dtype.kind == "f" else floating(found)
 
 
-def reduction_of(
-    owner: str, size_average: Any, reduce: Any, reduction: Any, number: str = "reduction"
-) -> Any:
+def reduction_of(owner: str, size_average: Any, reduce: Any, reduction: Any) -> Any:
     """The reduction, which PyTorch's old arguments `size_average` and `reduce` overrule.
 
-    They come before it: PyTorch takes what is meant for `reduction`, or for the argument `number`,
-    as true there, in silence. Here it is an error.
+    They come before it: PyTorch takes what is meant for `reduction`, or for a later argument, as
+    true there, in silence. Here it is an error.
     """
     for name, value in (("size_average", size_average), ("reduce", reduce)):
         if value is not None and not isinstance(value, (bool, np.bool_)):
-            meant = "reduction" if isinstance(value, str) else number
-            raise type_error(
-                f"{owner}: {name} must be True, False or None, got {value!r}: write "
-                f"{meant}={value!r}"
-            )
+            remedy = f"reduction={value!r}" if isinstance(value, str) else "what it is for, by name"
+            wanted = f"{name} must be True, False or None"
+            raise type_error(f"{owner}: {wanted}, got {value!r}: write {remedy}")
     if reduce is not None and not reduce:
         return "none"
     if size_average is None and reduce is None:

@@ -110,9 +110,7 @@ def broadcast(scores: tuple[int, ...], dtype: Any, attn_mask: MaskLike, is_causa
             remedy = f"; one value per key is given as attn_mask.reshape(1, {shape[0]})"
         elif len(shape) == 3 and len(scores) == 4:
             remedy = "; one mask per batch is given as attn_mask[:, None]"
-        raise value_error(
-            f"attn_mask: shape {shape} does not broadcast to scores of shape {scores}{remedy}"
-        )
+        raise value_error(f"attn_mask: shape {shape} does not broadcast to scores {scores}{remedy}")
     if mask.dtype.kind == "f":
         return Mask(ops.astype(mask, dtype), None, is_causal)
     return Mask(None, mask, is_causal)
@@ -158,10 +156,10 @@ def _aligned(attn_mask: Tensor | np.ndarray, scores: tuple[int, ...]) -> Any:
 
 def _wrong_shape(shape: tuple[int, ...], scores: tuple[int, ...]) -> str:
     *lead, queries, keys = scores
-    leads = [[], *[lead[: i + 1] for i in range(len(lead))]]
-    axes = [", ".join(f"{n}|1" for n in (*each, queries)) for each in leads]
+    axes = [*(f"{n}|1" for n in scores[:-1]), f"{keys}"]
+    wanted = [f"({', '.join(axes[:i] + axes[-2:])})" for i in range(len(axes) - 1)]
     message = f"attn_mask: shape {shape} does not fit scores of shape {scores}: expected "
-    message += " or ".join(f"({each}, {keys})" for each in axes)
+    message += " or ".join(wanted)
     if len(lead) == 2 and shape == (lead[0] * lead[1], queries, keys):
         message += f"; one mask per head is given as attn_mask.reshape{scores}"
     if shape == (keys,):
@@ -237,6 +235,4 @@ def _refuse_lengths(counts: Any, max_length: int) -> None:
     array = array_of(counts)
     wrong = array[(array < 0) | (array > max_length)]
     if wrong.size:
-        raise ValueError(
-            f"create_padding_mask: lengths of 0 to {max_length} expected, got {wrong[0]}"
-        )
+        raise ValueError(f"create_padding_mask: lengths from 0 to {max_length}, got {wrong[0]}")

@@ -132,11 +132,8 @@ def batch_norm(
         out = (input - running_mean.reshape(column)) * scale.reshape(column)
         return out if bias is None else out + bias.reshape(column)
     count = input.shape[0] * math.prod(input.shape[2:])
-    if count == 1:
-        raise value_error(
-            f"batch_norm: an input of shape {tuple(input.shape)} has only one value per channel, "
-            f"so no variance to learn from; give larger batches, or call .eval()"
-        )
+    wanted = "more than one value per channel to learn a variance from, or a call of .eval(),"
+    refuse_shapes(count == 1, "batch_norm", wanted, input)
     out, mean, var = ops.batch_norm(input, weight, bias, eps=eps)
     if count:
         update_running(running_mean, mean.detach(), momentum)
@@ -217,10 +214,7 @@ def instance_norm(
     """
     owner = "instance_norm"
     check_probability(owner, "momentum", momentum)
-    check_number(owner, "eps", eps, 0.0)
     if not use_input_stats:
-        if running_mean is None or running_var is None:
-            raise value_error(f"{owner}: use_input_stats=False needs running_mean and running_var")
         return batch_norm(input, running_mean, running_var, weight, bias, False, eps=eps)
     within = math.prod(input.shape[2:])
     wanted = "an input of shape (N, C, L, ...) with several values per channel"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, overload
+from typing import Any
 
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.errors import type_error, value_error
+from minigrad.autograd.errors import refuse_shapes, type_error, value_error
 from minigrad.nn.functional.framing import framed
 from minigrad.nn.functional.windows import Sizes, over_a_batch, pooling_window
 from minigrad.ops._numerics import widened
@@ -26,16 +26,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-@overload
-def max_pool1d(
-    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
-    dilation: Sizes = 1, ceil_mode: bool = False, return_indices: Literal[False] = False,
-) -> Tensor: ...  # fmt: skip
-@overload
-def max_pool1d(
-    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
-    dilation: Sizes = 1, ceil_mode: bool = False, *, return_indices: Literal[True],
-) -> ValuesAndIndices: ...  # fmt: skip
 @framed
 def max_pool1d(
     input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
@@ -50,21 +40,10 @@ def max_pool1d(
         >>> nn.functional.max_pool1d(tensor([[[1.0, 3.0, 2.0, 0.0]]]), 2).tolist()
         [[[3.0, 2.0]]]
     """
-    owner = "max_pool1d"
-    window = _window(owner, 1, kernel_size, stride, padding, dilation)
-    return _max(owner, input, window, ceil_mode, return_indices)
+    window = _window("max_pool1d", 1, kernel_size, stride, padding, dilation)
+    return _max("max_pool1d", input, window, ceil_mode, return_indices)
 
 
-@overload
-def max_pool2d(
-    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
-    dilation: Sizes = 1, ceil_mode: bool = False, return_indices: Literal[False] = False,
-) -> Tensor: ...  # fmt: skip
-@overload
-def max_pool2d(
-    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
-    dilation: Sizes = 1, ceil_mode: bool = False, *, return_indices: Literal[True],
-) -> ValuesAndIndices: ...  # fmt: skip
 @framed
 def max_pool2d(
     input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
@@ -95,9 +74,8 @@ def max_pool2d(
         >>> nn.functional.max_pool2d(tensor([[[[1.0, 3.0], [2.0, 0.0]]]]), 2).tolist()
         [[[[3.0]]]]
     """
-    owner = "max_pool2d"
-    window = _window(owner, 2, kernel_size, stride, padding, dilation)
-    return _max(owner, input, window, ceil_mode, return_indices)
+    window = _window("max_pool2d", 2, kernel_size, stride, padding, dilation)
+    return _max("max_pool2d", input, window, ceil_mode, return_indices)
 
 
 @framed
@@ -258,10 +236,9 @@ def _window(
     dilation: Sizes = 1,
 ) -> Window:  # fmt: skip
     window = pooling_window(owner, axes, kernel_size, stride, padding, dilation)
-    for (width, _), span in zip(window.padding, window.spans, strict=True):
-        if width > span // 2:
-            widths = tuple(width for width, _ in window.padding)
-            raise value_error(f"{owner}: padding {widths} must be at most half of {window.kernel}")
+    widths = tuple(width for width, _ in window.padding)
+    if any(width > span // 2 for width, span in zip(widths, window.spans, strict=True)):
+        raise value_error(f"{owner}: padding {widths} must be at most half of {window.kernel}")
     return window
 
 
@@ -269,10 +246,8 @@ def _fitted(window: Window, sizes: Sequence[int], ceil_mode: bool) -> Window:
     """The window; for `ceil_mode` with more padding at the end, for last partial windows."""
     if not ceil_mode:
         return window
-    pairs = []
-    for size, span, stride, (width, _) in zip(
-        sizes, window.spans, window.stride, window.padding, strict=True
-    ):
+    pairs, lines = [], zip(sizes, window.spans, window.stride, window.padding, strict=True)
+    for size, span, stride, (width, _) in lines:
         rest, more = size + 2 * width - span, 0  # what lies behind the first window
         if rest >= 0:
             others = -(-rest // stride)
@@ -284,10 +259,8 @@ def _fitted(window: Window, sizes: Sequence[int], ceil_mode: bool) -> Window:
 
 def _max(owner: str, input: Tensor, window: Window, ceil_mode: bool, return_indices: bool) -> Any:
     def pooled(op: Any) -> Tensor:
-        return over_a_batch(
-            owner, len(window.kernel), input,
-            lambda x: op(x, _fitted(window, x.shape[2:], ceil_mode)),
-        )  # fmt: skip
+        fitted = lambda x: op(x, _fitted(window, x.shape[2:], ceil_mode))
+        return over_a_batch(owner, len(window.kernel), input, fitted)
 
     values = pooled(ops.max_pool)
     return ValuesAndIndices(values, pooled(ops.max_pool_places)) if return_indices else values
@@ -310,37 +283,26 @@ def _average(
     divisor: int | None = None,
 ) -> Tensor:  # fmt: skip
     if input.dtype.kind != "f" and input.dtype != np.int64:
-        raise type_error(
-            f"{owner}: floating-point numbers or int64 expected, got {input.dtype.name}: its sums "
-            f"may be too large; convert the input with .float()"
-        )
+        raise type_error(f"{owner}: floats or int64 expected, got {input.dtype.name}: .float()")
     if divisor is not None:
         check_size(owner, "divisor_override", divisor)
 
     def pooled(x: Tensor) -> Tensor:
         sums = ops.sum_pool(widened(x), _fitted(window, x.shape[2:], ceil_mode))
-        if divisor is not None:
-            return _means(sums, divisor, x)
-        if not ceil_mode and not any(map(any, window.padding)):
-            return _means(sums, math.prod(window.kernel), x)
-        counts = np.ones((), int)
-        for size, count, reach, step, (width, _) in zip(
-            x.shape[2:], sums.shape[2:], window.kernel, window.stride, window.padding, strict=True
-        ):
-            border = width if count_include_pad else 0
-            starts = np.arange(count) * step - width
-            inside = np.minimum(starts + reach, size + border) - np.maximum(starts, -border)
-            counts = counts[..., None] * inside
-        return _means(sums, counts, x)
+        counts: Any = divisor or math.prod(window.kernel)
+        if divisor is None and (ceil_mode or any(map(any, window.padding))):
+            counts = np.ones((), int)
+            lines = zip(x.shape[2:], sums.shape[2:], *window[:3], strict=True)
+            for size, count, reach, step, (width, _) in lines:
+                border = width if count_include_pad else 0
+                starts = np.arange(count) * step - width
+                inside = np.minimum(starts + reach, size + border) - np.maximum(starts, -border)
+                counts = counts[..., None] * inside
+        if x.dtype.kind == "f":
+            return _divided(sums, counts, x)
+        return ops.sign(sums) * ops.floor_divide(ops.abs(sums), counts)  # cut off towards 0
 
     return over_a_batch(owner, len(window.kernel), input, pooled)
-
-
-def _means(sums: Tensor, counts: Any, x: Tensor) -> Tensor:
-    """Divide sums; whole numbers stay whole, cut off towards 0."""
-    if x.dtype.kind == "f":
-        return _divided(sums, counts, x)
-    return ops.sign(sums) * ops.floor_divide(ops.abs(sums), counts)
 
 
 def _adaptive(
@@ -353,11 +315,9 @@ def _adaptive(
 
     def over(x: Tensor) -> Tensor:
         sizes = x.shape[2:]
-        if 0 in sizes:
-            raise value_error(f"{owner}: nothing to pool in an input of shape {tuple(x.shape)}")
-        return pooled(
-            x, tuple(size if n is None else n for n, size in zip(given, sizes, strict=True))
-        )
+        refuse_shapes(0 in sizes, owner, "elements to pool", x)
+        counts = [size if n is None else n for n, size in zip(given, sizes, strict=True)]
+        return pooled(x, tuple(counts))
 
     return over_a_batch(owner, axes, input, over)
 

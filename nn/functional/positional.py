@@ -43,9 +43,8 @@ def sinusoidal_encoding(max_length: int, d_model: int, *, dtype: Any = None) -> 
     pairs = np.arange(d_model // 2)  # (d_model / 2,)
     angles = np.arange(max_length)[:, None] / 10000.0 ** (2 * pairs / max(d_model, 1))
     waves = np.stack([np.sin(angles), np.cos(angles)], axis=-1)  # (max_length, d_model / 2, 2)
-    return tensor(
-        waves.reshape(max_length, d_model), dtype=get_default_dtype() if dtype is None else dtype
-    )
+    dtype = get_default_dtype() if dtype is None else dtype
+    return tensor(waves.reshape(max_length, d_model), dtype=dtype)
 
 
 @framed

@@ -88,10 +88,8 @@ def dropout1d(
         >>> sorted(set(y.sum(dim=2)[0].tolist()))
         [0.0, 6.0]
     """
-    leading = 1 if input.ndim == 2 else 2
-    return _channel_dropout(
-        dropout1d, "(N, C, L) or (C, L)", (2, 3), leading, input, p, training, inplace
-    )
+    leading, shapes = input.ndim - 1, "(N, C, L) or (C, L)"
+    return _channel_dropout(dropout1d, shapes, (2, 3), leading, input, p, training, inplace)
 
 
 @framed
@@ -110,13 +108,9 @@ def dropout2d(
         [0.0, 24.0]
     """
     if input.ndim == 3:
-        warnings.warn(
-            located(
-                f"dropout2d: an input of shape {tuple(input.shape)} is read as (N, C, L); call "
-                f"dropout1d for sequences, and give one image a batch axis: x[None]"
-            ),
-            stacklevel=2,
-        )
+        remedy = "call dropout1d for sequences, and give one image a batch axis: x[None]"
+        what = f"dropout2d: an input of shape {tuple(input.shape)} is read as (N, C, L); {remedy}"
+        warnings.warn(located(what), stacklevel=2)
     return _channel_dropout(dropout2d, "(N, C, H, W)", (2, 3, 4), 2, input, p, training, inplace)
 
 

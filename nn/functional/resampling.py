@@ -69,13 +69,14 @@ def interpolate(
         raise NotImplementedError("interpolate: antialias=True is not here: smooth before it")
     input = as_tensor(input)
     axes = input.ndim - 2
-    check_interpolation("interpolate", size, scale_factor, mode, align_corners)
+    check_choice("interpolate", "mode", mode, ("nearest", "nearest-exact", *_SMOOTH, "area"))
     smooth = mode in _SMOOTH
+    if align_corners is not None and not smooth:
+        raise value_error(f"interpolate: align_corners is for {', '.join(_SMOOTH)}; got {mode=}")
     shapes = {1: "(N, C, L)", 2: "(N, C, H, W)"}
     wanted = shapes.get(_SMOOTH.get(mode, 0), " or ".join(shapes.values()))
-    wrong = axes not in (1, 2) or _SMOOTH.get(mode, axes) != axes
-    wanted = f"an input of shape {wanted} for mode={mode!r}"
-    refuse_shapes(wrong, "interpolate", wanted, input)
+    wrong = axes not in shapes or _SMOOTH.get(mode, axes) != axes
+    refuse_shapes(wrong, "interpolate", f"an input of shape {wanted} for {mode=}", input)
     if smooth and input.dtype.kind != "f":
         raise type_error(f"interpolate: mode={mode!r} needs floats, got {input.dtype.name}")
     refuse_shapes(0 in input.shape[2:], "interpolate", "elements to resize", input)
@@ -83,9 +84,8 @@ def interpolate(
     if recompute_scale_factor:
         factors = (None,) * axes
     if mode == "area":
-        return adaptive_avg_pool1d(input, sizes[0]) if axes == 1 else adaptive_avg_pool2d(
-            input, sizes
-        )  # fmt: skip
+        pooled: Any = adaptive_avg_pool1d if axes == 1 else adaptive_avg_pool2d
+        return pooled(input, sizes)
     x = widened(input) if smooth else input
     for axis in reversed(range(2, input.ndim)):  # the last one first, as PyTorch rounds
         n, count, factor = x.shape[axis], sizes[axis - 2], factors[axis - 2]
@@ -127,40 +127,23 @@ def upsample_bilinear(
     return interpolate(input, size, scale_factor, "bilinear", align_corners=True)
 
 
-def check_interpolation(
-    owner: str, size: Any, scale_factor: Any, mode: str, align_corners: bool | None
-) -> None:
-    """Raise unless the options of an interpolation make sense together."""
-    check_choice(owner, "mode", mode, ("nearest", "nearest-exact", *_SMOOTH, "area"))
-    if (size is None) == (scale_factor is None):
-        raise value_error(
-            f"{owner}: one of size and scale_factor expected, got size={size!r} and "
-            f"scale_factor={scale_factor!r}"
-        )
-    for factor in scale_factor if isinstance(scale_factor, Sequence) else [scale_factor]:
-        if factor is not None:
-            check_number(owner, "scale_factor", factor, above=0.0)
-    if align_corners is not None and mode not in _SMOOTH:
-        raise value_error(f"{owner}: align_corners is for {', '.join(_SMOOTH)}; got mode={mode!r}")
-
-
 def _target(
     before: tuple[int, ...], size: int | Sequence[int] | None, scale_factor: Scale | None
 ) -> tuple[tuple[int, ...], Sequence[float | None]]:
     """The output size and the given factor of each axis."""
     owner, axes = "interpolate", len(before)
+    if (size is None) == (scale_factor is None):
+        raise value_error(f"{owner}: size or scale_factor expected, got {size=}, {scale_factor=}")
     if scale_factor is None:
         return check_sizes(owner, "size", size, axes), (None,) * axes
     factors = scale_factor if isinstance(scale_factor, Sequence) else (scale_factor,) * axes
     if len(factors) != axes:
-        raise value_error(
-            f"{owner}: scale_factor: a number or {axes} of them, not {scale_factor!r}"
-        )
+        raise value_error(f"{owner}: a number or {axes} of them expected, got {scale_factor=}")
+    for factor in factors:
+        check_number(owner, "scale_factor", factor, above=0.0)
     sizes = tuple(int(n * factor) for n, factor in zip(before, factors, strict=True))
     if min(sizes) < 1:
-        raise value_error(
-            f"{owner}: scale_factor={scale_factor!r} leaves sizes {sizes} of {before}"
-        )
+        raise value_error(f"{owner}: {scale_factor=} leaves sizes {sizes} of {before}")
     return sizes, factors
 
 
@@ -178,9 +161,8 @@ def _between(x: Tensor, axis: int, places: np.ndarray) -> Tensor:
     places = np.maximum(places, 0.0)
     low = np.minimum(places.astype(np.intp), n - 1)
     share = _along(np.clip(places - low, 0.0, 1.0), x, axis)
-    return (
-        ops.take(x, low, axis) * (1 - share) + ops.take(x, np.minimum(low + 1, n - 1), axis) * share
-    )
+    below, above = ops.take(x, low, axis), ops.take(x, np.minimum(low + 1, n - 1), axis)
+    return below * (1 - share) + above * share
 
 
 def _cubic(x: Tensor, axis: int, places: np.ndarray) -> Tensor:
@@ -189,7 +171,8 @@ def _cubic(x: Tensor, axis: int, places: np.ndarray) -> Tensor:
     Source: Keys, "Cubic convolution interpolation for digital image processing", 1981, with
     a = -0.75.
     """
-    first, a, out = np.floor(places), -0.75, None
+    first, a = np.floor(places), -0.75
+    out: Any = None
     for shift in (-1, 0, 1, 2):
         d = np.abs(places - first - shift)
         near = ((a + 2) * d - (a + 3)) * d * d + 1
@@ -197,7 +180,6 @@ def _cubic(x: Tensor, axis: int, places: np.ndarray) -> Tensor:
         found = np.clip(first + shift, 0, x.shape[axis] - 1).astype(np.intp)
         part = ops.take(x, found, axis) * _along(np.where(d <= 1, near, far), x, axis)
         out = part if out is None else out + part
-    assert out is not None
     return out
 
 
@@ -335,9 +317,8 @@ def _pixels(images: Tensor, x: Any, y: Any) -> Any:
     """The pixels at whole places, (N, C, P, P'); 0 outside of the image."""
     height, width = images.shape[2:]
     inside = (x >= 0) & (x < width) & (y >= 0) & (y < height)
-    column, row = (
-        np.fmin(np.fmax(place, 0), n - 1).astype(np.intp) for place, n in ((x, width), (y, height))
-    )
+    limited = lambda place, n: np.fmin(np.fmax(place, 0), n - 1).astype(np.intp)
+    column, row = limited(x, width), limited(y, height)
     batch = np.arange(len(images)).reshape(-1, 1, 1)
     found: Any = ops.transpose(images, (0, 2, 3, 1))[batch, row, column]  # (N, P, P', C)
     return ops.transpose(ops.where(inside[..., None], found, 0), (0, 3, 1, 2))

@@ -56,12 +56,8 @@ def pooling_window(
 
 def size_of_input(window: Window, counts: Sequence[int]) -> tuple[int, ...]:
     """The smallest size of an image that has so many windows along each axis."""
-    return tuple(
-        (count - 1) * stride + span - before - after
-        for count, stride, span, (before, after) in zip(
-            counts, window.stride, window.spans, window.padding, strict=True
-        )
-    )
+    lines = zip(counts, window.stride, window.spans, window.padding, strict=True)
+    return tuple((n - 1) * step + span - sum(pair) for n, step, span, pair in lines)
 
 
 def over_a_batch(
@@ -141,9 +137,8 @@ def fold(
     (top, bottom), (left, right) = window.padding
     height, width = size[0] + top + bottom, size[1] + left + right
     index = (*(slice(None) for _ in shape), places)
-    pixels = scatter_index(
-        widened(as_tensor(input)).reshape(*shape, *places.shape), index, (*shape, height * width)
-    )
+    columns = widened(as_tensor(input)).reshape(*shape, *places.shape)
+    pixels = scatter_index(columns, index, (*shape, height * width))
     image = pixels.reshape(*shape, height, width)[..., top : top + size[0], left : left + size[1]]
     return image.astype(input.dtype) if input.dtype == np.float16 else image
 
@@ -152,15 +147,13 @@ def _places(owner: str, window: Window, size: tuple[int, ...]) -> np.ndarray:
     """Where each pixel (rows) of each window (columns) lies in the padded image, made flat."""
     counts = window.counts(size)
     if min(counts) < 1:
-        raise value_error(
-            f"{owner}: a window of {window.spans} does not fit into {size} with padding "
-            f"{window.padding[0][0], window.padding[1][0]}"
-        )
+        widths = tuple(width for width, _ in window.padding)
+        spans = window.spans
+        raise value_error(f"{owner}: window {spans} does not fit into {size} with padding {widths}")
+    lines = zip(window.kernel, counts, window.stride, window.dilation, strict=True)
     along = [
-        np.add.outer(np.arange(kernel) * dilation, np.arange(count) * stride)
-        for kernel, count, stride, dilation in zip(
-            window.kernel, counts, window.stride, window.dilation, strict=True
-        )
+        np.add.outer(np.arange(kernel) * gap, np.arange(count) * step)
+        for kernel, count, step, gap in lines
     ]
     width = size[1] + sum(window.padding[1])
     grid = along[0][:, None, :, None] * width + along[1][None, :, None, :]  # (K, K', P, P')
@@ -235,13 +228,10 @@ def _unpooled(
     *leading, sizes = *input.shape[:-axes], input.shape[-axes:]
     usual = size_of_input(window, sizes)
     target = usual if output_size is None else tuple(output_size)[-axes:]
-    if len(target) != axes or any(
-        abs(n - m) >= step for n, m, step in zip(target, usual, window.stride, strict=True)
-    ):
-        raise value_error(
-            f"{owner}: an output_size of {usual}, with less than a stride of {window.stride} more "
-            f"or less, expected, got {output_size}"
-        )
+    lines = zip(target, usual, window.stride, strict=False)
+    if len(target) != axes or any(abs(n - m) >= step for n, m, step in lines):
+        wanted = f"an output_size of {usual}, or within a stride of {window.stride} of it,"
+        raise value_error(f"{owner}: {wanted} expected, got {output_size}")
     zeros = np.zeros((*leading, math.prod(target)), input.dtype)
     rows = (*leading, math.prod(sizes))
     places = ops.reshape(indices, rows)

@@ -142,5 +142,4 @@ def _log_softmax(logits: Tensor) -> np.ndarray:
     values = values_of(logits).astype(np.float64)
     if not np.isfinite(values.max(axis=-1, initial=-np.inf)).all():
         raise ValueError("beam_search: each row of logits needs a largest finite one, and no NaN")
-    found: np.ndarray = values_of(log_softmax(values))
-    return found
+    return values_of(log_softmax(values))

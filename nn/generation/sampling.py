@@ -80,9 +80,8 @@ def generate(
         model, beginning, max_new_tokens, temperature=temperature, top_k=top_k, top_p=top_p,
         stop=stop, cache=cache, key_padding_mask=key_padding_mask,
     )  # fmt: skip
-    return leaf_of(
-        np.concatenate([beginning, *(values_of(step)[:, None] for step in steps)], axis=1), False
-    )
+    drawn = [values_of(step)[:, None] for step in steps]
+    return leaf_of(np.concatenate([beginning, *drawn], axis=1), False)
 
 
 def stream(
@@ -139,10 +138,8 @@ def last_logits(
         masks = {"key_padding_mask": padding, "position_ids": positions}
     with no_grad(), evaluating(model):
         logits = model(leaf_of(tokens, False), cache, **masks)
-    refuse_shapes(
-        logits.ndim != 3 or logits.shape[:2] != tokens.shape, owner,
-        f"logits of shape (N, L, classes), with N, L = {tokens.shape}, from the model", logits,
-    )  # fmt: skip
+    wanted = f"logits of shape (N, L, classes), with N, L = {tokens.shape}, from the model"
+    refuse_shapes(logits.ndim != 3 or logits.shape[:2] != tokens.shape, owner, wanted, logits)
     return logits[:, -1]
 
 
@@ -183,15 +180,11 @@ def pad_left(prompts: Iterable[Any], pad: int = 0) -> tuple[Tensor, np.ndarray]:
     rows = [np.asarray(prompt) for prompt in prompts]
     for row in rows:
         if row.ndim != 1 or not row.size or row.dtype.kind not in "iu":
-            raise ValueError(
-                f"pad_left: lists of integers, not empty, expected, got {row.tolist()}"
-            )
-    length = max(map(len, rows))
-    ids = np.full((len(rows), length), pad, np.int64)
-    padding = np.ones(ids.shape, bool)
-    for i, row in enumerate(rows):
-        ids[i, length - len(row) :] = row
-        padding[i, length - len(row) :] = False
+            raise ValueError(f"pad_left: prompts of one or more integers, got {row.tolist()}")
+    longest = max(map(len, rows))
+    padding = np.array([np.arange(longest) < longest - len(row) for row in rows])
+    ids = np.full(padding.shape, pad, np.int64)
+    ids[~padding] = np.concatenate(rows)
     return leaf_of(ids, False), padding
 
 
@@ -254,10 +247,8 @@ def checked_ids(owner: str, ids: Any) -> np.ndarray:
         ) from None
     if array.dtype.kind not in "iu":
         raise TypeError(f"{owner}: ids must be integers, got {array.dtype}")
-    refuse_shapes(
-        array.ndim != 2 or not array.shape[1], owner,
-        "ids of shape (N, L) with L of at least 1, such as [ids] for one sequence,", array,
-    )  # fmt: skip
+    wanted = "ids of shape (N, L) with L of at least 1, such as [ids] for one sequence,"
+    refuse_shapes(array.ndim != 2 or not array.shape[1], owner, wanted, array)
     return array.astype(np.int64)
 
 
@@ -269,15 +260,11 @@ def checked_padding(
     array = np.asarray(array_of(mask))
     expected = (shape[0], cached + shape[1])
     if array.dtype != bool or array.shape != expected:
-        raise ValueError(
-            f"{owner}: key_padding_mask must be bool of shape {expected}, True = padding; got "
-            f"{array.dtype} {tuple(array.shape)}"
-        )
+        wanted = f"key_padding_mask must be bool of shape {expected}, True = padding"
+        raise ValueError(f"{owner}: {wanted}; got {array.dtype} {array.shape}")
     if array[:, -1].any():
-        raise ValueError(
-            f"{owner}: prompt {int(array[:, -1].argmax())} ends in padding; pad on the left: "
-            f"nn.generation.pad_left(prompts)"
-        )
+        which = int(array[:, -1].argmax())
+        raise ValueError(f"{owner}: prompt {which} ends in padding; pad on the left, by pad_left()")
     return array
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from minigrad.autograd.errors import refuse_shapes
 from minigrad.nn import functional as F
 from minigrad.nn import init
-from minigrad.nn.layers.function_layer import FunctionLayer, UnaryLayer, layer_of
+from minigrad.nn.layers.function_layer import FunctionLayer, InPlaceLayer, UnaryLayer, layer_of
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
 from minigrad.support.checks import check_choice
@@ -44,7 +44,7 @@ def activation_function(activation: str | Callable[[Tensor], Tensor]) -> Callabl
 
 
 @layer_of(F.relu)
-class ReLU(UnaryLayer):
+class ReLU(InPlaceLayer):
     """The rectified linear unit max(x, 0).
 
     Example:
@@ -53,17 +53,13 @@ class ReLU(UnaryLayer):
         [0.0, 2.0]
     """
 
-    inplace: bool = False
-
 
 @layer_of(F.relu6)
-class ReLU6(UnaryLayer):
+class ReLU6(InPlaceLayer):
     """ReLU with maximum 6: min(max(x, 0), 6).
 
     See `functional.relu6`.
     """
-
-    inplace: bool = False
 
 
 @layer_of(F.leaky_relu)
@@ -100,10 +96,8 @@ class CELU(UnaryLayer):
 
 
 @layer_of(F.selu)
-class SELU(UnaryLayer):
+class SELU(InPlaceLayer):
     """The scaled exponential linear unit: see `functional.selu`."""
-
-    inplace: bool = False
 
 
 @layer_of(F.gelu)
@@ -123,43 +117,35 @@ class GELU(UnaryLayer):
 
 
 @layer_of(F.silu)
-class SiLU(UnaryLayer):
+class SiLU(InPlaceLayer):
     """The sigmoid linear unit x · σ(x): see `functional.silu`."""
-
-    inplace: bool = False
 
 
 Swish = SiLU  # Lucid 2's name
 
 
 @layer_of(F.mish)
-class Mish(UnaryLayer):
+class Mish(InPlaceLayer):
     """Mish: x · tanh(softplus(x)).
 
     See `functional.mish`.
     """
 
-    inplace: bool = False
-
 
 @layer_of(F.hardswish)
-class Hardswish(UnaryLayer):
+class Hardswish(InPlaceLayer):
     """Hard swish (Lucid 2's `HardSwish`): x · hardsigmoid(x), a piecewise approximation of SiLU.
 
     See `functional.hardswish`.
     """
 
-    inplace: bool = False
-
 
 @layer_of(F.hardsigmoid)
-class Hardsigmoid(UnaryLayer):
+class Hardsigmoid(InPlaceLayer):
     """Hard sigmoid (Lucid 2's `HardSigmoid`): a piecewise linear approximation of the sigmoid.
 
     See `functional.hardsigmoid`.
     """
-
-    inplace: bool = False
 
 
 HardSwish, HardSigmoid = Hardswish, Hardsigmoid  # Lucid 2's names
@@ -173,9 +159,7 @@ class Hardshrink(UnaryLayer):
     """
 
     lambd: float = 0.5
-
-    def extra_repr(self) -> str:
-        return str(self.lambd)
+    repr_sizes = ("lambd",)
 
 
 @layer_of(F.softshrink)
@@ -187,7 +171,7 @@ class Softshrink(UnaryLayer):
 
     lambd: float = 0.5
 
-    extra_repr = Hardshrink.extra_repr
+    repr_sizes = ("lambd",)
 
 
 @layer_of(F.tanhshrink)

@@ -45,9 +45,8 @@ class _ConvBNReLU(Module):
     ) -> None:  # fmt: skip
         super().__init__()
         convolution, normalization = self.layers
-        self.conv = convolution(
-            in_channels, out_channels, kernel_size, stride, padding, dilation, groups, conv_bias
-        )
+        options = stride, padding, dilation, groups, conv_bias
+        self.conv = convolution(in_channels, out_channels, kernel_size, *options)
         self.bn = normalization(out_channels, eps, momentum, bn_affine, track_running_stats)
         self.relu = ReLU()
 
@@ -109,9 +108,8 @@ class _DepthSeparableConv(Module):
         padding: Border = 0, dilation: Sizes = 1, bias: bool = True,
     ) -> None:  # fmt: skip
         super().__init__()
-        self.depthwise = self.layer(
-            in_channels, in_channels, kernel_size, stride, padding, dilation, in_channels, bias
-        )
+        options = stride, padding, dilation, in_channels, bias
+        self.depthwise = self.layer(in_channels, in_channels, kernel_size, *options)
         self.pointwise = self.layer(in_channels, out_channels, 1, bias=bias)
 
     def forward(self, input: Tensor) -> Tensor:
@@ -239,8 +237,7 @@ class SelectiveKernel(Module):
         sizes = [check_size("SelectiveKernel", "each of kernel_sizes", k) for k in kernel_sizes]
         if not sizes or (padding is None and not all(size % 2 for size in sizes)):
             raise ValueError(
-                f"SelectiveKernel: kernel_sizes must be odd numbers, for the branches to agree in "
-                f"size, got {sizes}; for others pass padding="
+                f"SelectiveKernel: kernel_sizes must be odd numbers, got {sizes}, or pass padding="
             )
         self.branches = ModuleList(
             Conv2d(

@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from minigrad.autograd.errors import value_error
 from minigrad.nn import functional as F
 from minigrad.nn import init
-from minigrad.nn.functional.convolution import (
-    MODES,
-    Border,
-    PaddingMode,
-    convolution_window,
-    convolved,
-    same_size,
-)
+from minigrad.nn.functional import convolution
+from minigrad.nn.functional.convolution import Border, PaddingMode
 from minigrad.nn.functional.windows import Sizes, size_of_input, window_of
 from minigrad.nn.layers.function_layer import unusual
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
-from minigrad.ops._windows import Window
 from minigrad.support import checks
-from minigrad.support.checks import check_flag, check_size
 from minigrad.tensors.creation import empty
 from minigrad.tensors.tensor import Tensor
 
@@ -38,40 +30,32 @@ class _ConvNd(Module):
     bias: Parameter | None
 
     def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes,
-        padding: Border, dilation: Sizes, groups: int, bias: bool, padding_mode: PaddingMode,
-        device: Any, dtype: Any,
+        self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1,
+        padding: Border = 0, dilation: Sizes = 1, groups: int = 1, bias: bool = True,
+        padding_mode: PaddingMode = "zeros", device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__()
         owner = type(self).__name__
-        self.in_channels = check_size(owner, "in_channels", in_channels)
-        self.out_channels = check_size(owner, "out_channels", out_channels)
-        checked: Callable[..., Window] = window_of if self.transposed else convolution_window
+        self.in_channels = checks.check_size(owner, "in_channels", in_channels)
+        self.out_channels = checks.check_size(owner, "out_channels", out_channels)
+        checked: Any = window_of if self.transposed else convolution.convolution_window
         window = checked(owner, self.axes, kernel_size, stride, padding, dilation)
         self.kernel_size, self.stride, pairs, self.dilation = window
         self.padding = padding if isinstance(padding, str) else tuple(n for n, _ in pairs)
-        self.groups = check_size(owner, "groups", groups)
+        self.groups = checks.check_size(owner, "groups", groups)
         checks.check_divisible(owner, in_channels=in_channels, groups=groups)
         checks.check_divisible(owner, out_channels=out_channels, groups=groups)
-        modes = ["zeros"] if self.transposed else ["zeros", *MODES]
+        modes = ["zeros"] if self.transposed else ["zeros", *convolution.MODES]
         checks.check_choice(owner, "padding_mode", padding_mode, modes)
         self.padding_mode = padding_mode
         first, second = out_channels, in_channels
         if self.transposed:
             first, second = second, first
         self.weight = Parameter(empty((first, second // groups, *self.kernel_size)))
-        self.bias = Parameter(empty(out_channels)) if check_flag(owner, "bias", bias) else None
+        checks.check_flag(owner, "bias", bias)
+        self.bias = Parameter(empty(out_channels)) if bias else None
         self.reset_parameters()
         self.to(dtype=dtype, device=device)
-
-    def _window(self) -> Window:
-        """The window; its attributes may be set later."""
-        owner, sizes = type(self).__name__, (self.kernel_size, self.stride)
-        if int in map(type, (*sizes, self.padding, self.dilation)):  # as no constructor leaves them
-            return convolution_window(owner, self.axes, *sizes, self.padding, self.dilation)
-        widths = (0,) * self.axes if isinstance(self.padding, str) else self.padding
-        window = Window(*sizes, tuple((width, width) for width in widths), self.dilation)
-        return same_size(owner, window) if self.padding == "same" else window
 
     def reset_parameters(self) -> None:
         """Initialize weight and bias again."""
@@ -92,25 +76,15 @@ class _ConvNd(Module):
 class _Convolution(_ConvNd):
     """A convolution along `axes` axes."""
 
-    def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1,
-        padding: Border = 0, dilation: Sizes = 1, groups: int = 1, bias: bool = True,
-        padding_mode: PaddingMode = "zeros", device: Any = None, dtype: Any = None,
-    ) -> None:  # fmt: skip
-        super().__init__(
-            in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias,
-            padding_mode, device, dtype,
-        )  # fmt: skip
-
     def forward(self, input: Tensor) -> Tensor:
         """Map a tensor of shape (N, in_channels, ...) to (N, out_channels, ...), or without N."""
         return self._conv_forward(input, self.weight, self.bias)
 
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         """The convolution of the layer, with another weight: subclasses of PyTorch's call it."""
+        options = self.stride, self.padding, self.dilation, self.groups, self.padding_mode
         owner = type(self).__name__
-        window = self._window()._replace(kernel=tuple(weight.shape[2:]))
-        return convolved(owner, input, weight, bias, window, self.groups, self.padding_mode)
+        return convolution.convolved(owner, self.axes, input, weight, bias, *options)
 
 
 class Conv1d(_Convolution):
@@ -164,14 +138,10 @@ class _ConvTransposeNd(_ConvNd):
         dilation: Sizes = 1, padding_mode: PaddingMode = "zeros", device: Any = None,
         dtype: Any = None,
     ) -> None:  # fmt: skip
-        super().__init__(
-            in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias,
-            padding_mode, device, dtype,
-        )  # fmt: skip
-        owner = type(self).__name__
-        self.output_padding = checks.check_sizes(
-            owner, "output_padding", output_padding, self.axes, least=0
-        )
+        options = stride, padding, dilation, groups, bias, padding_mode, device, dtype
+        super().__init__(in_channels, out_channels, kernel_size, *options)
+        owner, name = type(self).__name__, "output_padding"
+        self.output_padding = checks.check_sizes(owner, name, output_padding, self.axes, least=0)
 
     def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         """Map a tensor of shape (N, in_channels, ...) to (N, out_channels, ...), or without N.
@@ -183,17 +153,14 @@ class _ConvTransposeNd(_ConvNd):
         """
         transposed = F.conv_transpose1d if self.axes == 1 else F.conv_transpose2d
         more = self.output_padding if output_size is None else self._missing(input, output_size)
-        return transposed(
-            input, self.weight, self.bias, self.stride, self.padding, more, self.groups,
-            self.dilation,
-        )  # fmt: skip
+        options = self.stride, self.padding, more, self.groups, self.dilation
+        return transposed(input, self.weight, self.bias, *options)
 
     def _missing(self, input: Tensor, output_size: Sequence[int]) -> tuple[int, ...]:
         """How many elements each axis is short of an output size."""
-        wanted = tuple(output_size)[-self.axes :]
-        owner = type(self).__name__
-        window = self._window()
-        least = size_of_input(window, input.shape[-self.axes :])
+        owner, axes, wanted = type(self).__name__, self.axes, tuple(output_size)[-self.axes :]
+        sizes = self.kernel_size, self.stride, self.padding, self.dilation
+        least = size_of_input(window_of(owner, axes, *sizes), input.shape[-axes:])
         short = tuple(size - n for size, n in zip(wanted, least, strict=True))
         if any(not 0 <= n < s for n, s in zip(short, self.stride, strict=True)):
             most = [n + s - 1 for n, s in zip(least, self.stride, strict=True)]

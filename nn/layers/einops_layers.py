@@ -44,8 +44,7 @@ class Rearrange(Module):
     def forward(self, input: Tensor) -> Tensor:
         """Rearrange the axes; a view where the memory allows it."""
         einops = optional_package("Rearrange", "einops")
-        rearranged: Tensor = einops.rearrange(input, self.pattern, **self.shapes)
-        return rearranged
+        return einops.rearrange(input, self.pattern, **self.shapes)
 
     def extra_repr(self) -> str:
         return ", ".join([repr(self.pattern), *(f"{axis}={n}" for axis, n in self.shapes.items())])
@@ -79,8 +78,7 @@ class Reduce(Module):
     def forward(self, input: Tensor) -> Tensor:
         """Reduce and rearrange the axes."""
         einops = optional_package("Reduce", "einops")
-        reduced: Tensor = einops.reduce(input, self.pattern, self.reduction, **self.shapes)
-        return reduced
+        return einops.reduce(input, self.pattern, self.reduction, **self.shapes)
 
     def extra_repr(self) -> str:
         lengths = [f"{axis}={n}" for axis, n in self.shapes.items()]

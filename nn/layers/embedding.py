@@ -80,10 +80,8 @@ class Embedding(Module):
             False
         """
         rows, width = embeddings.shape
-        return cls(
-            rows, width, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse, embeddings,
-            freeze,
-        )  # fmt: skip
+        options = padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse
+        return cls(rows, width, *options, embeddings, freeze)
 
     def reset_parameters(self) -> None:
         """Initialize the vectors again, that of `padding_idx` as zeros."""
@@ -123,10 +121,8 @@ class EmbeddingBag(Embedding):
         sparse: bool = False, _weight: Tensor | None = None, include_last_offset: bool = False,
         padding_idx: int | None = None, device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
-        super().__init__(
-            num_embeddings, embedding_dim, padding_idx, max_norm, norm_type, scale_grad_by_freq,
-            sparse, _weight, False, device, dtype,
-        )  # fmt: skip
+        options = padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse
+        super().__init__(num_embeddings, embedding_dim, *options, _weight, False, device, dtype)
         self.mode: BagMode = mode
         self.include_last_offset = include_last_offset
 
@@ -150,10 +146,8 @@ class EmbeddingBag(Embedding):
     ) -> Self:  # fmt: skip
         """Make one whose table shares the memory of `embeddings`; frozen, it is not trained."""
         rows, width = embeddings.shape
-        layer = cls(
-            rows, width, max_norm, norm_type, scale_grad_by_freq, mode, sparse, embeddings,
-            include_last_offset, padding_idx,
-        )  # fmt: skip
+        options = max_norm, norm_type, scale_grad_by_freq, mode, sparse
+        layer = cls(rows, width, *options, embeddings, include_last_offset, padding_idx)
         layer.weight.requires_grad = not freeze
         return layer
 
@@ -196,10 +190,8 @@ class SinusoidalPosEmbedding(Module):
             offset: The first position: with a cache, the cached length.
             position_ids: The positions instead, ints of shape (L,) or (N, L).
         """
-        width = self.embed_dim
-        rows, end = _rows(self, input, offset, position_ids, width, seq_len=self.seq_len)
-        table = self.table
-        width, dtype = input.shape[-1], input.dtype
+        rows, end = _rows(self, input, offset, position_ids, seq_len=self.seq_len)
+        table, width, dtype = self.table, input.shape[-1], input.dtype
         if table is None or len(table) < end or (table.shape[1], table.dtype) != (width, dtype):
             count = self.seq_len or 1 << max(end - 1, 0).bit_length()  # grows by doubling
             table = self.table = F.sinusoidal_pos_embedding(count, width, dtype=dtype)
@@ -240,8 +232,7 @@ class LearnedPosEmbedding(Module):
 
         The arguments are those of `SinusoidalPosEmbedding`.
         """
-        width = self.embed_dim
-        rows, _ = _rows(self, input, offset, position_ids, width, max_len=self.max_len)
+        rows, _ = _rows(self, input, offset, position_ids, max_len=self.max_len)
         return input + self.pos_emb.weight[rows]
 
 
@@ -292,11 +283,12 @@ class RotaryPosEmbedding(Module):
 
 
 def _rows(
-    layer: Module, input: Tensor, offset: int, position_ids: Any, width: int | None,
-    **limit: int | None,
+    layer: SinusoidalPosEmbedding | LearnedPosEmbedding, input: Tensor, offset: int,
+    position_ids: Any, **limit: int | None,
 ) -> tuple[slice | np.ndarray, int]:  # fmt: skip
     """Check the input; return the rows of the table that it needs, and the end of the last."""
-    owner, wanted = type(layer).__name__, "D" if width is None else width
+    owner, width = type(layer).__name__, layer.embed_dim
+    wanted = "D" if width is None else width
     wrong = input.ndim not in (2, 3) or input.dtype.kind != "f"
     wrong = wrong or width not in (None, input.shape[-1])
     refuse_shapes(wrong, owner, f"floats of shape (L, {wanted}) or (N, L, {wanted})", input)

@@ -50,6 +50,13 @@ class UnaryLayer(FunctionLayer):
         return self._result(input)
 
 
+@dataclass(eq=False, repr=False)
+class InPlaceLayer(UnaryLayer):
+    """A layer whose only argument is whether its input is overwritten."""
+
+    inplace: bool = False
+
+
 @dataclass_transform(eq_default=False)
 def layer_of(function: Callable[..., Tensor]) -> Callable[[type[L]], type[L]]:
     """Make a class a dataclass whose layers call `function` with the fields as keywords."""
@@ -58,7 +65,8 @@ def layer_of(function: Callable[..., Tensor]) -> Callable[[type[L]], type[L]]:
         made = dataclass(eq=False, repr=False)(cls)
         made.function = staticmethod(function)
         made.fields = tuple(each.name for each in fields(made))  # type: ignore[arg-type]
-        made.repr_fields = made.repr_fields or made.fields
+        named = tuple(name for name in made.fields if name not in made.repr_sizes)
+        made.repr_fields = made.repr_fields or named
         return made
 
     return decorate

@@ -26,38 +26,31 @@ class _Lazy(Module):
     Parameters remain the same objects: an optimizer may be made before.
     """
 
-    cls_to_become: ClassVar[type[Module] | None]
-    """The class that it grows into; None if it stays what it is."""
+    cls_to_become: ClassVar[type[Module]]
+    """The class that it grows into."""
     learned: ClassVar[str]
     """The attribute that is the size."""
     input_axis: ClassVar[int]
     weight_axis: ClassVar[int] = 1
     groups: int = 1
-    _grown = False
 
     def has_uninitialized_params(self) -> bool:
         """Whether it has not grown yet."""
-        return not self._grown
+        return True
 
     def reset_parameters(self) -> None:
-        """Initialize the parameters again, if it has grown."""
-        if not self.has_uninitialized_params():
-            super().reset_parameters()
+        """Do nothing: there is no parameter with elements yet."""
 
     def forward(self, input: Tensor) -> Tensor:
         """Grow to the size of the first input, and map it as the layer that this one has become."""
-        if self.has_uninitialized_params():
-            axis = self.input_axis
-            self._grow(input.shape[axis] if -input.ndim <= axis < input.ndim else 0)
-            mapped: Tensor = self.forward(input)  # that of the other class
-            return mapped
-        result: Tensor = super().forward(input)
-        return result
+        axis = self.input_axis
+        self._grow(input.shape[axis] if -input.ndim <= axis < input.ndim else 0)
+        return self.forward(input)  # that of the other class
 
     def adapt_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
         """Grow to the size of the loaded values."""
         shape = np.shape(state.get("weight", ()))
-        if self.has_uninitialized_params() and 0 not in shape:
+        if 0 not in shape:
             self._grow(shape[self.weight_axis] * self.groups)
         return state
 
@@ -72,12 +65,11 @@ class _Lazy(Module):
     def _grow(self, size: int) -> None:
         if not size or size % self.groups:
             raise value_error(
-                f"{type(self).__name__}: {self.learned}, the size of axis {self.input_axis} of the "
-                f"first input, must be above 0 and divisible by groups ({self.groups}), got {size}"
+                f"{type(self).__name__}: {self.learned}, axis {self.input_axis} of the input, "
+                f"must be above 0 and divisible by groups ({self.groups}), got {size}"
             )
         self._resize(size)
-        self._grown = True
-        self.__class__ = self.cls_to_become or type(self)  # type: ignore[assignment]
+        self.__class__ = self.cls_to_become  # type: ignore[assignment]
         self.reset_parameters()
 
 
@@ -111,10 +103,8 @@ class _LazyConvolution(_Lazy):
         padding_mode: PaddingMode = "zeros", device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         groups = check_size(type(self).__name__, "groups", groups)
-        super().__init__(  # type: ignore[call-arg]  # a mixin: of the layer beside it
-            groups, out_channels, kernel_size, stride, padding, dilation, groups, bias,
-            padding_mode, device, dtype,
-        )  # fmt: skip
+        options = stride, padding, dilation, groups, bias, padding_mode, device, dtype
+        super().__init__(groups, out_channels, kernel_size, *options)  # type: ignore[call-arg]
         self._resize(0)
 
 

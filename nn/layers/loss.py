@@ -36,8 +36,8 @@ class _Loss(FunctionLayer):
         self.__post_init__(size_average, reduce)
 
     def __post_init__(self, size_average: bool | None = None, reduce: bool | None = None) -> None:
-        name, number = type(self).__name__, "beta" if "beta" in self.fields else "reduction"
-        self.reduction = reduction_of(name, size_average, reduce, self.reduction, number)
+        kind = type(self).__name__
+        self.reduction = reduction_of(kind, size_average, reduce, self.reduction)
         for name in ("weight", "pos_weight"):  # in this order in the state dict
             if name in self.__dict__:
                 self.register_buffer(name, self.__dict__.pop(name))
@@ -64,6 +64,27 @@ class _WeightedLoss(_Loss):
     """A loss with a weight, which is a buffer."""
 
     weight: Any = None
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: Reduction = "mean"
+
+
+@dataclass(eq=False, repr=False)
+class _ClassLoss(_Loss):
+    """A loss of the indices of classes."""
+
+    weight: Any = None
+    size_average: InitVar[bool | None] = None
+    ignore_index: int | None = -100
+    reduce: InitVar[bool | None] = None
+    reduction: Reduction = "mean"
+
+
+@dataclass(eq=False, repr=False)
+class _MarginLoss(_Loss):
+    """A loss with a margin."""
+
+    margin: float = 0.0
     size_average: InitVar[bool | None] = None
     reduce: InitVar[bool | None] = None
     reduction: Reduction = "mean"
@@ -126,7 +147,7 @@ class KLDivLoss(_Loss):
 
 
 @layer_of(F.cross_entropy)
-class CrossEntropyLoss(_Loss):
+class CrossEntropyLoss(_ClassLoss):
     """Cross-entropy of logits (N, C, ...) and class indices (N, ...), or class probabilities.
 
     See `functional.cross_entropy`.
@@ -138,16 +159,11 @@ class CrossEntropyLoss(_Loss):
         1.3863
     """
 
-    weight: Any = None
-    size_average: InitVar[bool | None] = None
-    ignore_index: int | None = -100
-    reduce: InitVar[bool | None] = None
-    reduction: Reduction = "mean"
     label_smoothing: float = 0.0
 
 
 @layer_of(F.nll_loss)
-class NLLLoss(_Loss):
+class NLLLoss(_ClassLoss):
     """The negative log-likelihood of the target class: see `functional.nll_loss`.
 
     Example:
@@ -155,12 +171,6 @@ class NLLLoss(_Loss):
         >>> nn.NLLLoss()(tensor([[-0.5, -1.5]]), [1]).item()
         1.5
     """
-
-    weight: Any = None
-    size_average: InitVar[bool | None] = None
-    ignore_index: int | None = -100
-    reduce: InitVar[bool | None] = None
-    reduction: Reduction = "mean"
 
 
 @layer_of(F.binary_cross_entropy)
@@ -195,23 +205,13 @@ class TripletMarginLoss(_LossOfThree):
 
 
 @layer_of(F.margin_ranking_loss)
-class MarginRankingLoss(_LossOfThree):
+class MarginRankingLoss(_LossOfThree, _MarginLoss):
     """The ranking loss max(-y (x1 - x2) + margin, 0): see `functional.margin_ranking_loss`."""
-
-    margin: float = 0.0
-    size_average: InitVar[bool | None] = None
-    reduce: InitVar[bool | None] = None
-    reduction: Reduction = "mean"
 
 
 @layer_of(F.cosine_embedding_loss)
-class CosineEmbeddingLoss(_LossOfThree):
+class CosineEmbeddingLoss(_LossOfThree, _MarginLoss):
     """The loss of the cosine of pairs of vectors: see `functional.cosine_embedding_loss`."""
-
-    margin: float = 0.0
-    size_average: InitVar[bool | None] = None
-    reduce: InitVar[bool | None] = None
-    reduction: Reduction = "mean"
 
 
 @layer_of(F.ctc_loss)
@@ -234,16 +234,13 @@ class GaussianNLLLoss(_LossOfThree):
 
 
 @layer_of(F.hinge_embedding_loss)
-class HingeEmbeddingLoss(_Loss):
+class HingeEmbeddingLoss(_MarginLoss):
     """The loss of distances, near for a target of 1 and far for -1.
 
     See `functional.hinge_embedding_loss`.
     """
 
     margin: float = 1.0
-    size_average: InitVar[bool | None] = None
-    reduce: InitVar[bool | None] = None
-    reduction: Reduction = "mean"
 
 
 @layer_of(F.soft_margin_loss)

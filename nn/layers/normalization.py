@@ -52,9 +52,8 @@ class _LastAxes(_Normalization):
         super().__init__()
         owner, shape = type(self).__name__, normalized_shape
         sizes = shape if isinstance(shape, Sequence) and not isinstance(shape, str) else (shape,)
-        self.normalized_shape = tuple(
-            check_size(owner, "each size in normalized_shape", size) for size in sizes
-        )
+        name = "each size in normalized_shape"
+        self.normalized_shape = tuple(check_size(owner, name, size) for size in sizes)
         self.eps = eps
         self.elementwise_affine = elementwise_affine
         self.weight = Parameter(ones(self.normalized_shape)) if elementwise_affine else None
@@ -168,9 +167,8 @@ class _NormBase(_Normalization):
 
     def reset_running_stats(self) -> None:
         """Reset the running mean to 0 and the running variance to 1."""
-        for buffer, value in (
-            (self.running_mean, 0), (self.running_var, 1), (self.num_batches_tracked, 0),
-        ):  # fmt: skip
+        values = (self.running_mean, 0), (self.running_var, 1), (self.num_batches_tracked, 0)
+        for buffer, value in values:
             if buffer is not None:
                 buffer.mul_(0).add_(value)
 
@@ -309,7 +307,7 @@ class LocalResponseNorm(UnaryLayer):
     beta: float = 0.75
     k: float = 1.0
 
-    repr_sizes, repr_fields = ("size",), ("alpha", "beta", "k")
+    repr_sizes = ("size",)
 
 
 class _InstanceNorm(_NormBase):

@@ -111,15 +111,9 @@ class MaxUnpool2d(_MaxUnpoolNd):
     axes = 2
 
 
-class _AvgPoolNd(UnaryLayer):
-    """Average pooling along `axes` axes."""
-
-
 @layer_of(F.avg_pool1d)
-class AvgPool1d(_TuplesOfSizes, _AvgPoolNd):
-    """1-D average pooling: see `functional.avg_pool1d`."""
-
-    axes = 1
+class _AvgPoolNd(_Windows, UnaryLayer):
+    """Average pooling along `axes` axes."""
 
     kernel_size: Sizes
     stride: Sizes | None = None
@@ -128,8 +122,14 @@ class AvgPool1d(_TuplesOfSizes, _AvgPoolNd):
     count_include_pad: bool = True
 
 
+class AvgPool1d(_TuplesOfSizes, _AvgPoolNd):
+    """1-D average pooling: see `functional.avg_pool1d`."""
+
+    axes = 1
+
+
 @layer_of(F.avg_pool2d)
-class AvgPool2d(_Windows, _AvgPoolNd):
+class AvgPool2d(_AvgPoolNd):
     """2-D average pooling: see `functional.avg_pool2d`.
 
     Example:
@@ -139,12 +139,6 @@ class AvgPool2d(_Windows, _AvgPoolNd):
     """
 
     axes = 2
-
-    kernel_size: Sizes
-    stride: Sizes | None = None
-    padding: Sizes = 0
-    ceil_mode: bool = False
-    count_include_pad: bool = True
     divisor_override: int | None = None
 
 

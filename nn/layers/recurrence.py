@@ -147,11 +147,9 @@ class RNNBase(_Recurrence, Generic[H]):
         self.batch_first = batch_first
         self.dropout = check_probability(owner, "dropout", dropout)
         if dropout and num_layers == 1:
-            warnings.warn(
-                f"{owner}: dropout is between layers, and there is one layer, so nothing is "
-                f"dropped; take more layers, or put nn.Dropout({dropout}) behind it",
-                stacklevel=3,
-            )
+            remedy = f"take more layers, or put nn.Dropout({dropout}) behind it"
+            what = f"{owner}: dropout is between layers, and there is one layer; {remedy}"
+            warnings.warn(what, stacklevel=3)
         self.bidirectional = bidirectional
         self._directions = ("", "_reverse") if bidirectional else ("",)
         for layer in range(num_layers):
@@ -206,23 +204,19 @@ class RNNBase(_Recurrence, Generic[H]):
             The outputs of the last layer, of shape (L, N, D · H), with `batch_first`
             (N, L, D · H), and the states after the last step, as `hx`.
         """
-        output, states = self._read(input, self._given(hx))
+        read: Any = self._read_packed if isinstance(input, PackedSequence) else self._read
+        output, states = read(input, self._given(hx))
         return output, self._returned(states)
 
-    def _read(
-        self, input: Tensor | PackedSequence, given: tuple[Any, ...]
-    ) -> tuple[Any, list[Tensor]]:
+    def _read(self, input: Tensor, given: tuple[Any, ...]) -> tuple[Tensor, list[Tensor]]:
         """The outputs of the last layer, and the last states of all: (D · layers, N, H) each."""
-        if isinstance(input, PackedSequence):
-            return self._read_packed(input, given)
         owner, single = type(self).__name__, input.ndim == 2
         axes = "(N, L, I)" if self.batch_first else "(L, N, I)"
         wrong = input.ndim not in (2, 3) or input.shape[-1] != self.input_size
         wanted = f"an input of shape {axes} or (L, I) with I = {self.input_size}"
         refuse_shapes(wrong, owner, wanted, input)
         x = input[:, None] if single else input.swapaxes(0, 1) if self.batch_first else input
-        if not x.shape[0]:
-            raise value_error(f"{owner}: a sequence without steps, of {tuple(input.shape)}")
+        refuse_shapes(not x.shape[0], owner, "a sequence with steps", input)
         states = self._first(x.shape[1], x.dtype, given, single)
 
         x, finals = self._through_layers(x, states, _turned, _turned, -1)
@@ -326,10 +320,8 @@ class RNN(_Elman, RNNBase[Tensor]):
         batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False,
         device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
-        super().__init__(
-            input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0,
-            device, dtype,
-        )  # fmt: skip
+        options = num_layers, bias, batch_first, dropout, bidirectional, 0, device, dtype
+        super().__init__(input_size, hidden_size, *options)
         check_choice("RNN", "nonlinearity", nonlinearity, ("tanh", "relu"))
         self.nonlinearity = nonlinearity
 
@@ -408,8 +400,7 @@ class RNNCellBase(_Recurrence, Generic[H]):
 
         The state of `LSTMCell` is a pair of the hidden and the cell state.
         """
-        state: H = self._returned(self._step(input, self._given(hx)))
-        return state
+        return self._returned(self._step(input, self._given(hx)))
 
     def _step(self, input: Tensor, given: tuple[Any, ...]) -> list[Tensor]:
         """Return the states after the step, each of shape (N, H), or (H,) without a batch."""

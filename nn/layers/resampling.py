@@ -144,6 +144,7 @@ class _Pad(Module):
 
     axes: ClassVar[int]
     mode: ClassVar[PadMode]
+    repr_sizes: ClassVar[tuple[str, ...]] = ("padding",)
     value: float | None = None
 
     def __init__(self, padding: int | Sequence[int]) -> None:
@@ -155,19 +156,14 @@ class _Pad(Module):
         """Pad an input of shape (..., L) or (..., H, W)."""
         return F.pad(input, self.padding, self.mode, self.value)
 
-    def extra_repr(self) -> str:
-        return str(self.padding)
-
 
 class _ConstantPad(_Pad):
     mode = "constant"
+    repr_sizes, repr_fields = (), ("padding", "value")
 
     def __init__(self, padding: int | Sequence[int], value: float) -> None:
         super().__init__(padding)
         self.value = value
-
-    def extra_repr(self) -> str:
-        return f"padding={self.padding}, value={self.value}"
 
 
 class ConstantPad1d(_ConstantPad):

@@ -60,11 +60,9 @@ class BackwardHooks:
         """Return the output, a tensor or a tuple, watched."""
         several = output if isinstance(output, tuple) else (output,)
         if not isinstance(output, (Tensor, tuple)):
-            warnings.warn(
-                f"{type(self.module).__name__}: backward hooks are called where the output should "
-                f"be a Tensor or a tuple of Tensors, got {type(output).__name__}",
-                stacklevel=5,
-            )
+            kind, came = type(self.module).__name__, type(output).__name__
+            what = "backward hooks need as output a Tensor or a tuple of Tensors"
+            warnings.warn(f"{kind}: {what}, got {came}", stacklevel=5)
         self.output_count = len(several)
         left, self.outputs = self._watched(several, self._at_outputs)
         if not isinstance(output, tuple):
@@ -94,10 +92,8 @@ class BackwardHooks:
                 returned = hook(self.module, (None,) * self.count, found)
                 nothing = isinstance(returned, tuple) and all(part is None for part in returned)
                 if returned is not None and not nothing:
-                    raise RuntimeError(
-                        f"{type(self.module).__name__}: a backward hook of a call where no input "
-                        f"requires gradient returned {returned}; None expected"
-                    )
+                    what = "no input requires gradient, and yet a backward hook returned"
+                    raise RuntimeError(f"{type(self.module).__name__}: {what} {returned}")
         return [found[i] for i in self.outputs]
 
     def _at_inputs(self, gradients: list[Tensor]) -> list[Any]:

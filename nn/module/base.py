@@ -166,10 +166,8 @@ class Module(Hooked):
         """
         own = dict(self._own_parameters())
         if own:
-            raise NotImplementedError(
-                f"{type(self).__name__} has parameters of its own ({', '.join(own)}): "
-                f"define reset_parameters() to initialize them"
-            )
+            kind, names = type(self).__name__, ", ".join(own)
+            raise NotImplementedError(f"{kind} ({names}) does not define reset_parameters()")
         for child in self.children():
             child.reset_parameters()
 
@@ -286,8 +284,7 @@ class Module(Hooked):
         for _, hook in self._hooks_of("_state_dict_hooks"):
             replaced = hook(self, found, prefix, own)
             found = found if replaced is None else replaced
-        result: dict[str, Any] = found
-        return result
+        return found
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
         """Add the entries of this module alone."""
@@ -321,9 +318,7 @@ class Module(Hooked):
 
     def set_extra_state(self, state: Any) -> None:  # noqa: ARG002
         """Take what `get_extra_state` returned."""
-        raise RuntimeError(
-            f"{type(self).__name__} has get_extra_state() and does not define set_extra_state()"
-        )
+        raise RuntimeError(f"{type(self).__name__} does not define set_extra_state()")
 
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False

@@ -58,9 +58,8 @@ class _Parameters(_Entries):
         if value is None:
             return None
         if not isinstance(value, Tensor):
-            raise TypeError(
-                f"{type(self).__name__}: a Parameter or Tensor expected, got {type(value).__name__}"
-            )
+            kind, came = type(self).__name__, type(value).__name__
+            raise TypeError(f"{kind}: a Parameter or Tensor expected, got {came}")
         return value if isinstance(value, Parameter) else Parameter(value)
 
     def _type_of(self, parameter: Parameter) -> Any:
@@ -105,13 +104,11 @@ class _Sequence(_Entries, MutableSequence[T]):
         plain = next(kind for kind in type(self).__mro__ if kind.__module__ == __name__)
         return cast("Self", plain())
 
-    def _check_name(self, name: str, value: Any) -> None:
-        super()._check_name(name, value)
+    def _check_name(self, name: str) -> None:
+        super()._check_name(name)
         if name.isdecimal() and name not in (*self._registered, str(len(self))):
-            raise ValueError(
-                f"{type(self).__name__}: {name!r} cannot be a name: numbers are positions, and "
-                f"the next one is {len(self)}"
-            )
+            kind, free = type(self).__name__, len(self)
+            raise ValueError(f"{kind}: {name!r} cannot be a name: the next position is {free}")
 
     def __delattr__(self, name: str) -> None:
         super().__delattr__(name)
@@ -156,11 +153,10 @@ class _Sequence(_Entries, MutableSequence[T]):
     def insert(self, index: int, value: T) -> Self:  # type: ignore[override]
         """Insert an entry before `index`, and return the container."""
         named = self._named()
-        if not -len(named) <= index <= len(named):
-            raise IndexError(
-                f"{type(self).__name__}: insert before 0 to {len(named)}, the number of entries, "
-                f"or before -{len(named)} to -1; got {index}"
-            )
+        count = len(named)
+        if not -count <= index <= count:
+            kind = type(self).__name__
+            raise IndexError(f"{kind}: insert before -{count} to {count} expected, got {index}")
         named.insert(index, ("0", self._checked("an entry", value)))
         self._become(named)
         return self
@@ -219,8 +215,7 @@ class Sequential(_Sequence[Module]):
     __rmul__ = __mul__
 
     def __imul__(self, times: int) -> Self:
-        check_size(type(self).__name__, "times", times)
-        return self.extend([*self] * (times - 1))
+        return self.extend((self * times)[len(self) :])
 
     def forward(self, input: Any) -> Any:
         """Call the modules in order."""
@@ -288,8 +283,7 @@ class _Mapping(_Entries, MutableMapping[str, T]):
         return cast("T", self.__dict__[key])
 
     def __setitem__(self, key: str, value: Any) -> None:
-        if key in self.__dict__ and key not in self._names():
-            raise ValueError(f"{type(self).__name__}: {key!r} is the name of another attribute")
+        self._check_free(key, self._kind)
         setattr(self, key, self._checked(key, value))
 
     def __delitem__(self, key: str) -> None:

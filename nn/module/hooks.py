@@ -94,10 +94,8 @@ class Hooked(Registry):
             elif isinstance(replaced, tuple) and len(replaced) == 2:
                 args, kwargs = replaced
             else:
-                raise RuntimeError(
-                    f"{type(self).__name__}: a forward pre-hook with_kwargs returns None or a pair "
-                    f"(args, kwargs), got {replaced!r}"
-                )
+                wanted = "a forward pre-hook with_kwargs returns None or a pair (args, kwargs)"
+                raise RuntimeError(f"{type(self).__name__}: {wanted}, got {replaced!r}")
         return args, kwargs
 
     def register_forward_pre_hook(

@@ -61,20 +61,19 @@ class Registry:
     # Registering
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if registered and isinstance(value, (Parameter, Registry)):
-            kind_of_hook = "parameter" if isinstance(value, Parameter) else "module"
-            value = self._after_hooks(name, value, kind_of_hook)
+        new: Kind | None = None
+        if isinstance(value, (Parameter, Registry)):
+            new = "parameter" if isinstance(value, Parameter) else "module"
+            value = self._after_hooks(name, value, new) if registered else value
         if self.__dict__.get(name, self) is not value:
             version.move()
         kind = self._registered.get(name)
         if kind is not None and value is not None:
             self._check_value(name, kind, value)
-        if isinstance(value, (Parameter, Registry)):
-            self._check_name(name, value)
-            new: Kind = "parameter"
+        if new is not None:
+            self._check_name(name)
             if isinstance(value, Registry):
                 self._check_child(name, value)
-                new = "module"
                 if self.__dict__.get(value._name) is not value:  # the first of several names stays
                     value._name = name
             elif isinstance(value._node, Leaf):
@@ -119,27 +118,22 @@ class Registry:
         made.__dict__.update(self.__dict__ | own)
         return made
 
-    def _check_name(self, name: str, value: Any) -> None:
+    def _check_name(self, name: str) -> None:
         """Raise if `name` cannot be the name of a parameter, buffer or child."""
         owner = type(self).__name__
         if "_registered" not in self.__dict__:
-            raise AttributeError(
-                f"{owner}: call super().__init__() before assigning a {type(value).__name__} "
-                f"to self.{name}"
-            )
+            raise AttributeError(f"{owner}: call super().__init__() before assigning self.{name}")
         if not isinstance(name, str) or not name or "." in name:
             raise ValueError(f"{owner}: {name!r} cannot be a name: it is empty or has a dot")
         own = getattr(type(self), name, None)
         if isinstance(own, property) and own.fset is None:
-            raise ValueError(
-                f"{owner}: {name!r} is computed from other attributes, by a property or a "
-                f"normalization: remove that before assigning to it"
-            )
+            raise ValueError(f"{owner}: {name!r} is computed from other attributes, by a property")
         if inspect.isroutine(own):
             raise ValueError(f"{owner}: {name!r} is one of its methods; choose another name")
 
     def _check_free(self, name: str, *kinds: Kind) -> None:
-        """Raise if an attribute of another kind has the name."""
+        """Raise if it cannot be a name, or an attribute of another kind has it."""
+        self._check_name(name)
         if name in self.__dict__ and self._registered.get(name) not in kinds:
             raise ValueError(f"{type(self).__name__}: it has an attribute {name!r} already")
 
@@ -160,11 +154,8 @@ class Registry:
     def register_parameter(self, name: str, param: Parameter | None) -> None:
         """Register a parameter, or None, like assigning it to an attribute."""
         if not isinstance(param, Parameter | None):
-            raise TypeError(
-                f"{type(self).__name__}: {name!r} must be a Parameter or None, "
-                f"got {type(param).__name__}"
-            )
-        self._check_name(name, param)
+            owner, came = type(self).__name__, type(param).__name__
+            raise TypeError(f"{owner}: {name!r} must be a Parameter or None, got {came}")
         self._check_free(name, "parameter")
         setattr(self, name, param)
         self._registered[name] = "parameter"
@@ -173,7 +164,6 @@ class Registry:
         """Register a child, or None, like assigning it to an attribute."""
         if module is not None:
             self._check_child(name, module)
-        self._check_name(name, module)
         self._check_free(name, "module")
         setattr(self, name, module)
         self._registered[name] = "module"
@@ -200,16 +190,13 @@ class Registry:
             (minigrad.Size([3]), ['table'])
         """
         check_flag("register_buffer", "persistent", persistent)
-        self._check_name(name, tensor)
         self._check_free(name, *BUFFERS)
         if tensor is not None and (dtype is not None or not isinstance(tensor, Tensor)):
             if not isinstance(tensor, (Tensor, np.ndarray, np.generic, list, tuple, float, int)):
-                raise TypeError(
-                    f"register_buffer: {name} must be a tensor, an array or None, got {tensor!r}"
-                )
+                what = f"{name} must be a tensor, an array or None"
+                raise TypeError(f"register_buffer: {what}, got {tensor!r}")
             tensor = as_tensor(tensor, dtype=dtype)
-        if registered:
-            tensor = self._after_hooks(name, tensor, "buffer")
+        tensor = self._after_hooks(name, tensor, "buffer")
         version.move()
         self._registered[name] = "buffer" if persistent else "non-persistent buffer"
         super().__setattr__(name, tensor)
@@ -226,9 +213,7 @@ class Registry:
 
     def _child(self, name: str) -> Module | None:
         """The child of that name, or None."""
-        if self._registered.get(name) != "module":
-            return None
-        child = self.__dict__.get(name)
+        child = self.__dict__.get(name) if self._registered.get(name) == "module" else None
         return cast("Module", child) if isinstance(child, Registry) else None
 
     def children(self) -> Iterator[Module]:
@@ -285,16 +270,12 @@ class Registry:
 
     def get_submodule(self, target: str) -> Module:
         """Return the module at a path such as ``"encoder.layers.0"``; itself for ``""``."""
-        module = cast("Module", self)
-        passed = ""
+        module, path = cast("Module", self), ""
         for name in target.split(".") if target else ():
             below = module._child(name)
             if below is None:
-                raise AttributeError(
-                    f"{_place(module, passed)} has no child {name!r}; "
-                    f"it has {[name for name, _ in module._children()]}"
-                )
-            module, passed = below, join(passed, name)
+                raise _missing(module, path, "child", name, dict(module._children()))
+            module, path = below, join(path, name)
         return module
 
     def get_parameter(self, target: str) -> Parameter:
@@ -310,9 +291,7 @@ class Registry:
         module = self.get_submodule(path)
         own = dict(module._own(Tensor, *kinds))
         if name not in own:
-            raise AttributeError(
-                f"{_place(module, path)} has no {kinds[0]} {name!r}; it has {list(own)}"
-            )
+            raise _missing(module, path, kinds[0], name, own)
         return own[name]
 
     def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
@@ -391,9 +370,10 @@ def _once(named: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
             yield name, value
 
 
-def _place(module: Module, path: str) -> str:
-    """The class of a module and its path, for errors."""
-    return f"{type(module).__name__} at {path!r}" if path else type(module).__name__
+def _missing(module: Module, path: str, kind: str, name: str, own: dict[str, Any]) -> Exception:
+    """The error about a name that a module, which is at the path, does not have."""
+    place = f"{type(module).__name__} at {path!r}" if path else type(module).__name__
+    return AttributeError(f"{place} has no {kind} {name!r}; it has {list(own)}")
 
 
 class _Table(dict[str, Any]):
@@ -453,7 +433,7 @@ def path_to(caller: Module, module: Module) -> str:
     several paths, and positions in a list can change.
     """
     hint: str = module._name
-    if caller.__dict__.get(hint) is module or caller._child(hint) is module:  # the usual case
+    if caller.__dict__.get(hint) is module:  # the usual case
         return hint
     holder: Module | None = caller
     for name in hint.split("."):

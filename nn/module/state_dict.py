@@ -41,8 +41,7 @@ def load(module: Module, state: Mapping[str, Any], strict: bool, assigned: bool)
     given = {str(key): value for key, value in state.items()}
     metadata = getattr(state, "_metadata", {})
     modules = list(walk(module))
-    missing: list[str] = []
-    unexpected: list[str] = []
+    missing, unexpected = found = Differences([], [])
     problems: list[str] = []
     for path, owner in modules:
         prefix, own_metadata = f"{path}." if path else "", dict(metadata.get(path, {}))
@@ -52,10 +51,7 @@ def load(module: Module, state: Mapping[str, Any], strict: bool, assigned: bool)
                 hook(owner, part, prefix, own_metadata, strict, missing, unexpected, problems)
             given |= part
     given = _adapted(module, given)
-    own = {
-        join(path, name): tensor for path, owner in modules
-        for name, tensor in (*owner._own_parameters(), *owner._own_buffers("buffer"))
-    }  # fmt: skip
+    own = dict(module._tensors("", True, False, "parameter", "buffer"))
     extra = {join(path, EXTRA): m for path, m in modules if m._defines("set_extra_state")}
     arrays: dict[str, np.ndarray] = {}
     for key, tensor in own.items():
@@ -70,7 +66,6 @@ def load(module: Module, state: Mapping[str, Any], strict: bool, assigned: bool)
     missing += [key for key, tensor in own.items() if id(tensor) not in present]
     missing += [key for key in extra if key not in given]
     unexpected += [key for key in given if key not in own and key not in extra]
-    found = Differences(missing, unexpected)
     after = [(owner, hook) for _, owner in modules[::-1]
              for _, hook in owner._hooks_of("_load_state_dict_post_hooks")]  # fmt: skip
     _check(module, found if strict and not after else None, problems, "nothing was loaded")
@@ -102,19 +97,18 @@ def _check(module: Module, found: Differences | None, problems: list[str], done:
 
 def _adapted(module: Module, state: dict[str, Any]) -> dict[str, Any]:
     """The state under the module's own names: each module translates its part."""
-    adapted = module.adapt_state_dict(dict(state))
     children = dict(module._children())
     result: dict[str, Any] = {}
     parts: dict[str, dict[str, Any]] = {}
-    for key, value in adapted.items():
+    for key, value in module.adapt_state_dict(dict(state)).items():
         name, dot, rest = key.partition(".")
         if dot and name in children:
             parts.setdefault(name, {})[rest] = value
         else:
             result[key] = value
     for name, part in parts.items():
-        for key, value in _adapted(children[name], part).items():
-            result[join(name, key)] = value
+        adapted = _adapted(children[name], part)
+        result |= {join(name, key): value for key, value in adapted.items()}
     return result
 
 
@@ -135,9 +129,7 @@ def _fitting(target: Tensor, value: Any) -> np.ndarray:
 def _contradictions(own: dict[str, Tensor], arrays: dict[str, np.ndarray]) -> Iterator[str]:
     """Report shared tensors that are given different values under their paths."""
     first: dict[int, str] = {}
-    for key in own:
-        if key not in arrays:
-            continue
+    for key, array in arrays.items():
         earlier = first.setdefault(id(own[key]), key)
-        if not np.array_equal(arrays[earlier], arrays[key], equal_nan=own[key].dtype.kind == "f"):
+        if not np.array_equal(arrays[earlier], array, equal_nan=array.dtype.kind == "f"):
             yield f"{key}: the same tensor as {earlier}, but other values given"

@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from minigrad import ops
-from minigrad.autograd.errors import type_error
+from minigrad.autograd.errors import refuse_shapes, type_error
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.registry import join, walk
 from minigrad.support.random_state import register_snapshot
@@ -63,9 +63,8 @@ def functional_call(
     """
     if kwargs is not None and not isinstance(kwargs, Mapping):
         raise type_error(
-            f"functional_call: kwargs must be a dict of keyword arguments, got "
-            f"{type(kwargs).__name__}; several positional arguments are one tuple: "
-            f"functional_call(module, parameters, (x, mask))"
+            f"functional_call: kwargs must be a dict, got {type(kwargs).__name__}; several "
+            f"positional arguments are one tuple: functional_call(module, parameters, (x, mask))"
         )
     several: Any = parameter_and_buffer_dicts
     tensors: dict[str, Any] = {}
@@ -135,10 +134,8 @@ def _fitting(
             kind = type(module).__name__
             raise ValueError(f"functional_call: {kind} has no {path!r}; it has {list(own)}")
         before, after = own[path][2], asarray(value)
-        if after.shape != before.shape:
-            raise ValueError(
-                f"functional_call: {path} has shape {tuple(before.shape)}, got {tuple(after.shape)}"
-            )
+        wanted = f"{path} of shape {tuple(before.shape)}"
+        refuse_shapes(after.shape != before.shape, "functional_call", wanted, after)
         key = id(before) if tie_weights else path
         if given.setdefault(key, value) is not value:
             raise ValueError(f"functional_call: {path} and another path given are one tensor")
@@ -219,13 +216,9 @@ def stack_module_state(
     """
     several = list(models)
     if len({(type(model), model.training) for model in several}) != 1:
-        raise RuntimeError(
-            "stack_module_state: at least one model expected, all of one class and all in one mode"
-        )
-    return (
-        _stacked([dict(model.named_parameters()) for model in several]),
-        _stacked([dict(model.named_buffers()) for model in several]),
-    )
+        raise RuntimeError("stack_module_state: models of one class, all in one mode, expected")
+    parameters = _stacked([dict(model.named_parameters()) for model in several])
+    return parameters, _stacked([dict(model.named_buffers()) for model in several])
 
 
 def _stacked(of_each: list[dict[str, Tensor]]) -> dict[str, Tensor]:

@@ -54,15 +54,11 @@ class _SingleHead(Module):
             A tensor of shape (N, L, output size); with `need_weights` also the weights, of shape
             (N, L, S). A query that may attend nowhere gets zeros.
         """
-        owner = type(self).__name__
-        check_sequences(owner, query, key, value)
-        for x, size in zip((query, key, value), self.sizes, strict=False):
-            width = getattr(self, size)
-            refuse_shapes(x.shape[2] != width, owner, f"{size} = {width} as the last axis", x)
-        mask = combine(
-            (query.shape[0], 1, query.shape[1], key.shape[1]), query.dtype,
-            attn_mask, key_padding_mask, is_causal, guarded=self.refuses_inverted_masks,
-        )  # fmt: skip
+        widths = [getattr(self, size) for size in self.sizes]
+        check_sequences(type(self).__name__, query, key, value, widths)
+        scores = query.shape[0], 1, query.shape[1], key.shape[1]
+        masks = attn_mask, key_padding_mask, is_causal
+        mask = combine(scores, query.dtype, *masks, guarded=self.refuses_inverted_masks)
         output, weights = self._attend(query, key, value, mask, need_weights)
         return (output, weights) if need_weights else output
 
@@ -170,10 +166,8 @@ class MultiHeadDotProductAttention(Module):
             A tensor of shape (N, L, hidden_size); with `need_weights` also the weights, of shape
             (N, H, L, S). A query that may attend nowhere gets zeros.
         """
-        masks = (key_padding_mask, attn_mask, is_causal)
-        results = [
-            head(query, key, value, *masks, need_weights=need_weights) for head in self.heads
-        ]
+        inputs = query, key, value, key_padding_mask, attn_mask, is_causal
+        results = [head(*inputs, need_weights=need_weights) for head in self.heads]
         if not need_weights:
             return ops.concatenate(results, axis=-1)
         outputs, weights = zip(*results, strict=True)
@@ -227,12 +221,7 @@ class AdditiveAttention(_SingleHead):
         init.uniform(self.v, -bound, bound)
 
     def _attend(
-        self,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        mask: Mask,
-        need_weights: bool,  # noqa: ARG002
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Mask, _: bool
     ) -> tuple[Tensor, Tensor | None]:
         return attend_additively(query, key, value, self.W_q, self.W_k, self.v, mask)
 

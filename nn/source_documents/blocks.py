@@ -153,11 +153,9 @@ class TransformerBlock(Module):
         self.output_dim = check_size(owner, "output_dim", output_dim)
         check_divisible(owner, hidden_dim=hidden_dim, num_heads=num_heads)
         if not input_dim == hidden_dim == output_dim:
-            raise ValueError(
-                f"{owner}: the residual sums `Linear(attention_output) + input` and "
-                f"`Linear(intermediate_output) + intermediate_output` need equal input_dim, "
-                f"hidden_dim and output_dim, got {input_dim}, {hidden_dim} and {output_dim}"
-            )
+            sizes = f"{input_dim}, {hidden_dim} and {output_dim}"
+            wanted = "its residual sums need equal input_dim, hidden_dim and output_dim"
+            raise ValueError(f"{owner}: {wanted}, got {sizes}")
         self.query = Linear(input_dim, hidden_dim)
         self.key = Linear(input_dim, hidden_dim)
         self.value = Linear(input_dim, hidden_dim)

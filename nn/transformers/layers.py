@@ -38,13 +38,10 @@ class Layer(Module):
     ) -> None:  # fmt: skip
         super().__init__()
         self.norm_first = norm_first
-        self.self_attn = MultiHeadAttention(
-            d_model, num_heads, dropout, bias, num_kv_heads=num_kv_heads, rope=rope
-        )
+        sizes = d_model, num_heads, dropout, bias
+        self.self_attn = MultiHeadAttention(*sizes, num_kv_heads=num_kv_heads, rope=rope)
         if self.branches == 3:
-            self.multihead_attn = MultiHeadAttention(
-                d_model, num_heads, dropout, bias, num_kv_heads=num_kv_heads
-            )
+            self.multihead_attn = MultiHeadAttention(*sizes, num_kv_heads=num_kv_heads)
         self.linear1 = Linear(d_model, dim_feedforward, bias)
         self.dropout = Dropout(dropout)
         self.linear2 = Linear(dim_feedforward, d_model, bias)
@@ -126,11 +123,10 @@ class TransformerEncoderLayer(Layer):
             of shape (N, H, L, L), or with a cache (N, H, L, cached + L).
         """
         x = self.norm1(src) if self.norm_first else src
-        attended = self.self_attn(
-            x, x, x, src_key_padding_mask, src_mask, is_causal,
-            kv_cache, use_cache, cache_position, cache_layer_idx,
-            **given_options(need_weights=need_weights),
-        )  # fmt: skip
+        masks: Any = src_key_padding_mask, src_mask, is_causal
+        cached: Any = kv_cache, use_cache, cache_position, cache_layer_idx
+        asked = given_options(need_weights=need_weights)
+        attended = self.self_attn(x, x, x, *masks, *cached, **asked)
         attended, weights = attended if need_weights else (attended, None)
         x = src + self.dropout1(attended)
         x = self._add(x if self.norm_first else self.norm1(x), self.norm2, self._feed_forward)
@@ -181,11 +177,9 @@ class TransformerDecoderLayer(Layer):
             cache_position: The same.
             cache_layer_idx: The same.
         """
-        refuse_shapes(
-            tgt.shape[:1] != memory.shape[:1], "TransformerDecoderLayer",
-            "tgt and memory of the same batch size (in beam search, repeat the memory: "
-            "memory.repeat_interleave(len(tgt) // len(memory), dim=0))", tgt, memory,
-        )  # fmt: skip
+        wrong = tgt.shape[:1] != memory.shape[:1]
+        wanted = "tgt and memory of one batch size (memory.repeat_interleave(num_beams, dim=0))"
+        refuse_shapes(wrong, "TransformerDecoderLayer", wanted, tgt, memory)
         own: Any = kv_cache
         across: Any = None
         if isinstance(kv_cache, EncoderDecoderCache):
@@ -203,23 +197,18 @@ class TransformerDecoderLayer(Layer):
                 across.slots.check_memory(cross, memory)
 
         def attend(x: Tensor) -> Tensor:
-            attended = self.self_attn(
-                x, x, x, tgt_key_padding_mask, tgt_mask, tgt_is_causal,
-                own, use_cache, cache_position, cache_layer_idx,
-            )  # fmt: skip
-            return self.dropout1(attended)
+            masks: Any = tgt_key_padding_mask, tgt_mask, tgt_is_causal
+            cached: Any = own, use_cache, cache_position, cache_layer_idx
+            return self.dropout1(self.self_attn(x, x, x, *masks, *cached))
 
         def attend_memory(x: Tensor) -> Tensor:
             """Cross-attention of positions from `start` on; a cache keeps the projected memory."""
             stores = across is not None and use_cache
             given = memory[:, :0] if filled else memory
-            cached = given_options(
-                kv_cache=across, use_cache=stores and not filled, cache_layer_idx=cross
-            )
-            attended = self.multihead_attn(
-                x, given, given, mem_key_padding_mask, mem_mask, mem_is_causal,
-                query_offset=start, **cached,
-            )  # fmt: skip
+            fills = stores and not filled
+            cached = given_options(kv_cache=across, use_cache=fills, cache_layer_idx=cross)
+            masks = mem_key_padding_mask, mem_mask, mem_is_causal
+            attended = self.multihead_attn(x, given, given, *masks, query_offset=start, **cached)
             if stores:
                 across.slots.check_memory(cross, memory)
             return self.dropout2(attended)

@@ -24,7 +24,7 @@ from minigrad.nn.utils.older_norms import (
     weight_norm,
 )
 from minigrad.ops._numerics import LEAST, values_of, widened, within_rule
-from minigrad.support.checks import check_flag, check_number
+from minigrad.support.checks import check_number
 from minigrad.tensors.argument_errors import checked
 from minigrad.tensors.creation import tensor
 from minigrad.tensors.inplace import assign
@@ -164,7 +164,6 @@ def clip_grad_norm(
     owner = "clip_grad_norm_"
     check_number(owner, "max_norm", max_norm, 0.0, infinite=True)
     check_number(owner, "eps", eps, 0.0)
-    check_flag(owner, "error_if_nonfinite", error_if_nonfinite)
     several = _listed(parameters)
     total = _norm_of_gradients(several, norm_type)
     if error_if_nonfinite and not math.isfinite(total):
@@ -244,7 +243,7 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
         >>> nn.utils.parameters_to_vector(nn.Linear(3, 2).parameters()).shape
         minigrad.Size([8])
     """
-    return ops.concatenate([ops.reshape(parameter, (-1,)) for parameter in parameters])
+    return ops.concatenate(list(parameters), axis=None)
 
 
 @checked
@@ -259,15 +258,11 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
         ([[0.0, 1.0]], [2.0])
     """
     targets = list(parameters)
-    total = sum(parameter._data.size for parameter in targets)
-    refuse_shapes(
-        vec.shape != (total,), "vector_to_parameters", f"a vector of shape ({total},)", vec
-    )
-    start = 0
-    for parameter in targets:
-        part = values_of(vec)[start : start + parameter._data.size]
+    ends = np.cumsum([0, *(parameter._data.size for parameter in targets)])
+    wanted = f"a vector of shape ({ends[-1]},)"
+    refuse_shapes(vec.shape != (ends[-1],), "vector_to_parameters", wanted, vec)
+    for parameter, part in zip(targets, np.split(values_of(vec), ends[1:]), strict=False):
         assign(parameter, part.reshape(parameter.shape).astype(parameter.dtype))
-        start += parameter._data.size
 
 
 def _listed(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:

@@ -12,7 +12,7 @@ from minigrad.nn.layers.convolution import _ConvTransposeNd
 from minigrad.nn.module.base import Module
 from minigrad.nn.utils.parametrize import register_parametrization
 from minigrad.ops._numerics import values_of
-from minigrad.support.checks import check_number, check_size
+from minigrad.support.checks import check_choice, check_number, check_size
 from minigrad.tensors.functions.arguments import spelled
 from minigrad.tensors.inplace import assign
 from minigrad.tensors.tensor import Tensor
@@ -61,7 +61,8 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
         dim: The axis with one length for each element; None or -1 for one length in all.
 
     Raises:
-        ValueError: There is no such parameter, it has no such axis, or it is normalized already.
+        AttributeError: There is no such parameter, or it is normalized already.
+        ValueError: It has no such axis.
 
     Example:
         >>> from minigrad import nn
@@ -69,13 +70,9 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
         >>> [tuple(original.shape) for original in layer.parametrizations.weight.parameters()]
         [(3, 1), (3, 4)]
     """
-    weight = dict(module._own_parameters()).get(name)
-    dim = None if dim == -1 else dim
-    if dim is not None and weight is not None and not 0 <= dim < weight.ndim:
-        raise ValueError(
-            f"weight_norm: dim {dim} is not one of those from 0 of shape {tuple(weight.shape)}"
-        )
-    return register_parametrization(module, name, _WeightNorm(dim))
+    axes = range(module.get_parameter(name).ndim)
+    check_choice("weight_norm", "dim", dim, [None, -1, *axes])
+    return register_parametrization(module, name, _WeightNorm(None if dim == -1 else dim))
 
 
 class _SpectralNorm(Module):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar, cast
 
+from minigrad.autograd.errors import refuse_shapes
 from minigrad.autograd.grad_mode import no_grad
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.containers import ModuleDict, ModuleList
@@ -76,24 +77,18 @@ def register_parametrization(
     parametrized = is_parametrized(module, tensor_name)
     inverse = getattr(parametrization, "right_inverse", None)
     if parametrized and inverse is not None:
-        raise ValueError(
-            f"register_parametrization: {tensor_name!r} of {owner} is parametrized already, and "
-            f"{kind} has a right_inverse: register it first"
-        )
+        what = f"{tensor_name!r} of {owner} is parametrized already, and {kind} has a right_inverse"
+        raise ValueError(f"register_parametrization: {what}: register it first")
     value = getattr(module, tensor_name) if parametrized else module.get_parameter(tensor_name)
     with no_grad():
         found = value if inverse is None else inverse(value)
-        originals = (
-            {f"original{i}": part for i, part in enumerate(found)}
-            if isinstance(found, tuple)
-            else {"original": found}
-        )
-        shape = parametrization(*originals.values()).shape
-    if shape != value.shape and not unsafe:
-        raise ValueError(
-            f"register_parametrization: {kind} makes shape {shape} of {tensor_name!r} of shape "
-            f"{tuple(value.shape)}; the same shape expected"
-        )
+        originals = {"original": found}
+        if isinstance(found, tuple):
+            originals = {f"original{i}": part for i, part in enumerate(found)}
+        made = parametrization(*originals.values())
+    wanted = f"{tensor_name!r} and what {kind} makes of it in one shape"
+    wrong = made.shape != value.shape and not unsafe
+    refuse_shapes(wrong, "register_parametrization", wanted, value, made)
     if parametrized:
         _lists(module)[tensor_name].append(parametrization)
         return module
@@ -165,8 +160,7 @@ def remove_older_names(owner: str, module: M, tensor_name: str) -> M:
     """Undo `use_older_names` and the parametrization."""
     norm = _computed_names(module).get(tensor_name)
     if norm is None:
-        kind = type(module).__name__
-        raise ValueError(f"{owner}: {tensor_name!r} of {kind} is not normalized")
+        raise ValueError(f"{owner}: {tensor_name!r} of {type(module).__name__} is not normalized")
     names = [f"{tensor_name}_{part}" for part in norm.older_names]
     _made_plain(module, tensor_name, getattr(module, names[0]), leave_parametrized=True)
     for name in names:
@@ -219,10 +213,8 @@ def _set_properties(module: Module, names: dict[str, Any]) -> None:
     plain = next(kind for kind in type(module).__mro__ if "_parametrized" not in vars(kind))
     copied = {name: getattr(plain, name) for name in ("__doc__", "__module__", "__qualname__")}
     own = {name: _computed(name, norm) for name, norm in names.items()}
-    body = {
-        **copied, **own, "_parametrized": names, "__reduce__": _reduced,
-        "adapt_state_dict": _adapt_state_dict,
-    }  # fmt: skip
+    ways = {"__reduce__": _reduced, "adapt_state_dict": _adapt_state_dict}
+    body = {**copied, **own, **ways, "_parametrized": names}
     module.__class__ = type(plain.__name__, (plain,), body) if names else plain
 
 

@@ -11,16 +11,15 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
-from minigrad import random
+from minigrad import ops, random
 from minigrad.autograd.grad_mode import no_grad
 from minigrad.nn.module.base import Module
 from minigrad.ops._numerics import values_of
-from minigrad.support.checks import check_number
 from minigrad.tensors.creation import asarray, tensor
 from minigrad.tensors.tensor import Tensor
 
@@ -72,8 +71,7 @@ class BasePruningMethod(ABC):
         """Return the product of the parameter and its mask."""
         name = self._tensor_name
         original, mask = getattr(module, f"{name}_orig"), getattr(module, f"{name}_mask")
-        product: Tensor = mask.to(original.dtype) * original
-        return product
+        return mask.to(original.dtype) * original
 
     @classmethod
     def apply(
@@ -127,8 +125,7 @@ class BasePruningMethod(ABC):
             [3.0, 0.0, 2.0]
         """
         before = t.new_ones(t.shape) if default_mask is None else default_mask
-        pruned: Tensor = t * self.compute_mask(_scores(importance_scores, t), before)
-        return pruned
+        return t * self.compute_mask(_scores(importance_scores, t), before)
 
     def remove(self, module: Module) -> None:
         """Make the parameter a plain one again, in which the pruned entries are 0."""
@@ -189,17 +186,12 @@ class PruningContainer(BasePruningMethod):
         if not isinstance(method, BasePruningMethod):
             raise TypeError(f"PruningContainer: a method expected, got {type(method).__name__}")
         if method._tensor_name != self._tensor_name:
-            raise ValueError(
-                f"PruningContainer: it is of {self._tensor_name!r}, got a method of "
-                f"{method._tensor_name!r}"
-            )
+            own, other = self._tensor_name, method._tensor_name
+            raise ValueError(f"PruningContainer: it is of {own!r}, got a method of {other!r}")
         self._pruning_methods += (method,)
 
     def __len__(self) -> int:
         return len(self._pruning_methods)
-
-    def __iter__(self) -> Iterator[BasePruningMethod]:
-        return iter(self._pruning_methods)
 
     def __getitem__(self, index: int) -> BasePruningMethod:
         return self._pruning_methods[index]
@@ -229,8 +221,7 @@ class CustomFromMask(BasePruningMethod):
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:  # noqa: ARG002
         """Return the product of the mask that was there and the given one."""
-        product: Tensor = default_mask * asarray(self.mask).to(default_mask.dtype)
-        return product
+        return default_mask * asarray(self.mask).to(default_mask.dtype)
 
 
 class _Lowest(BasePruningMethod):
@@ -256,8 +247,9 @@ class _Lowest(BasePruningMethod):
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """Return the mask that was there without the parts of the lowest scores."""
         parts, mask = self._parts(values_of(t)), values_of(default_mask).copy()
-        lowest = np.argsort(self._scores(parts), kind="stable")
-        self._parts(mask)[lowest[: _count(self.amount, len(parts))]] = 0
+        _validate_pruning_amount(self.amount, len(parts))
+        count = _compute_nparams_toprune(self.amount, len(parts))
+        self._parts(mask)[np.argsort(self._scores(parts), kind="stable")[:count]] = 0
         return tensor(mask)
 
 
@@ -281,10 +273,7 @@ class _Rows(_Lowest):
 
     def _parts(self, array: np.ndarray) -> np.ndarray:
         if array.ndim < 2:
-            raise ValueError(
-                f"{type(self).__name__}: at least two axes expected, got shape {array.shape}; "
-                f"unstructured pruning takes any"
-            )
+            raise ValueError(f"{type(self).__name__}: two or more axes expected, got {array.shape}")
         return np.moveaxis(array, self.dim, 0)
 
 
@@ -319,8 +308,7 @@ def _validate_pruning_amount_init(amount: Any) -> None:
     """Refuse what is neither a number of entries nor a fraction."""
     if isinstance(amount, bool) or not isinstance(amount, (int, float, np.number)):
         raise TypeError(f"prune: amount must be a number, got {type(amount).__name__}")
-    check_number("prune", "amount", amount, 0.0)
-    if not isinstance(amount, (int, np.integer)) and amount > 1.0:
+    if not (amount >= 0 and (isinstance(amount, (int, np.integer)) or amount <= 1)):
         raise ValueError(f"prune: amount is a fraction up to 1, or a whole number, got {amount}")
 
 
@@ -334,11 +322,6 @@ def _compute_nparams_toprune(amount: Any, tensor_size: int) -> int:
     """How many of so many an amount is."""
     whole = isinstance(amount, (int, np.integer))
     return int(amount) if whole else round(amount * tensor_size)
-
-
-def _count(amount: float, size: int) -> int:
-    _validate_pruning_amount(amount, size)
-    return _compute_nparams_toprune(amount, size)
 
 
 def identity(module: M, name: str) -> M:
@@ -444,13 +427,9 @@ def global_unstructured(
         >>> sum(int((layer.weight == 0).sum()) for layer in model)
         9
     """
-    if not isinstance(parameters, Iterable):
-        raise TypeError("global_unstructured: pairs of a module and a name expected")
-    given = importance_scores or {}
-    if not isinstance(given, dict):
-        raise TypeError(
-            f"global_unstructured: importance_scores is a dict, got {type(given).__name__}"
-        )
+    given, owner = importance_scores or {}, "global_unstructured"
+    if not isinstance(parameters, Iterable) or not isinstance(given, dict):
+        raise TypeError(f"{owner}: pairs of a module and a name, and a dict of scores expected")
     pairs = list(parameters)
     scores = [given.get((module, name), getattr(module, name)) for module, name in pairs]
     masks = [
@@ -459,19 +438,12 @@ def global_unstructured(
     ]
     method = pruning_method(**kwargs)
     if method.PRUNING_TYPE != "unstructured":
-        raise TypeError(
-            f"global_unstructured: an unstructured method expected, {pruning_method.__name__} is "
-            f"{method.PRUNING_TYPE}"
-        )
-    flat = [
-        tensor(np.concatenate([values_of(part).reshape(-1) for part in parts]))
-        for parts in (scores, masks)
-    ]
-    final, start = values_of(_combined(method, *flat)), 0
-    for (module, name), mask in zip(pairs, masks, strict=True):
-        stop = start + mask.numel()
-        custom_from_mask(module, name, tensor(final[start:stop].reshape(mask.shape)))
-        start = stop
+        raise TypeError(f"{owner}: an unstructured method expected, got {pruning_method.__name__}")
+    with no_grad():
+        whole = _combined(method, *(ops.concatenate(each, axis=None) for each in (scores, masks)))
+    parts = ops.split(whole, np.cumsum([mask.numel() for mask in masks])[:-1].tolist())
+    for (module, name), mask, part in zip(pairs, masks, parts, strict=True):
+        custom_from_mask(module, name, part.reshape(mask.shape))
 
 
 def remove(module: M, name: str) -> M:
@@ -498,7 +470,5 @@ def remove(module: M, name: str) -> M:
 
 def is_pruned(module: Module) -> bool:
     """Whether a parameter of the module, or of one below it, is pruned."""
-    return any(
-        isinstance(hook, BasePruningMethod)
-        for part in module.modules() for hook in part._forward_pre_hooks.values()
-    )  # fmt: skip
+    hooks = [hook for part in module.modules() for hook in part._forward_pre_hooks.values()]
+    return any(isinstance(hook, BasePruningMethod) for hook in hooks)

@@ -93,14 +93,11 @@ class Packing:
 
 def packing_of(packed: PackedSequence) -> Packing:
     """Return where the elements of a packed sequence lie."""
-    sizes = integers(packed.batch_sizes, "batch_sizes")
-    if not sizes.size or sizes[-1] < 1 or np.any(sizes[1:] > sizes[:-1]) or (
-        sizes.sum() != len(packed.data)
-    ):  # fmt: skip
-        raise value_error(
-            f"PackedSequence: batch_sizes must be positive, never grow, and add up to "
-            f"{len(packed.data)}, the length of the data; got {sizes.tolist()}"
-        )
+    sizes, total = integers(packed.batch_sizes, "batch_sizes"), len(packed.data)
+    falls = sizes.size and sizes[-1] > 0 and np.all(np.diff(sizes) <= 0)
+    if not falls or sizes.sum() != total:
+        wanted = f"batch_sizes must be positive, never grow, and add up to {total} elements"
+        raise value_error(f"PackedSequence: {wanted}; got {sizes.tolist()}")
     return Packing(sizes, packed.sorted_indices)
 
 
@@ -126,10 +123,8 @@ def pad_sequence(
     """
     shapes = [x.shape for x in sequences]
     if not shapes or () in shapes or len({shape[1:] for shape in shapes}) > 1:
-        raise value_error(
-            f"pad_sequence: tensors of shapes (L_i, ...) expected, equal but for the first "
-            f"axis, got {shapes}"
-        )
+        wanted = "tensors of shapes (L_i, ...), equal but for the first axis,"
+        raise value_error(f"pad_sequence: {wanted} expected, got {shapes}")
     check_choice("pad_sequence", "padding_side", padding_side, ("right", "left"))
     lengths = np.array([shape[0] for shape in shapes])
     columns = np.arange(len(lengths)).repeat(lengths)
@@ -169,26 +164,22 @@ def pack_padded_sequence(
     counts = integers(lengths, f"{owner}: lengths")
     refuse_shapes(input.ndim < 2, owner, "an input of shape (L, N, ...)", input)
     x = as_tensor(input.swapaxes(0, 1) if batch_first else input)
-    if counts.shape != x.shape[1:2] or not counts.size or (
-        counts.min() < 1 or counts.max() > x.shape[0]
-    ):  # fmt: skip
-        raise value_error(
-            f"{owner}: {x.shape[1]} lengths from 1 to {x.shape[0]} expected for an input of "
-            f"shape {tuple(input.shape)}, got {counts.tolist()}"
-        )
-    if enforce_sorted and np.any(counts[1:] > counts[:-1]):
-        raise value_error(
-            f"{owner}: lengths must not grow, got {counts.tolist()}; pass enforce_sorted=False to "
-            f"have the sequences sorted"
-        )
-    order = None if enforce_sorted else np.argsort(-counts, kind="stable")
+    longest, batch = x.shape[:2]
+    if counts.shape != (batch,) or not batch or counts.min() < 1 or counts.max() > longest:
+        wanted = f"{batch} lengths from 1 to {longest} expected for an input"
+        shape = tuple(input.shape)
+        raise value_error(f"{owner}: {wanted} of shape {shape}, got {counts.tolist()}")
+    order = unsorted_indices = None
+    if not enforce_sorted:
+        places = np.argsort(-counts, kind="stable")
+        order, unsorted_indices = tensor(places), tensor(np.argsort(places))
+    elif np.any(np.diff(counts) > 0):
+        remedy = "pass enforce_sorted=False to have the sequences sorted"
+        raise value_error(f"{owner}: lengths must not grow, got {counts.tolist()}; {remedy}")
     sizes = (counts > np.arange(counts.max())[:, None]).sum(axis=1)
-    sorted_indices = None if order is None else tensor(order)
-    packing = Packing(sizes, sorted_indices)
-    return PackedSequence(
-        packing.gathered(x, packing.steps), tensor(sizes), sorted_indices,
-        None if order is None else tensor(np.argsort(order)),
-    )  # fmt: skip
+    packing = Packing(sizes, order)
+    elements = packing.gathered(x, packing.steps)
+    return PackedSequence(elements, tensor(sizes), order, unsorted_indices)
 
 
 def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> PackedSequence:

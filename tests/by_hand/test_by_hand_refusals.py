@@ -71,7 +71,7 @@ VALUE: dict[str, Callable[[], Any]] = {
     "add_positional_encoding: pe ... got (4, 4)": lambda: positions(draw(1, 5, 4), draw(4, 4)),
     "pe ... (5, 4), got (5, 1)": lambda: positions(draw(1, 5, 4), draw(9, 1)),
     "pe must have shape (5, 4), got (1, 9, 4)": lambda: positions(draw(1, 5, 4), draw(1, 9, 4)),
-    "create_padding_mask: ... (4) ... 5": lambda: padding(np.array([3, 5]), 4),
+    "create_padding_mask: ... 4 ... 5": lambda: padding(np.array([3, 5]), 4),
     "-1": lambda: padding(np.array([-1]), 4),
     "lengths must have shape (1,)": lambda: padding(np.array([[1]]), 4),
     "layer_norm: gamma": lambda: hand.layer_norm(draw(2, 3), draw(2), draw(3)),

@@ -248,9 +248,9 @@ REFUSED: list[tuple[Any, Any, str]] = [
     (ValueError, lambda: generate(counting, [[1]], -1), "max_new_tokens .*0"),
     (ValueError, lambda: generate(counting, PROMPTS, 3), r"generate: .*unequal length.*pad_left"),
     (ValueError, lambda: pad_left([]), "empty"),
-    (ValueError, lambda: pad_left([[1], []]), r"lists of integers, not empty, .* got \[\]"),
-    (ValueError, lambda: pad_left([[[1]]]), "pad_left: lists of integers, not empty, expected"),
-    (ValueError, lambda: pad_left([[1.5]]), "pad_left: lists of integers"),
+    (ValueError, lambda: pad_left([[1], []]), r"prompts of one or more integers, got \[\]"),
+    (ValueError, lambda: pad_left([[[1]]]), "pad_left: prompts of one or more"),
+    (ValueError, lambda: pad_left([[1.5]]), "pad_left: prompts of one or more"),
 ]  # fmt: skip
 
 

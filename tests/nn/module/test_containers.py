@@ -203,7 +203,7 @@ REFUSED: list[tuple[Callable[[Any, Any], Any], Any, str]] = [
     (lambda c, new: c.__setitem__(0, "x"), TypeError, "(Module|Parameter).*str"),
     (lambda c, new: c[4], IndexError, "index out of range"),
     (lambda c, new: c.__delitem__(-5), IndexError, "index out of range"),
-    (lambda c, new: c.insert(-3, new), IndexError, "insert before 0 to 2.*got -3"),
+    (lambda c, new: c.insert(-3, new), IndexError, "insert before -2 to 2.*got -3"),
     (lambda c, new: setattr(c, "0", 3), TypeError, "(got|a) int"),
     (lambda c, new: setattr(c, "9", new), (ValueError, AttributeError), "'9'"),
     (lambda c, new: setattr(c, "01", new), (ValueError, AttributeError), "01"),
@@ -238,7 +238,7 @@ def test_refusals_change_nothing(kind: str, attempt: Any, error: Any, message: s
 KEYS: list[tuple[str, Any, str]] = [
     *[(kind, *row) for kind in ("ModuleDict", "ParameterDict") for row in (
         ("a.b", "has a dot"), ("", "'' cannot"), ("keys", "one of its methods"),
-        ("training", "another attribute"), ("_forward_hooks", "another attribute"),
+        ("training", "an attribute"), ("_forward_hooks", "an attribute"),
     )],
     *[("Sequential", name, "cannot be a name") for name in ("1", "", "a.b", 3)],
     *[("Sequential", name, f"'{name}'") for name in ("training", "_forward_hooks", "forward")],
