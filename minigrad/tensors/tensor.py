@@ -31,9 +31,9 @@ from minigrad.tensors import array_api, creation, dlpack, functions, numpy_funct
 from minigrad.tensors.creation import CPU, STRIDED, Size
 from minigrad.tensors.functions.arguments import sizes_of
 from minigrad.tensors.indices import is_integer, two_steps
-from minigrad.tensors.inplace import Fills, assign, inplace, read_again, set_item
+from minigrad.tensors.inplace import Fills, assign, read_again, set_item
 from minigrad.tensors.kinds import NAMES, dtype_of_kind
-from minigrad.tensors.methods import Methods
+from minigrad.tensors.methods import Methods, reflected
 from minigrad.tensors.printing import shown
 
 if TYPE_CHECKING:
@@ -42,21 +42,6 @@ if TYPE_CHECKING:
 __all__ = ["Tensor"]
 
 _DEVICES = ("cpu", "gpu", "cuda", "mps", "xpu", "meta")
-
-
-def _operator(op: Callable[..., Any]) -> Callable[[Tensor, Any], Tensor]:
-    """An operator method; Pyright takes no op for one where a protocol asks, as `sum` does."""
-    return op
-
-
-def _reflected(op: Callable[..., Any]) -> Callable[[Tensor, Any], Tensor]:
-    """The reflected operator method: ``other op tensor``."""
-
-    def method(self: Tensor, other: Any) -> Tensor:
-        result: Tensor = op(other, self)
-        return result
-
-    return method
 
 
 class Tensor(Methods, Fills, Variable):
@@ -792,32 +777,8 @@ class Tensor(Methods, Fills, Variable):
 
     # Operators ------------------------------------------------------------------------------
 
-    __add__ = _operator(ops.add)
-    __sub__ = ops.subtract
-    __mul__ = ops.multiply
-    __truediv__ = ops.divide
-    __floordiv__ = ops.floor_divide
-    __mod__ = ops.remainder
-    __pow__ = ops.power
     __matmul__ = ops.matmul
-    __and__ = ops.bitwise_and
-    __or__ = ops.bitwise_or
-    __xor__ = ops.bitwise_xor
-    __lshift__ = ops.left_shift
-    __rshift__ = ops.right_shift
-    __radd__ = _reflected(ops.add)
-    __rsub__ = _reflected(ops.subtract)
-    __rmul__ = _reflected(ops.multiply)
-    __rtruediv__ = _reflected(ops.divide)
-    __rfloordiv__ = _reflected(ops.floor_divide)
-    __rmod__ = _reflected(ops.remainder)
-    __rpow__ = _reflected(ops.power)
-    __rmatmul__ = _reflected(ops.matmul)
-    __rand__ = _reflected(ops.bitwise_and)
-    __ror__ = _reflected(ops.bitwise_or)
-    __rxor__ = _reflected(ops.bitwise_xor)
-    __rlshift__ = _reflected(ops.left_shift)
-    __rrshift__ = _reflected(ops.right_shift)
+    __rmatmul__ = reflected(ops.matmul)
     __neg__ = ops.negative
     __invert__ = ops.invert
     __lt__ = ops.less
@@ -852,22 +813,7 @@ class Tensor(Methods, Fills, Variable):
     def __abs__(self) -> Tensor:  # a method, so that type checkers accept abs(t)
         return ops.abs(self)
 
-    # In place -------------------------------------------------------------------------------
-
     _read_again = read_again
-    __iadd__ = inplace(ops.add, "__iadd__")
-    __isub__ = inplace(ops.subtract, "__isub__")
-    __imul__ = inplace(ops.multiply, "__imul__")
-    __itruediv__ = inplace(ops.divide, "__itruediv__")
-    __ifloordiv__ = inplace(ops.floor_divide, "__ifloordiv__")
-    __imod__ = inplace(ops.remainder, "__imod__")
-    __ipow__ = inplace(ops.power, "__ipow__")
-    __iand__ = inplace(ops.bitwise_and, "__iand__")
-    __ior__ = inplace(ops.bitwise_or, "__ior__")
-    __ixor__ = inplace(ops.bitwise_xor, "__ixor__")
-    __ilshift__ = inplace(ops.left_shift, "__ilshift__")
-    __irshift__ = inplace(ops.right_shift, "__irshift__")
-
     # Creation -------------------------------------------------------------------------------
 
     randn = staticmethod(random.randn)
