@@ -42,7 +42,6 @@ from minigrad.transforms.batching import (
     static,
     whole,
 )
-from minigrad.transforms.checkpointing import rewind
 from minigrad.transforms.custom_function import Application
 from minigrad.transforms.evaluation import has_history
 from minigrad.transforms.sample_trace import SampleTrace
@@ -390,11 +389,6 @@ class _MappedCall(SampleTrace):
         if step.function in DRAWS:
             self._draw(step)
             return
-        if step.function is undecorated(rewind):
-            raise CannotMap(
-                f"vmap: a checkpoint draws from a generator of its own, at {step.line}: let it "
-                f"draw from that of minigrad"
-            )
         name = getattr(step.function, "__name__", "a function")
         if any(isinstance(self.every.get(value), Samples) for value in step.reads):
             if step.function is undecorated(call_hook) or self.adds_within(step):
@@ -440,9 +434,9 @@ class _MappedCall(SampleTrace):
         given, found = tree.mapped(self._found, step.arguments, Value), []
         for i in range(samples):
             named = of_sample(given, i)
-            if again and i + 1 < samples:
-                named["generator"] = repeated(named.get("generator"))
-            found.append(function(*named.pop("args"), **named))
+            same = again and i + 1 < samples
+            with drawing_from(repeated(named.pop("generator", None)) if same else None):
+                found.append(function(*named.pop("args"), **named))
         return found
 
 

@@ -383,7 +383,7 @@ def test_axes_and_structures() -> None:
     assert vmap(lambda x: x @ x)(minigrad.zeros(0, 2, 2)).shape == (0, 2, 2)
 
 
-ONES, OWN = minigrad.ones(2), minigrad.Generator()
+ONES = minigrad.ones(2)
 MISTAKES: dict[str, tuple[Callable[..., Any], str]] = {
     "no function": (lambda: vmap(3), "a function expected, got int"),
     "lengths": (lambda: vmap(lambda a, b: a)(ONES, minigrad.ones(3)),
@@ -415,9 +415,6 @@ MISTAKES: dict[str, tuple[Callable[..., Any], str]] = {
     "branch on a draw": (lambda: vmap(lambda a: a if bool(minigrad.rand(()) > 2) else -a,
                                       randomness="different")(ONES),
                          r"bool\(\) reads what differs"),
-    "rewound": (lambda: vmap(grad(lambda a: checkpoint(
-        lambda a: a * minigrad.rand((), generator=OWN), a)), randomness="same")(ONES),
-        "a checkpoint draws from a generator of its own"),
     "randomness": (lambda: vmap(abs, randomness="some"), "randomness must be"),
 }  # fmt: skip
 
