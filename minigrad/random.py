@@ -521,13 +521,13 @@ def choices(
 
 @_draw
 def drawn(
-    distribution: str, shape: tuple[int, ...], dtype: Any, *parameters: Any,
+    distribution: str, *parameters: Any, size: tuple[int, ...], dtype: Any,
     generator: np.random.Generator | None = None,
 ) -> Tensor:  # fmt: skip
     """Draw numbers from a distribution of NumPy's generator, such as ``"gumbel"``."""
     values = [to_array(each, name=distribution) for each in parameters]
     draw = getattr(_source(generator, distribution), distribution)
-    return leaf_of(np.asarray(draw(*values, size=shape)).astype(dtype), False)
+    return leaf_of(np.asarray(draw(*values, size=size)).astype(dtype), False)
 
 
 @_draw

@@ -12,6 +12,7 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -384,48 +385,42 @@ class Fills(Variable):
 
     def normal_(self, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Self:
         """Write normal random numbers."""
-        shape, dtype = self._whole_shape, self._data.dtype
-        values = random.normal(mean, std, shape, dtype, generator=generator)
-        return self._filled(self._own_part(values)._data)
+        return self._filled(self._drawn(random.normal, mean, std, generator=generator))
 
     def uniform_(self, from_: float = 0.0, to: float = 1.0, *, generator: Any = None) -> Self:
         """Write uniform random numbers."""
-        shape, dtype = self._whole_shape, self._data.dtype
-        values = random.uniform(from_, to, shape, dtype, generator=generator)
-        return self._filled(self._own_part(values)._data)
+        return self._filled(self._drawn(random.uniform, from_, to, generator=generator))
 
     def log_normal_(self, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Self:
         """Write the exponentials of normal random numbers."""
-        return self._drawn("lognormal", mean, std, generator=generator)
+        return self._filled(self._drawn("lognormal", mean, std, generator=generator))
 
     def cauchy_(self, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Self:
         """Write random numbers of a Cauchy distribution."""
-        shape, dtype = self._whole_shape, self._data.dtype
-        drawn = random.drawn("standard_cauchy", shape, dtype, generator=generator)
-        return self._filled(self._own_part((drawn * sigma) + median)._data)
+        return self._filled(self._drawn("standard_cauchy", generator=generator) * sigma + median)
 
     def geometric_(self, p: float, *, generator: Any = None) -> Self:
         """Write how many draws it takes until one of probability p succeeds."""
-        return self._drawn("geometric", p, generator=generator)
+        return self._filled(self._drawn("geometric", p, generator=generator))
 
     def exponential_(self, lambd: float = 1.0, *, generator: Any = None) -> Self:
         """Write exponential random numbers."""
-        return self._drawn("exponential", 1 / lambd, generator=generator)
+        return self._filled(self._drawn("exponential", 1 / lambd, generator=generator))
 
     def random_(self, from_: int = 0, to: int | None = None, *, generator: Any = None) -> Self:
         """Write random integers from `from_` to before `to`; from 0 if one number is given."""
         low, high = (0, from_) if to is None and from_ else (from_, to or 2**24)
-        return self._drawn("integers", low, high, generator=generator)
+        return self._filled(self._drawn("integers", low, high, generator=generator))
 
     def bernoulli_(self, p: Any = 0.5, *, generator: Any = None) -> Self:
         """Write 1 with a probability, else 0."""
-        drawn = random.drawn("random", self._whole_shape, np.float64, generator=generator)
-        return self._filled(ops.astype(self._own_part(drawn) < p, self._data.dtype)._data)
+        return self._filled(self._drawn("random", generator=generator, dtype=np.float64) < p)
 
-    def _drawn(self, kind: str, *parameters: Any, generator: Any) -> Self:
-        shape, dtype = self._whole_shape, self._data.dtype
-        drawn = random.drawn(kind, shape, dtype, *parameters, generator=generator)
-        return self._filled(self._own_part(drawn)._data)
+    def _drawn(self, draw: Any, *parameters: Any, generator: Any, dtype: Any = None) -> Any:
+        """Numbers for this tensor, by a function or from a distribution of NumPy's generator."""
+        draw = partial(random.drawn, draw) if isinstance(draw, str) else draw
+        options = {"size": self._whole_shape, "dtype": dtype or self._data.dtype}
+        return self._own_part(draw(*parameters, **options, generator=generator))
 
     @property
     def _whole_shape(self) -> tuple[int, ...]:
@@ -437,7 +432,7 @@ class Fills(Variable):
         return values
 
     def _filled(self, values: Any) -> Self:
-        values = np.asarray(values).astype(self._data.dtype, copy=False)
+        values = ops.astype(values, self._data.dtype)._data
         if is_grad_enabled() and isinstance(node_of(history(self)), Node):
             return self.copy_(values)
         assign(self, values, "a random fill")

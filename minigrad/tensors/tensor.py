@@ -132,19 +132,16 @@ class Tensor(Methods, Fills, Variable):
                 "data: only a leaf's data can be replaced; this tensor is the result of an op"
             )
         version.move()
-        array = data_of(value)
+        array, known = data_of(value), self._node
         if isinstance(array, np.ndarray):
             checked(array.dtype, "data")
-        self._data = array if isinstance(array, np.ndarray) else to_array(array, name="data")
-        known = self._node
-        if known is not None and not self._data.flags.writeable:
-            self._data = self._data.copy()
-        if known is not None and (known.shape, known.dtype) != (self._data.shape, self._data.dtype):
+        else:
+            array = to_array(array, name="data")
+        self._data = array if known is None or array.flags.writeable else array.copy()
+        if known and (known.shape, known.dtype) != (array.shape, array.dtype):
             self._node = None
             self.requires_grad = True
-            fresh = self._node
-            assert isinstance(known, Leaf)
-            assert isinstance(fresh, Leaf)
+            fresh: Any = self._node
             fresh.name, fresh.hooks, fresh.post_hooks = known.name, known.hooks, known.post_hooks
             if known in hooked:
                 hooked.add(fresh)
@@ -347,8 +344,7 @@ class Tensor(Methods, Fills, Variable):
             True
         """
         grad = self._grad
-        if set_to_none.__class__ is not bool:
-            check_flag("zero_grad", "set_to_none", set_to_none)
+        check_flag("zero_grad", "set_to_none", set_to_none)
         if set_to_none or grad is None:
             self._grad = None
         elif grad.requires_grad or not grad._data.flags.writeable:
