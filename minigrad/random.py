@@ -502,10 +502,8 @@ def choices(
         raise ValueError(f"{name}: finite weights of at least 0 expected, got {weights}")
     possible = (weights > 0).sum(axis=-1).min(initial=weights.shape[-1])
     if (weights.size and possible < (1 if replacement else count)) or not weights.shape[-1]:
-        raise ValueError(
-            f"{name}: {count} indices cannot be drawn {'with' if replacement else 'without'} "
-            f"replacement from a row with {possible} weights above 0"
-        )
+        how = f"{'with' if replacement else 'without'} replacement"
+        raise ValueError(f"{name}: {count} draws {how} of a row with {possible} weights above 0")
     if not replacement:  # the smallest exponential variables with these rates
         with np.errstate(divide="ignore"):
             times = draw.standard_exponential(weights.shape) / weights

@@ -89,8 +89,7 @@ def inplace(op: Callable[P, Any], name: str = "") -> Callable[P, Tensor]:
             result = op(self, *args, **keywords)
         if result.shape != self.shape:
             raise ValueError(
-                f"{name}: the result has shape {tuple(result.shape)}, the tensor "
-                f"{tuple(self.shape)}"
+                f"{name}: the result has shape {result.shape}, the tensor {self.shape}"
             )
         if recorded:
             result = result.astype(self.dtype)
@@ -311,10 +310,8 @@ class Fills(Variable):
         """Hold the result of a function, whose `out` this is; it gets the shape of the result."""
         this: Any = self
         if is_grad_enabled() and (history(self) or history(result)):
-            raise RuntimeError(
-                f"{name}: out= records no gradient, and an argument requires one; use "
-                f"minigrad.no_grad(), or leave out= away"
-            )
+            why = "out= records no gradient, and an argument requires one"
+            raise RuntimeError(f"{name}: {why}; use minigrad.no_grad(), or leave out= away")
         if _KINDS[result.dtype.kind] > _KINDS[this.dtype.kind]:
             raise RuntimeError(f"{name}: the result is {result.dtype}, and out is {this.dtype}")
         if this.shape != result.shape:

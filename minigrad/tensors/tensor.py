@@ -128,9 +128,7 @@ class Tensor(Methods, Fills, Variable):
                 self._data
             ):
                 return  # `x.data *= 2` has written already
-            raise RuntimeError(
-                "data: only a leaf's data can be replaced; this tensor is the result of an op"
-            )
+            raise RuntimeError("data: only a leaf's data can be replaced; this is an op's result")
         version.move()
         array, known = data_of(value), self._node
         if isinstance(array, np.ndarray):
@@ -258,9 +256,7 @@ class Tensor(Methods, Fills, Variable):
         version.move()
         if not self.is_leaf:
             if not value:
-                raise RuntimeError(
-                    "requires_grad: cannot be turned off for the result of an op; use .detach()"
-                )
+                raise RuntimeError("requires_grad: stays True for an op's result; use .detach()")
         elif not value:
             self._node = None
         elif self._node is None:
@@ -309,9 +305,7 @@ class Tensor(Methods, Fills, Variable):
         if value is not None:
             value = value if isinstance(value, Tensor) else creation.tensor(value, dtype=self.dtype)
             if value.shape != self.shape:
-                raise ValueError(
-                    f"grad: shape {tuple(self.shape)} expected, got {tuple(value.shape)}"
-                )
+                raise ValueError(f"grad: shape {self.shape} expected, got {value.shape}")
             if not value._data.flags.writeable:  # clipping and optimizers write to it
                 value = value.clone()
         self._grad = value
@@ -481,10 +475,8 @@ class Tensor(Methods, Fills, Variable):
         """
         node = history(self)
         if not isinstance(node, Leaf):
-            raise RuntimeError(
-                "register_post_accumulate_grad_hook: a tensor that requires grad and that no op "
-                "has made is expected; see retain_grad and register_hook for others"
-            )
+            what = "a leaf that requires grad expected; others have retain_grad and register_hook"
+            raise RuntimeError(f"register_post_accumulate_grad_hook: {what}")
         return add_post_hook(node, hook)
 
     # Conversion to Python and NumPy
@@ -541,9 +533,7 @@ class Tensor(Methods, Fills, Variable):
             2.5
         """
         if self._data.size != 1:
-            raise ValueError(
-                f"item: exactly one element expected, the shape is {tuple(self.shape)}"
-            )
+            raise ValueError(f"item: exactly one element expected, got shape {self.shape}")
         tell("left", self, ".item()")
         value: float | int | bool = self._data.item()
         return value
@@ -571,10 +561,8 @@ class Tensor(Methods, Fills, Variable):
 
     def __bool__(self) -> bool:
         if self._data.size != 1:
-            raise ValueError(
-                f"the truth of a tensor of shape {tuple(self.shape)} is ambiguous; reduce it "
-                "with .all() or .any()"
-            )
+            remedy = "reduce it with .all() or .any()"
+            raise ValueError(f"the truth of a tensor of shape {self.shape} is ambiguous; {remedy}")
         tell("left", self, "bool()")
         return bool(self._data.item())
 
@@ -586,9 +574,7 @@ class Tensor(Methods, Fills, Variable):
 
     def __index__(self) -> int:
         if self._data.dtype.kind not in "iu" or self._data.size != 1:
-            raise TypeError(
-                f"an index is one integer, got {self.dtype} of shape {tuple(self.shape)}"
-            )
+            raise TypeError(f"an index is one integer, got {self.dtype} of shape {self.shape}")
         tell("left", self, "a tensor as an index")
         return int(self._data.item())
 
@@ -599,9 +585,8 @@ class Tensor(Methods, Fills, Variable):
         tell("left", self, "repr()")
         made_by = self.grad_fn
         past = "requires_grad=True" if self.requires_grad else ""
-        return shown(
-            self._data, self._shown_as(), f"grad_fn=<{made_by.name()}>" if made_by else past
-        )
+        past = f"grad_fn=<{made_by.name()}>" if made_by else past
+        return shown(self._data, self._shown_as(), past)
 
     def _shown_as(self) -> str:
         """The word before the values: the name of the class, of a plain tensor in small letters."""
@@ -646,10 +631,8 @@ class Tensor(Methods, Fills, Variable):
     def _refuse_result(self, what: str) -> None:
         node = node_of(history(self))
         if isinstance(node, Node):
-            raise RuntimeError(
-                f"{what}: this tensor is the result of {node.plan.op.name}, whose graph cannot "
-                f"be copied; use .detach() first"
-            )
+            why = f"this is the result of {node.plan.op.name}, whose graph cannot be copied"
+            raise RuntimeError(f"{what}: {why}; use .detach() first")
 
     # Methods that accept more forms of arguments than their op -----------------------------
 
@@ -722,9 +705,7 @@ class Tensor(Methods, Fills, Variable):
             NotImplementedError: A dtype is given: bytes are not read as another one.
         """
         if len(shape) == 1 and isinstance(shape[0], (DType, np.dtype, type)):
-            raise NotImplementedError(
-                "view: bytes are not read as another dtype here; .to(dtype) converts numbers"
-            )
+            raise NotImplementedError("view: bytes are not read as another dtype; see .to(dtype)")
         return ops.reshape(self, sizes_of(shape))
 
     def broadcast_to(self, *size: Any) -> Tensor:

@@ -89,10 +89,8 @@ def checkpoint(
         (minigrad.Size([2, 5, 8]), minigrad.Size([2048, 8]))
     """
     if not callable(function):
-        raise TypeError(
-            f"checkpoint: a function or a module expected, got {type(function).__name__}; write "
-            f"checkpoint(layer, x)"
-        )
+        kind = type(function).__name__
+        raise TypeError(f"checkpoint: a function expected, got {kind}; write checkpoint(layer, x)")
     if not state.get().recording:
         return function(*args, **kwargs)
     segment = _Segment(function, args, kwargs, context_fn())

@@ -356,10 +356,8 @@ def hvp(
 def _at(name: str, func: Function, primals: Any, has_aux: bool) -> Evaluation:
     """A call of the function in which all arguments are differentiated."""
     if not isinstance(primals, tuple):
-        raise TypeError(
-            f"{name}: primals must be the tuple of the function's arguments, got "
-            f"{type(primals).__name__}; for one argument write (x,)"
-        )
+        given = f"{type(primals).__name__}; for one argument write (x,)"
+        raise TypeError(f"{name}: primals must be the tuple of the arguments, got {given}")
     return Evaluation(name, func, primals, {}, None, has_aux, around="primals")
 
 
@@ -371,10 +369,8 @@ def _derived(
     check_function(name, func)
     for i in argnums if isinstance(argnums, (tuple, list)) else (argnums,):
         if not isinstance(i, (int, np.integer)) or isinstance(i, bool):
-            raise TypeError(
-                f"{name}: argnums must be an int or a tuple of ints, got {type(i).__name__}; "
-                f"{name}(f) returns a function of f's arguments: write {name}(f)(x)"
-            )
+            remedy = f"{name}(f) returns a function of f's arguments: write {name}(f)(x)"
+            raise TypeError(f"{name}: argnums must be ints, got {type(i).__name__}; {remedy}")
 
     @functools.wraps(func, updated=())
     def derived(*args: Any, **kwargs: Any) -> Any:

@@ -255,11 +255,8 @@ class _MappedCall(SampleTrace):
     def _found(self, value: Value) -> Any:
         """The counterpart of a value in the run of all samples."""
         if value not in self.every:
-            step = value.step
-            raise CannotMap(
-                f"vmap: {step.what if step else 'a value'} keeps a result that its batching rule "
-                f"does not give"
-            )
+            what = value.step.what if value.step else "a value"
+            raise CannotMap(f"vmap: {what} keeps a result that its batching rule does not give")
         return self.every[value]
 
     def _run(self, step: Step) -> None:
@@ -361,8 +358,7 @@ class _MappedCall(SampleTrace):
                 self.every[value] = self.every[same[0]]
             elif value in self.varying:
                 raise CannotMap(
-                    f"vmap: {step.what}: what its function or its rule computes is not made of "
-                    f"minigrad's ops"
+                    f"vmap: {step.what}: what it computes is not made of minigrad's ops"
                 )
             else:
                 self.every[value] = wrap(value.array)
