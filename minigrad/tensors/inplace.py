@@ -25,16 +25,7 @@ from minigrad.autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
 from minigrad.autograd.hooks import retain
 from minigrad.autograd.mode import located, state
 from minigrad.autograd.mutation import history, mark_written, rewrote
-from minigrad.autograd.node import (
-    Edge,
-    Leaf,
-    Node,
-    Variable,
-    clock,
-    data_of,
-    node_of,
-    nodes_behind,
-)
+from minigrad.autograd.node import Leaf, Node, Variable, clock, data_of, node_of, nodes_behind
 from minigrad.autograd.typing import P, Tensor
 from minigrad.autograd.views import Place, owner
 from minigrad.ops.indexing import getitem, normalized, write
@@ -192,7 +183,7 @@ def read_again(view: Any) -> None:
     view._current = next(clock)
 
 
-def _rebind(tensor: Variable, edge: Edge) -> None:
+def _rebind(tensor: Variable, edge: Any) -> None:
     """Give a tensor another node after an in-place op; what it retains goes with it."""
     before, tensor._node = tensor._node, edge
     if node_of(before) in watched and watch_of(before).retained is not None:

@@ -29,19 +29,8 @@ from minigrad.support import tree
 from minigrad.support.checks import check_choice, check_function, check_size
 from minigrad.support.random_state import DRAWS
 from minigrad.tracing import Step, Value
-from minigrad.transforms.batching import (
-    RULES,
-    Batch,
-    CannotMap,
-    Keys,
-    Samples,
-    broadcast,
-    looped,
-    of_sample,
-    one_by_one,
-    static,
-    whole,
-)
+from minigrad.transforms import batching
+from minigrad.transforms.batching import Batch, CannotMap, Keys, Samples, looped, of_sample, whole
 from minigrad.transforms.custom_function import Application
 from minigrad.transforms.evaluation import has_history
 from minigrad.transforms.sample_trace import SampleTrace
@@ -273,7 +262,7 @@ class _MappedCall(SampleTrace):
         op = step.op
         values = [tree.mapped(self._found, step.arguments.get(name, default), Value)
                   for name, default in zip(op.params, op.defaults, strict=True)]  # fmt: skip
-        values = [*values[: op.arrays], *map(static, values[op.arrays :])]
+        values = [*values[: op.arrays], *map(batching.static, values[op.arrays :])]
         batch = Batch(op, self._size, step.outputs)
         mapped = next(tree.leaves(values, Samples), None) is not None
         self._enter(step.frame if mapped else self._around, step.grad_mode)
@@ -284,7 +273,7 @@ class _MappedCall(SampleTrace):
     def _of_samples(self, batch: Batch, values: list[Any]) -> Any:
         """The results of an op: by its rule, by its decomposition, or by a loop."""
         op = batch.op
-        found = RULES[op](batch, *values) if op in RULES else NotImplemented
+        found = batching.RULES[op](batch, *values) if op in batching.RULES else NotImplemented
         if found is not NotImplemented:
             return found
         if op.decomposition is not None and next(tree.leaves(values, Keys), None) is None:
@@ -294,7 +283,7 @@ class _MappedCall(SampleTrace):
             composed = functools.partial(op.call_with, op.decomposition)
             return vmap(lambda *one: composed(one), axes, 0, self._randomness)(*given)
         self._enter_loop()
-        return one_by_one(batch, *values)
+        return batching.one_by_one(batch, *values)
 
     def _enter(self, frame: Frame | None, recording: bool) -> None:
         """Go on in a call, and record if the step was recorded and the caller records."""
@@ -311,7 +300,8 @@ class _MappedCall(SampleTrace):
         if not isinstance(values, Samples):
             return ops.broadcast_to(ops.astype(values, out.dtype), out.shape)
         converted = Samples(ops.astype(values.tensor, out.dtype))
-        return Samples(broadcast(Batch(registry["broadcast_to"], self._size, [out]), converted))
+        batch = Batch(registry["broadcast_to"], self._size, [out])
+        return Samples(batching.broadcast(batch, converted))
 
     def _store(self, step: Step, results: list[Any]) -> None:
         node = step.node
@@ -404,12 +394,10 @@ class _MappedCall(SampleTrace):
             self._store(step, self._called(step, 1))
             return
         if self._randomness == "error":
-            frame = step.frame if isinstance(step.frame, FunctionCall) else None
-            drawing = frame.name if frame and not frame.samples else _SAID.get(step.what, step.what)
-            message = (
-                f"vmap: {drawing} draws random numbers, at {step.line}: say whether they are "
-                f'"different" for each sample or the "same", vmap(..., randomness="different")'
+            remedy = (
+                'say whether they are the "same" or "different": vmap(f, randomness="different")'
             )
+            message = f"vmap: random numbers are drawn, at {step.line}: {remedy}"
             raise CannotMap(located(message, step.scope))
         if kind == "generator":
             raise CannotMap(
@@ -434,10 +422,6 @@ class _MappedCall(SampleTrace):
             with drawing_from(repeated(named.pop("generator", None)) if same else None):
                 found.append(function(*named.pop("args"), **named))
         return found
-
-
-_SAID = {"key": "dropout", "drawn": "the function", "generator": "random.generator()"}
-"""What draws, in the words of a message, where no function with a frame does."""
 
 
 def _needed(
