@@ -57,12 +57,10 @@ def set_item(tensor: Any, index: Any, value: Any, name: str = "setitem") -> Any:
                 data[index] = operand(value, name)
             mark_written(data)
     except (IndexError, ValueError) as error:
-        message = str(error)
-        shown = getattr(value, "shape", ())
-        raise type(error)(
-            message if message.startswith(f"{name}:") else
-            f"{name}: cannot write shape {shown} into shape {tuple(tensor.shape)}: {message}"
-        ) from None  # fmt: skip
+        message, shapes = str(error), f"{getattr(value, 'shape', ())} into shape {tensor.shape}"
+        if not message.startswith(f"{name}:"):
+            message = f"{name}: cannot write shape {shapes}: {message}"
+        raise type(error)(message) from None
     return tensor
 
 
@@ -79,9 +77,7 @@ def inplace(op: Callable[P, Any], name: str = "") -> Callable[P, Tensor]:
         with np.errstate(all="ignore"), nullcontext() if recorded else no_grad():
             result = op(self, *args, **keywords)
         if result.shape != self.shape:
-            raise ValueError(
-                f"{name}: the result has shape {result.shape}, the tensor {self.shape}"
-            )
+            raise ValueError(f"{name}: the result has shape {result.shape}, not {self.shape}")
         if recorded:
             result = result.astype(self.dtype)
             _keep_old_values(result._node, before, owner(self._data))
@@ -199,10 +195,8 @@ def _prepare(name: str, tensor: Any, *values: Any) -> bool:
     base = _base(tensor)
     if isinstance(history(base), Leaf):
         what = "a leaf" if base is tensor else "a view of a leaf"
-        raise RuntimeError(
-            f"{name}: {what} that requires grad cannot be written in place while ops are "
-            f"recorded; use minigrad.no_grad(), or write to a copy: .clone()"
-        )
+        why = f"{what} that requires grad cannot be written in place while ops are recorded"
+        raise RuntimeError(f"{name}: {why}; use minigrad.no_grad(), or write to a copy: .clone()")
     written = (base, tensor, *values)
     if all(not isinstance(v, Variable) or history(v) is None for v in written):
         return False
@@ -213,10 +207,9 @@ def _prepare(name: str, tensor: Any, *values: Any) -> bool:
 
 def _refuse_read_only(name: str, tensor: Any) -> None:
     if not tensor._data.flags.writeable:
-        raise RuntimeError(
-            f"{name}: this tensor is a read-only view of another one (made by broadcast_to, a "
-            f"function transform or a checkpoint); write to a copy: .clone()"
-        )
+        made_by = "broadcast_to, a function transform or a checkpoint"
+        what = f"this tensor is a read-only view of another one (made by {made_by})"
+        raise RuntimeError(f"{name}: {what}; write to a copy: .clone()")
 
 
 def _write_part(tensor: Any, index: Any, value: Any) -> None:
@@ -307,10 +300,9 @@ class Fills(Variable):
             raise RuntimeError(f"{name}: the result is {result.dtype}, and out is {this.dtype}")
         if this.shape != result.shape:
             if self._data.size:
-                warnings.warn(located(
-                    f"{name}: out of shape {tuple(this.shape)} is resized to "
-                    f"{tuple(result.shape)}; call out.resize_(0) first"
-                ), stacklevel=4)  # fmt: skip
+                told = f"out of shape {this.shape} is resized to {result.shape}"
+                told = located(f"{name}: {told}; call out.resize_(0) first")
+                warnings.warn(told, stacklevel=4)
             this.data = np.empty(result.shape, self._data.dtype)
         return set_item(self, ..., result, name)
 

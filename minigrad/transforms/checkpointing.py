@@ -180,11 +180,8 @@ class _Segment:
             new = isinstance(leaf, Leaf) and leaf.stamp > self.stamp
             hooked = isinstance(leaf, Leaf) and leaf.is_hooked_since(self.stamp)
             if (new or hooked) and trace.is_from_outside(tensor):
-                self._refuse(
-                    f"the function thaws or hooks a tensor from outside, of shape "
-                    f"{tuple(tensor.shape)}, and would again in the backward pass: do it before "
-                    f"the call"
-                )
+                what = f"a tensor from outside, of shape {tuple(tensor.shape)}"
+                self._refuse(f"the function thaws or hooks {what}: do it before the call")
         inner = _recorded_since(self.stamp, result)
         self.shapes = [tensor._data.shape for tensor in inner]
         return result, inner
@@ -196,11 +193,7 @@ class _Segment:
     def pull(self, cotangents: Sequence[Any], needed: Sequence[bool]) -> list[Any]:
         """Run the function again, and take the cotangents of its outputs to the edges."""
         if any(written_since(array, self.stamp) for array in self._arrays):
-            self._refuse(
-                "a tensor that the function reads was written in place, by the function itself or "
-                "after the call, so it cannot be run again; write to a copy, or run the forward "
-                "pass again"
-            )
+            self._refuse("a tensor that the function reads was written in place: write to a copy")
         create, start = state.get().recording, next(clock)
         state_now = changed(recording=True, frame=self.frame, at_end=None)
         with state_now, self.again(), self.second:
@@ -208,15 +201,9 @@ class _Segment:
         inner = _recorded_since(start, result)
         shapes = [tensor._data.shape for tensor in inner]
         if shapes != self.shapes:
-            self._refuse(
-                f"the function returned shapes {self.shapes} first and {shapes} in the backward "
-                f"pass; it must do the same both times"
-            )
+            self._refuse(f"the function returned shapes {self.shapes} first, and {shapes} again")
         if set(_boundary([history(tensor) for tensor in inner], start)) != set(self.edges):
-            self._refuse(
-                "the function read other tensors in the backward pass than at first; it must do "
-                "the same both times"
-            )
+            self._refuse("the function read other tensors in the backward pass than at first")
         wanted = [edge for edge, need in zip(self.edges, needed, strict=True) if need]
         roots = list(zip([history(tensor) for tensor in inner], cotangents, strict=True))
         found = run_backward(roots, create, create, {*wanted}, since=start)
@@ -246,24 +233,19 @@ class _FirstRun(Trace):
         """Refuse a write to the ``.grad`` of a tensor from outside, and another generator."""
         known = (None, random.default_generator)
         if function in DRAWS and kwargs.get("generator") not in known:
-            _refuse_in_first_run(
-                "draws from a generator of its own", "draw from that of minigrad, or before it"
-            )
+            what = "draws from a generator of its own"
+            _refuse_in_first_run(what, "draw from that of minigrad, or before the call")
         kind: Any = Variable.result_class
         writers = map(undecorated, (add_to_grad, kind.grad.fset, kind.zero_grad))
         if function in writers and self.is_from_outside(args[0]):
-            _refuse_in_first_run(
-                "writes to the .grad of a tensor from outside",
-                "do it outside of it, or use autograd.grad",
-            )
+            what = "writes to the .grad of a tensor from outside"
+            _refuse_in_first_run(what, "do it outside of it, or use autograd.grad")
         yield from super().effect(function, args, kwargs)
 
 
 def _refuse_in_first_run(what: str, remedy: str) -> NoReturn:
-    raise RuntimeError(
-        f"checkpoint: the function {what}, at {user_line()}, and would again in the backward "
-        f"pass: {remedy}"
-    )
+    again = "and would again in the backward pass"
+    raise RuntimeError(f"checkpoint: the function {what}, at {user_line()}, {again}: {remedy}")
 
 
 def _recorded_since(stamp: int, result: Any) -> list[Any]:

@@ -214,10 +214,9 @@ class SampleTrace(Trace):
             if isinstance(part_of, Node):
                 what = f"the derivative of {part_of.plan.op.name}"
                 raise CannotMap(f"vmap: {what} decides by values that differ: {INSTEAD}")
-            raise CannotMap(
-                f"vmap: {door} reads what differs from sample to sample, at {user_line()}: "
-                f"the function runs once, for all samples; choose with minigrad.where"
-            )
+            what = f"{door} reads what differs from sample to sample, at {user_line()}"
+            once = "the function runs once, for all samples; choose with minigrad.where"
+            raise CannotMap(f"vmap: {what}: {once}")
 
     def _from_outside(self, thing: Any) -> Value:
         value = super()._from_outside(thing)
@@ -236,10 +235,8 @@ class SampleTrace(Trace):
         """Refuse that a tensor from outside is frozen, thawed or hooked in the function."""
         tensor, hooked = value.tensor, isinstance(edge, Leaf) and edge.is_hooked_since(self._born)
         if tensor is not None and (history(tensor) is not edge or hooked):
-            raise CannotMap(
-                f"vmap: the function freezes, thaws or hooks a tensor from outside of shape "
-                f"{tuple(tensor.shape)}, at {user_line()}: do it before the call"
-            )
+            what = f"a tensor from outside of shape {tuple(tensor.shape)}, at {user_line()}"
+            raise CannotMap(f"vmap: the function freezes, thaws or hooks {what}: do it before")
 
     def _step(self, phase: Phase, *args: Any, **fields: Any) -> Step:
         step = super()._step(phase, *args, **fields)

@@ -382,10 +382,8 @@ class _MappedCall(SampleTrace):
             if only_reads(step.function):  # it checks values
                 self._called(step, self._size)
                 return
-            raise CannotMap(
-                f"vmap: {name} changes what lives longer than the call, and differs from sample "
-                f"to sample, at {step.line}: return the values, as autograd.grad does"
-            )
+            what = f"{name} changes what lives longer than the call, at {step.line}"
+            raise CannotMap(f"vmap: {what}: return the values, as autograd.grad does")
 
     def _draw(self, step: Step) -> None:
         """Draw random numbers, or keys: for each sample, or the same for all."""
@@ -400,10 +398,8 @@ class _MappedCall(SampleTrace):
             message = f"vmap: random numbers are drawn, at {step.line}: {remedy}"
             raise CannotMap(located(message, step.scope))
         if kind == "generator":
-            raise CannotMap(
-                f"vmap: the function takes the generator itself, at {step.line}, from which Python "
-                f"draws once: use minigrad.rand, randn ..., or draw before and map over the numbers"
-            )
+            what = f"the function takes the generator itself, at {step.line}"
+            raise CannotMap(f"vmap: {what}: use minigrad.rand, randn ..., or draw before the call")
         differs = any(isinstance(self.every.get(value), Samples) for value in step.reads)
         with drawing_from(None if step.stream is None else self._found(step.stream)):
             if not different and not differs:
