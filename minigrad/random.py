@@ -35,15 +35,10 @@ if TYPE_CHECKING:
 
     default_generator: Generator
 else:
+    _later = lazy_names("minigrad.random", places={"Generator": "support.generator"})
 
     def __getattr__(name):
-        if name == "Generator":
-            from minigrad.support.generator import Generator
-
-            return Generator
-        if name == "default_generator":
-            return _begun()
-        return lazy_names("minigrad.random")(name)
+        return _begun() if name == "default_generator" else _later(name)
 
 
 __all__ = [

@@ -229,34 +229,12 @@ class Methods(Variable):
     minimum_ = mul_ = multiply_ = ne_ = nextafter_ = not_equal_ = power_ = _with_other
     remainder_ = true_divide_ = xlogy_ = _with_other
 
-    addbmm_ = addmv_ = addr_ = baddbmm_ = cumprod_ = divide_ = float_power_ = _with_several
-    heaviside_ = logit_ = mvlgamma_ = nan_to_num_ = put_ = renorm_ = scatter_reduce_ = _with_several
-    subtract_ = _with_several
-
-    add_ = inplace(functions.add)
-    addcdiv_ = inplace(functions.addcdiv)
-    addcmul_ = inplace(functions.addcmul)
-    addmm_ = inplace(functions.addmm)
-    clamp_ = inplace(functions.clamp, "clamp_")
-    clamp_max_ = inplace(functions.clamp_max)
-    clamp_min_ = inplace(functions.clamp_min)
-    clip_ = inplace(functions.clip)
-    cumsum_ = inplace(functions.cumsum)
-    div_ = inplace(functions.div)
-    index_add_ = inplace(functions.index_add)
-    index_copy_ = inplace(functions.index_copy)
-    index_fill_ = inplace(functions.index_fill)
-    index_put_ = inplace(functions.index_put)
-    lerp_ = inplace(functions.lerp)
-    masked_fill_ = inplace(functions.masked_fill)
-    masked_scatter_ = inplace(functions.masked_scatter)
-    pow_ = inplace(functions.pow)
-    round_ = inplace(functions.round)
-    scatter_ = inplace(functions.scatter)
-    scatter_add_ = inplace(functions.scatter_add)
-    sub_ = inplace(functions.sub)
-    tril_ = inplace(functions.tril)
-    triu_ = inplace(functions.triu)
+    add_ = addbmm_ = addcdiv_ = addcmul_ = addmm_ = addmv_ = addr_ = baddbmm_ = _with_several
+    clamp_ = clamp_max_ = clamp_min_ = clip_ = cumprod_ = cumsum_ = div_ = divide_ = _with_several
+    float_power_ = heaviside_ = index_add_ = index_copy_ = index_fill_ = index_put_ = _with_several
+    lerp_ = logit_ = masked_fill_ = masked_scatter_ = mvlgamma_ = nan_to_num_ = _with_several
+    pow_ = put_ = renorm_ = round_ = scatter_ = scatter_add_ = scatter_reduce_ = _with_several
+    sub_ = subtract_ = tril_ = triu_ = _with_several
 
     # Another shape for the tensor itself
 

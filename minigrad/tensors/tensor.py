@@ -136,7 +136,7 @@ class Tensor(Methods, Fills, Variable):
         else:
             array = to_array(array, name="data")
         self._data = array if known is None or array.flags.writeable else array.copy()
-        if known and (known.shape, known.dtype) != (array.shape, array.dtype):
+        if isinstance(known, Leaf) and (known.shape, known.dtype) != (array.shape, array.dtype):
             self._node = None
             self.requires_grad = True
             fresh: Any = self._node
