@@ -35,15 +35,10 @@ if TYPE_CHECKING:
 
     default_generator: Generator
 else:
+    _later = lazy_names("minigrad.random", places={"Generator": "support.generator"})
 
     def __getattr__(name):
-        if name == "Generator":
-            from minigrad.support.generator import Generator
-
-            return Generator
-        if name == "default_generator":
-            return _begun()
-        return lazy_names("minigrad.random")(name)
+        return _begun() if name == "default_generator" else _later(name)
 
 
 __all__ = [
@@ -502,10 +497,8 @@ def choices(
         raise ValueError(f"{name}: finite weights of at least 0 expected, got {weights}")
     possible = (weights > 0).sum(axis=-1).min(initial=weights.shape[-1])
     if (weights.size and possible < (1 if replacement else count)) or not weights.shape[-1]:
-        raise ValueError(
-            f"{name}: {count} indices cannot be drawn {'with' if replacement else 'without'} "
-            f"replacement from a row with {possible} weights above 0"
-        )
+        how = f"{'with' if replacement else 'without'} replacement"
+        raise ValueError(f"{name}: {count} draws {how} of a row with {possible} weights above 0")
     if not replacement:  # the smallest exponential variables with these rates
         with np.errstate(divide="ignore"):
             times = draw.standard_exponential(weights.shape) / weights
@@ -521,13 +514,13 @@ def choices(
 
 @_draw
 def drawn(
-    distribution: str, shape: tuple[int, ...], dtype: Any, *parameters: Any,
+    distribution: str, *parameters: Any, size: tuple[int, ...], dtype: Any,
     generator: np.random.Generator | None = None,
 ) -> Tensor:  # fmt: skip
     """Draw numbers from a distribution of NumPy's generator, such as ``"gumbel"``."""
     values = [to_array(each, name=distribution) for each in parameters]
     draw = getattr(_source(generator, distribution), distribution)
-    return leaf_of(np.asarray(draw(*values, size=shape)).astype(dtype), False)
+    return leaf_of(np.asarray(draw(*values, size=size)).astype(dtype), False)
 
 
 @_draw

@@ -9,26 +9,7 @@ from minigrad import ops
 from minigrad.autograd.typing import Tensor
 from minigrad.ops import entr, xlog1py
 from minigrad.support.signatures import takes_out
-from minigrad.tensors.functions import (
-    digamma,
-    erf,
-    erfc,
-    erfinv,
-    exp2,
-    expm1,
-    lgamma,
-    log1p,
-    log_softmax,
-    logit,
-    logsumexp,
-    mvlgamma,
-    polygamma,
-    round,
-    sigmoid,
-    sinc,
-    softmax,
-    xlogy,
-)
+from minigrad.tensors.functions import *
 
 __all__ = [
     "digamma", "entr", "erf", "erfc", "erfinv", "exp2", "expit", "expm1", "gammaln", "log1p",

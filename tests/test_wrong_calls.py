@@ -41,7 +41,7 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     "clip a module": (lambda: nn.utils.clip_grad_norm(GRU, 1.0), "got a GRU; pass its parameters"),
     "train a module": (lambda: optim.SGD(GRU, lr=0.1), "got a single GRU; pass a list"),
     "not called": (lambda: optim.SGD(GRU.parameters, lr=0.1), "got a single method; pass a list"),
-    "checkpoint": (lambda: checkpoint(3), "checkpoint: a function or a module expected, got int"),
+    "checkpoint": (lambda: checkpoint(3), "checkpoint: a function expected, got int"),
     "capture": (lambda: minigrad.capture(3), "capture: a function expected, got int"),
     "parallelize": (lambda: parallelize(3), "parallelize: a module expected, got int"),
     "a second argument": (lambda: minigrad.func.functional_call(GRU, {}, X, STATE),

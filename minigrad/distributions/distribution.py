@@ -157,7 +157,7 @@ class Distribution:
     def _drawn(self, kind: str, sample_shape: Any, dtype: Any, *parameters: Any) -> Tensor:
         """Random numbers of one of the distributions of NumPy's generator."""
         shape = self._shape(sample_shape) + self.batch_shape + self.event_shape
-        return random.drawn(kind, shape, dtype, *parameters)
+        return random.drawn(kind, *parameters, size=shape, dtype=dtype)
 
     def _shape(self, sample_shape: Any) -> tuple[int, ...]:
         whole = isinstance(sample_shape, (int, np.integer))

@@ -283,10 +283,7 @@ def cross(input: Any, other: Any, *, dim: int = -1) -> Tensor:
     """
     lengths = [shape_of(x)[dim] for x in (input, other)]
     if lengths != [3, 3]:
-        raise ValueError(
-            f"cross: vectors of length 3 along dim {dim} expected, got {lengths[0]} and "
-            f"{lengths[1]}"
-        )
+        raise ValueError(f"cross: vectors of length 3 along dim {dim} expected, got {lengths}")
     return ops.cross(input, other, axis=dim)
 
 

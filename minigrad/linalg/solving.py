@@ -88,10 +88,8 @@ def solve(A: Any, B: Any, *, left: bool = True) -> Tensor:
     """
     if _is_vectors(A, B):
         if not left:
-            raise ValueError(
-                f"solve: left=False expects matrices, got A {shape_of(A)} and B {shape_of(B)}; "
-                f"pass B[..., None, :]"
-            )
+            given = f"A {shape_of(A)} and B {shape_of(B)}"
+            raise ValueError(f"solve: left=False expects matrices, got {given}: B[..., None, :]")
         return _solve(A, B) if len(shape_of(B)) == 1 else _solve(A, B[..., None])[..., 0]
     return _solve(A, B) if left else _turned(_solve(_turned(A), _turned(B)))
 
@@ -201,10 +199,8 @@ def lstsq(A: Any, B: Any, rcond: float | None = None, *, driver: str | None = No
     left, right = shape_of(A), shape_of(B)
     vectors = len(left) == len(right) + 1
     if len(left) < 2 or len(left) - len(right) not in (0, 1) or left[-2] != right[vectors - 2]:
-        raise ValueError(
-            f"lstsq: A of shape (..., m, n) and B of shape (..., m, k) or (..., m) expected, got "
-            f"{left} and {right}"
-        )
+        wanted = "A of shape (..., m, n) and B of shape (..., m, k) or (..., m)"
+        raise ValueError(f"lstsq: {wanted} expected, got {left} and {right}")
     columns = ops.expand_dims(B, -1) if vectors else B
     solution = ops.matmul(norms.pinv(A, rcond), columns)
     rank = matrix_rank(A, rtol=rcond)

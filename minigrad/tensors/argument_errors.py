@@ -59,15 +59,17 @@ class Arguments:
         named = zip(self.names[::-1], defaults[::-1], strict=False)
         given = {**dict(named), **(function.__kwdefaults__ or {})}
         self.optional = {name for name, default in given.items() if default is None}
+        self.optional |= {name for name, words in self.hints.items() if "None" in words}
         self.flags = {name for name, words in self.hints.items() if {*words} - {"None"} == {"bool"}}
         self.flags -= OLD
         places = [i for i, name in enumerate(self.names) if name in self.flags]
         self.first_flag = min(places, default=len(self.names))
 
     def check_flags(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-        """Raise a TypeError if a flag is something other than True, False, 1, 0 or None."""
+        """Raise a TypeError if a flag is something other than True, False, 1 or 0."""
         for name, value in (*zip(self.names, args, strict=False), *kwargs.items()):
-            if name in self.flags and value is not None and value.__class__ is not bool:
+            absent = value is None and name in self.optional
+            if name in self.flags and value.__class__ is not bool and not absent:
                 check_flag(self.name, name, value)
 
     def explain(self, args: Sequence[Any], kwargs: Mapping[str, Any], error: Exception) -> NoReturn:
@@ -89,7 +91,7 @@ class Arguments:
         if not all(word in KINDS for word in words):
             return ""
         if value is None:
-            fits = name in self.optional or "None" in self.hints[name]
+            fits = name in self.optional
         elif isinstance(value, str):
             fits = "str" in words
         else:

@@ -205,9 +205,7 @@ def reshape(x: Any, /, shape: Sequence[int], *, copy: Any = None) -> Variable:
     reshaped: Any = ops.reshape(x, tuple(shape))
     shared = not reshaped._data.size or np.may_share_memory(reshaped._data, x._data)
     if copy is False and not shared:
-        raise ValueError(
-            f"reshape: {tuple(x.shape)} to {tuple(reshaped.shape)} needs a copy, got copy=False"
-        )
+        raise ValueError(f"reshape: {tuple(x.shape)} to {shape} needs a copy, got copy=False")
     return ops.clone(reshaped) if copy and shared else reshaped
 
 

@@ -58,10 +58,8 @@ def from_dlpack(
     try:  # NumPy 2.0 cannot export an array of its own that is read-only
         array = x if isinstance(x, np.ndarray) else np.from_dlpack(x, **options)
     except RuntimeError as error:  # an unknown dtype or device
-        raise BufferError(
-            f"from_dlpack: expected bools, integers or floats of at most 64 bits in CPU memory: "
-            f"{error}"
-        ) from None
+        wanted = "bools, integers or floats of at most 64 bits in CPU memory"
+        raise BufferError(f"from_dlpack: {wanted} expected: {error}") from None
     return leaf_of(to_array(array, name="from_dlpack"), False)
 
 
@@ -71,15 +69,9 @@ def to_dlpack(
 ) -> Any:  # fmt: skip
     """Copy the values into a DLPack capsule, for another library's ``from_dlpack``."""
     if tensor.requires_grad:
-        raise BufferError(
-            "__dlpack__: this tensor requires grad, and the gradient would be lost in another "
-            "library; pass .detach()"
-        )
+        raise BufferError("__dlpack__: it requires grad, which would be lost; pass .detach()")
     if copy is False:
-        raise BufferError(
-            "__dlpack__: memory is always copied, copy=False is not possible; .numpy() gives a "
-            "read-only view"
-        )
+        raise BufferError("__dlpack__: memory is always copied, got copy=False; .numpy() shares it")
     if dl_device not in (None, tensor.__dlpack_device__()):
         raise BufferError(f"__dlpack__: the memory is the CPU's, device {dl_device} was asked for")
     options: dict[str, Any] = {"max_version": max_version} if max_version and _VERSIONED else {}

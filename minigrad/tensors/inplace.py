@@ -12,6 +12,7 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -24,16 +25,7 @@ from minigrad.autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
 from minigrad.autograd.hooks import retain
 from minigrad.autograd.mode import located, state
 from minigrad.autograd.mutation import history, mark_written, rewrote
-from minigrad.autograd.node import (
-    Edge,
-    Leaf,
-    Node,
-    Variable,
-    clock,
-    data_of,
-    node_of,
-    nodes_behind,
-)
+from minigrad.autograd.node import Leaf, Node, Variable, clock, data_of, node_of, nodes_behind
 from minigrad.autograd.typing import P, Tensor
 from minigrad.autograd.views import Place, owner
 from minigrad.ops.indexing import getitem, normalized, write
@@ -65,12 +57,10 @@ def set_item(tensor: Any, index: Any, value: Any, name: str = "setitem") -> Any:
                 data[index] = operand(value, name)
             mark_written(data)
     except (IndexError, ValueError) as error:
-        message = str(error)
-        shown = getattr(value, "shape", ())
-        raise type(error)(
-            message if message.startswith(f"{name}:") else
-            f"{name}: cannot write shape {shown} into shape {tuple(tensor.shape)}: {message}"
-        ) from None  # fmt: skip
+        message, shapes = str(error), f"{getattr(value, 'shape', ())} into shape {tensor.shape}"
+        if not message.startswith(f"{name}:"):
+            message = f"{name}: cannot write shape {shapes}: {message}"
+        raise type(error)(message) from None
     return tensor
 
 
@@ -87,10 +77,7 @@ def inplace(op: Callable[P, Any], name: str = "") -> Callable[P, Tensor]:
         with np.errstate(all="ignore"), nullcontext() if recorded else no_grad():
             result = op(self, *args, **keywords)
         if result.shape != self.shape:
-            raise ValueError(
-                f"{name}: the result has shape {tuple(result.shape)}, the tensor "
-                f"{tuple(self.shape)}"
-            )
+            raise ValueError(f"{name}: the result has shape {result.shape}, not {self.shape}")
         if recorded:
             result = result.astype(self.dtype)
             _keep_old_values(result._node, before, owner(self._data))
@@ -192,7 +179,7 @@ def read_again(view: Any) -> None:
     view._current = next(clock)
 
 
-def _rebind(tensor: Variable, edge: Edge) -> None:
+def _rebind(tensor: Variable, edge: Any) -> None:
     """Give a tensor another node after an in-place op; what it retains goes with it."""
     before, tensor._node = tensor._node, edge
     if node_of(before) in watched and watch_of(before).retained is not None:
@@ -208,10 +195,8 @@ def _prepare(name: str, tensor: Any, *values: Any) -> bool:
     base = _base(tensor)
     if isinstance(history(base), Leaf):
         what = "a leaf" if base is tensor else "a view of a leaf"
-        raise RuntimeError(
-            f"{name}: {what} that requires grad cannot be written in place while ops are "
-            f"recorded; use minigrad.no_grad(), or write to a copy: .clone()"
-        )
+        why = f"{what} that requires grad cannot be written in place while ops are recorded"
+        raise RuntimeError(f"{name}: {why}; use minigrad.no_grad(), or write to a copy: .clone()")
     written = (base, tensor, *values)
     if all(not isinstance(v, Variable) or history(v) is None for v in written):
         return False
@@ -222,10 +207,9 @@ def _prepare(name: str, tensor: Any, *values: Any) -> bool:
 
 def _refuse_read_only(name: str, tensor: Any) -> None:
     if not tensor._data.flags.writeable:
-        raise RuntimeError(
-            f"{name}: this tensor is a read-only view of another one (made by broadcast_to, a "
-            f"function transform or a checkpoint); write to a copy: .clone()"
-        )
+        made_by = "broadcast_to, a function transform or a checkpoint"
+        what = f"this tensor is a read-only view of another one (made by {made_by})"
+        raise RuntimeError(f"{name}: {what}; write to a copy: .clone()")
 
 
 def _write_part(tensor: Any, index: Any, value: Any) -> None:
@@ -310,18 +294,15 @@ class Fills(Variable):
         """Hold the result of a function, whose `out` this is; it gets the shape of the result."""
         this: Any = self
         if is_grad_enabled() and (history(self) or history(result)):
-            raise RuntimeError(
-                f"{name}: out= records no gradient, and an argument requires one; use "
-                f"minigrad.no_grad(), or leave out= away"
-            )
+            why = "out= records no gradient, and an argument requires one"
+            raise RuntimeError(f"{name}: {why}; use minigrad.no_grad(), or leave out= away")
         if _KINDS[result.dtype.kind] > _KINDS[this.dtype.kind]:
             raise RuntimeError(f"{name}: the result is {result.dtype}, and out is {this.dtype}")
         if this.shape != result.shape:
             if self._data.size:
-                warnings.warn(located(
-                    f"{name}: out of shape {tuple(this.shape)} is resized to "
-                    f"{tuple(result.shape)}; call out.resize_(0) first"
-                ), stacklevel=4)  # fmt: skip
+                told = f"out of shape {this.shape} is resized to {result.shape}"
+                told = located(f"{name}: {told}; call out.resize_(0) first")
+                warnings.warn(told, stacklevel=4)
             this.data = np.empty(result.shape, self._data.dtype)
         return set_item(self, ..., result, name)
 
@@ -384,48 +365,42 @@ class Fills(Variable):
 
     def normal_(self, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Self:
         """Write normal random numbers."""
-        shape, dtype = self._whole_shape, self._data.dtype
-        values = random.normal(mean, std, shape, dtype, generator=generator)
-        return self._filled(self._own_part(values)._data)
+        return self._filled(self._drawn(random.normal, mean, std, generator=generator))
 
     def uniform_(self, from_: float = 0.0, to: float = 1.0, *, generator: Any = None) -> Self:
         """Write uniform random numbers."""
-        shape, dtype = self._whole_shape, self._data.dtype
-        values = random.uniform(from_, to, shape, dtype, generator=generator)
-        return self._filled(self._own_part(values)._data)
+        return self._filled(self._drawn(random.uniform, from_, to, generator=generator))
 
     def log_normal_(self, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Self:
         """Write the exponentials of normal random numbers."""
-        return self._drawn("lognormal", mean, std, generator=generator)
+        return self._filled(self._drawn("lognormal", mean, std, generator=generator))
 
     def cauchy_(self, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Self:
         """Write random numbers of a Cauchy distribution."""
-        shape, dtype = self._whole_shape, self._data.dtype
-        drawn = random.drawn("standard_cauchy", shape, dtype, generator=generator)
-        return self._filled(self._own_part((drawn * sigma) + median)._data)
+        return self._filled(self._drawn("standard_cauchy", generator=generator) * sigma + median)
 
     def geometric_(self, p: float, *, generator: Any = None) -> Self:
         """Write how many draws it takes until one of probability p succeeds."""
-        return self._drawn("geometric", p, generator=generator)
+        return self._filled(self._drawn("geometric", p, generator=generator))
 
     def exponential_(self, lambd: float = 1.0, *, generator: Any = None) -> Self:
         """Write exponential random numbers."""
-        return self._drawn("exponential", 1 / lambd, generator=generator)
+        return self._filled(self._drawn("exponential", 1 / lambd, generator=generator))
 
     def random_(self, from_: int = 0, to: int | None = None, *, generator: Any = None) -> Self:
         """Write random integers from `from_` to before `to`; from 0 if one number is given."""
         low, high = (0, from_) if to is None and from_ else (from_, to or 2**24)
-        return self._drawn("integers", low, high, generator=generator)
+        return self._filled(self._drawn("integers", low, high, generator=generator))
 
     def bernoulli_(self, p: Any = 0.5, *, generator: Any = None) -> Self:
         """Write 1 with a probability, else 0."""
-        drawn = random.drawn("random", self._whole_shape, np.float64, generator=generator)
-        return self._filled(ops.astype(self._own_part(drawn) < p, self._data.dtype)._data)
+        return self._filled(self._drawn("random", generator=generator, dtype=np.float64) < p)
 
-    def _drawn(self, kind: str, *parameters: Any, generator: Any) -> Self:
-        shape, dtype = self._whole_shape, self._data.dtype
-        drawn = random.drawn(kind, shape, dtype, *parameters, generator=generator)
-        return self._filled(self._own_part(drawn)._data)
+    def _drawn(self, draw: Any, *parameters: Any, generator: Any, dtype: Any = None) -> Any:
+        """Numbers for this tensor, by a function or from a distribution of NumPy's generator."""
+        draw = partial(random.drawn, draw) if isinstance(draw, str) else draw
+        options = {"size": self._whole_shape, "dtype": dtype or self._data.dtype}
+        return self._own_part(draw(*parameters, **options, generator=generator))
 
     @property
     def _whole_shape(self) -> tuple[int, ...]:
@@ -437,7 +412,7 @@ class Fills(Variable):
         return values
 
     def _filled(self, values: Any) -> Self:
-        values = np.asarray(values).astype(self._data.dtype, copy=False)
+        values = ops.astype(values, self._data.dtype)._data
         if is_grad_enabled() and isinstance(node_of(history(self)), Node):
             return self.copy_(values)
         assign(self, values, "a random fill")

@@ -48,45 +48,39 @@ class OfOneDtype(metaclass=Kind):
         (minigrad.int64, True)
     """
 
+    def __init_subclass__(cls, dtype: Any) -> None:
+        cls.dtype = dtype
+
     def __new__(cls, *data: Any, **options: Any) -> Any:
         """Make the tensor."""
         return node.Variable.result_class(*data, **{"dtype": cls.dtype, **options})
 
 
-class BoolTensor(OfOneDtype):
-    dtype = dtypes.bool_
+class BoolTensor(OfOneDtype, dtype=dtypes.bool_): ...
 
 
-class ByteTensor(OfOneDtype):
-    dtype = dtypes.uint8
+class ByteTensor(OfOneDtype, dtype=dtypes.uint8): ...
 
 
-class CharTensor(OfOneDtype):
-    dtype = dtypes.int8
+class CharTensor(OfOneDtype, dtype=dtypes.int8): ...
 
 
-class ShortTensor(OfOneDtype):
-    dtype = dtypes.int16
+class ShortTensor(OfOneDtype, dtype=dtypes.int16): ...
 
 
-class IntTensor(OfOneDtype):
-    dtype = dtypes.int32
+class IntTensor(OfOneDtype, dtype=dtypes.int32): ...
 
 
-class LongTensor(OfOneDtype):
-    dtype = dtypes.int64
+class LongTensor(OfOneDtype, dtype=dtypes.int64): ...
 
 
-class HalfTensor(OfOneDtype):
-    dtype = dtypes.float16
+class HalfTensor(OfOneDtype, dtype=dtypes.float16): ...
 
 
-class FloatTensor(OfOneDtype):
-    dtype = dtypes.float32
+class FloatTensor(OfOneDtype, dtype=dtypes.float32): ...
 
 
-class DoubleTensor(OfOneDtype):
-    dtype = dtypes.float64
+class DoubleTensor(OfOneDtype, dtype=dtypes.float64): ...
 
 
 NAMES = {kind.dtype: kind.__name__ for kind in OfOneDtype.__subclasses__()}

@@ -1,17 +1,21 @@
 """The methods of tensors that are functions, or ops: names and what they stand for.
 
-Methods with a trailing underscore write over their tensor.
+Methods with a trailing underscore write over their tensor. Where many have one signature, the class
+has a stand-in with that signature, for type checkers; the loops at the end put the functions in its
+place.
 """
 
+from collections.abc import Callable
 from typing import Any
 
+from minigrad import ops
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
 from minigrad.tensors import functions
 from minigrad.tensors.functions import shapes
 from minigrad.tensors.inplace import conversion, inplace, reshaping
 
-__all__ = ["Methods"]
+__all__ = ["Methods", "reflected"]
 
 
 def _alone(self: Any) -> Tensor:
@@ -29,9 +33,26 @@ def _with_several(self: Any, *args: Any, **options: Any) -> Tensor:
 class Methods(Variable):
     """The table; `Tensor` has the rest."""
 
-    abs = absolute = functions.abs
-    acos = arccos = functions.acos
-    acosh = arccosh = functions.acosh
+    # Of this tensor alone, and of this and another one
+
+    abs = absolute = acos = acosh = adjoint = angle = arccos = arccosh = arcsin = arcsinh = _alone
+    arctan = arctanh = argwhere = asin = asinh = atan = atanh = bitwise_not = ceil = conj = _alone
+    conj_physical = corrcoef = cos = cosh = deg2rad = det = digamma = erf = erfc = erfinv = _alone
+    exp = exp2 = expm1 = fix = fliplr = flipud = floor = frac = inverse = isfinite = _alone
+    isinf = isnan = isneginf = isposinf = isreal = lgamma = log = log10 = log1p = log2 = _alone
+    logdet = logical_not = msort = neg = negative = positive = rad2deg = ravel = _alone
+    reciprocal = relu = resolve_conj = resolve_neg = rsqrt = sgn = sigmoid = sign = _alone
+    signbit = sin = sinc = sinh = sqrt = square = t = tan = tanh = trace = trunc = _alone
+
+    arctan2 = atan2 = bitwise_and = bitwise_left_shift = bitwise_or = _with_other
+    bitwise_right_shift = bitwise_xor = copysign = eq = floor_divide = fmax = fmin = _with_other
+    fmod = gcd = ge = greater = greater_equal = gt = hypot = inner = kron = lcm = _with_other
+    ldexp = le = less = less_equal = logaddexp = logaddexp2 = logical_and = _with_other
+    logical_or = logical_xor = lt = matmul = maximum = minimum = mul = multiply = ne = _with_other
+    nextafter = not_equal = remainder = true_divide = vdot = xlogy = _with_other
+
+    # With other arguments
+
     add = functions.add
     addbmm = functions.addbmm
     addcdiv = functions.addcdiv
@@ -39,35 +60,20 @@ class Methods(Variable):
     addmm = functions.addmm
     addmv = functions.addmv
     addr = functions.addr
-    adjoint = functions.adjoint
     all = functions.all
     allclose = functions.allclose
     amax = functions.amax
     amin = functions.amin
     aminmax = functions.aminmax
-    angle = functions.angle
     any = functions.any
-    arcsin = asin = functions.arcsin
-    arcsinh = asinh = functions.arcsinh
-    arctan = atan = functions.arctan
-    arctan2 = atan2 = functions.arctan2
-    arctanh = atanh = functions.arctanh
     argmax = functions.argmax
     argmin = functions.argmin
     argsort = functions.argsort
-    argwhere = functions.argwhere
     as_strided = functions.as_strided
     astype = functions.astype
     baddbmm = functions.baddbmm
     bincount = functions.bincount
-    bitwise_and = functions.bitwise_and
-    bitwise_left_shift = functions.bitwise_left_shift
-    bitwise_not = functions.bitwise_not
-    bitwise_or = functions.bitwise_or
-    bitwise_right_shift = functions.bitwise_right_shift
-    bitwise_xor = functions.bitwise_xor
     bmm = functions.bmm
-    ceil = functions.ceil
     cholesky = functions.cholesky
     cholesky_inverse = functions.cholesky_inverse
     cholesky_solve = functions.cholesky_solve
@@ -76,10 +82,6 @@ class Methods(Variable):
     clamp_max = functions.clamp_max
     clamp_min = functions.clamp_min
     clone = functions.clone
-    copysign = functions.copysign
-    corrcoef = functions.corrcoef
-    cos = functions.cos
-    cosh = functions.cosh
     count_nonzero = functions.count_nonzero
     cov = functions.cov
     cross = functions.cross
@@ -87,59 +89,34 @@ class Methods(Variable):
     cummin = functions.cummin
     cumprod = functions.cumprod
     cumsum = functions.cumsum
-    deg2rad = functions.deg2rad
-    det = functions.det
     diag = functions.diag
     diag_embed = functions.diag_embed
     diagflat = functions.diagflat
     diagonal = functions.diagonal
     diff = functions.diff
-    digamma = functions.digamma
     dist = functions.dist
     div = divide = functions.div
     dot = functions.dot
     dsplit = functions.dsplit
-    eq = functions.eq
     equal = functions.equal
-    erf = functions.erf
-    erfc = functions.erfc
-    erfinv = functions.erfinv
-    exp = functions.exp
-    exp2 = functions.exp2
     expand = shapes.expand
     expand_as = shapes.expand_as
-    expm1 = functions.expm1
-    fix = trunc = functions.fix
     flatten = functions.flatten
     flip = functions.flip
-    fliplr = functions.fliplr
-    flipud = functions.flipud
     float_power = functions.float_power
-    floor = functions.floor
-    floor_divide = functions.floor_divide
-    fmax = functions.fmax
-    fmin = functions.fmin
-    fmod = functions.fmod
-    frac = functions.frac
     frexp = functions.frexp
     gather = functions.gather
-    gcd = functions.gcd
-    ge = greater_equal = functions.ge
     ger = outer = functions.ger
     get_device = functions.get_device
-    greater = gt = functions.greater
     heaviside = functions.heaviside
     histc = functions.histc
     histogram = functions.histogram
     hsplit = functions.hsplit
-    hypot = functions.hypot
     index_add = functions.index_add
     index_copy = functions.index_copy
     index_fill = functions.index_fill
     index_put = functions.index_put
     index_select = functions.index_select
-    inner = functions.inner
-    inverse = functions.inverse
     is_complex = functions.is_complex
     is_conj = functions.is_conj
     is_floating_point = functions.is_floating_point
@@ -149,51 +126,23 @@ class Methods(Variable):
     is_same_size = functions.is_same_size
     is_signed = functions.is_signed
     isclose = functions.isclose
-    isfinite = functions.isfinite
-    isinf = functions.isinf
-    isnan = functions.isnan
-    isneginf = functions.isneginf
-    isposinf = functions.isposinf
-    isreal = functions.isreal
-    kron = functions.kron
     kthvalue = functions.kthvalue
-    lcm = functions.lcm
-    ldexp = functions.ldexp
-    le = less_equal = functions.le
     lerp = functions.lerp
-    less = lt = functions.less
-    lgamma = functions.lgamma
-    log = functions.log
-    log10 = functions.log10
-    log1p = functions.log1p
-    log2 = functions.log2
     log_softmax = functions.log_softmax
-    logaddexp = functions.logaddexp
-    logaddexp2 = functions.logaddexp2
     logcumsumexp = functions.logcumsumexp
-    logdet = functions.logdet
-    logical_and = functions.logical_and
-    logical_not = functions.logical_not
-    logical_or = functions.logical_or
-    logical_xor = functions.logical_xor
     logit = functions.logit
     logsumexp = functions.logsumexp
     masked_fill = functions.masked_fill
     masked_scatter = functions.masked_scatter
     masked_select = functions.masked_select
-    matmul = functions.matmul
     matrix_power = functions.matrix_power
     max = functions.max
-    maximum = functions.maximum
     mean = functions.mean
     median = functions.median
     min = functions.min
-    minimum = functions.minimum
     mm = functions.mm
     mode = functions.mode
     moveaxis = movedim = functions.moveaxis
-    msort = functions.msort
-    mul = multiply = functions.mul
     mv = functions.mv
     mvlgamma = functions.mvlgamma
     nan_to_num = functions.nan_to_num
@@ -201,55 +150,36 @@ class Methods(Variable):
     nansum = functions.nansum
     narrow = functions.narrow
     narrow_copy = functions.narrow_copy
-    ne = not_equal = functions.ne
-    neg = negative = functions.neg
-    nextafter = functions.nextafter
     nonzero = functions.nonzero
     norm = functions.norm
     numel = nelement = functions.numel
     pad = functions.pad
     permute = functions.permute
     pinverse = functions.pinverse
-    positive = functions.positive
     pow = functions.pow
     prod = functions.prod
     put = functions.put
     qr = functions.qr
     quantile = functions.quantile
-    rad2deg = functions.rad2deg
-    ravel = functions.ravel
-    reciprocal = functions.reciprocal
-    relu = functions.relu
-    remainder = functions.remainder
     renorm = functions.renorm
     repeat = shapes.repeat
     repeat_interleave = functions.repeat_interleave
     reshape = functions.reshape
     reshape_as = view_as = shapes.reshape_as
-    conj = conj_physical = resolve_conj = resolve_neg = functions.resolve_conj
     roll = functions.roll
     rot90 = functions.rot90
     round = functions.round
-    rsqrt = functions.rsqrt
     scatter = functions.scatter
     scatter_add = functions.scatter_add
     scatter_reduce = functions.scatter_reduce
     select = functions.select
     select_scatter = functions.select_scatter
-    sgn = sign = functions.sgn
-    sigmoid = functions.sigmoid
-    signbit = functions.signbit
-    sin = functions.sin
-    sinc = functions.sinc
-    sinh = functions.sinh
     slice_scatter = functions.slice_scatter
     slogdet = functions.slogdet
     softmax = functions.softmax
     sort = functions.sort
     split = functions.split
     split_with_sizes = functions.split_with_sizes
-    sqrt = functions.sqrt
-    square = functions.square
     squeeze = functions.squeeze
     std = functions.std
     sub = subtract = functions.sub
@@ -258,18 +188,13 @@ class Methods(Variable):
     svd = functions.svd
     swapaxes = functions.swapaxes
     swapdims = transpose = functions.swapdims
-    t = functions.t
     take = functions.take
     take_along_dim = functions.take_along_dim
-    tan = functions.tan
-    tanh = functions.tanh
     tensor_split = functions.tensor_split
     tile = functions.tile
     topk = functions.topk
-    trace = functions.trace
     tril = functions.tril
     triu = functions.triu
-    true_divide = functions.true_divide
     unbind = functions.unbind
     unflatten = functions.unflatten
     unfold = shapes.unfold
@@ -277,43 +202,23 @@ class Methods(Variable):
     unique = functions.unique
     unique_consecutive = functions.unique_consecutive
     var = functions.var
-    vdot = functions.vdot
     vsplit = functions.vsplit
-    xlogy = functions.xlogy
+
+    # Operators, those with the tensor on the right, and in place
+
+    __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = _with_other
+    __and__ = __or__ = __xor__ = __lshift__ = __rshift__ = _with_other
+    __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = _with_other
+    __rpow__ = __rand__ = __ror__ = __rxor__ = __rlshift__ = __rrshift__ = _with_other
+    __iadd__ = __isub__ = __imul__ = __itruediv__ = __ifloordiv__ = __imod__ = _with_other
+    __ipow__ = __iand__ = __ior__ = __ixor__ = __ilshift__ = __irshift__ = _with_other
 
     # In place
 
-    add_ = inplace(functions.add)
-    addcdiv_ = inplace(functions.addcdiv)
-    addcmul_ = inplace(functions.addcmul)
-    addmm_ = inplace(functions.addmm)
-    clamp_ = inplace(functions.clamp, "clamp_")
-    clamp_max_ = inplace(functions.clamp_max)
-    clamp_min_ = inplace(functions.clamp_min)
-    clip_ = inplace(functions.clip)
-    cumsum_ = inplace(functions.cumsum)
-    div_ = inplace(functions.div)
-    index_add_ = inplace(functions.index_add)
-    index_copy_ = inplace(functions.index_copy)
-    index_fill_ = inplace(functions.index_fill)
-    index_put_ = inplace(functions.index_put)
-    lerp_ = inplace(functions.lerp)
-    masked_fill_ = inplace(functions.masked_fill)
-    masked_scatter_ = inplace(functions.masked_scatter)
-    pow_ = inplace(functions.pow)
-    round_ = inplace(functions.round)
-    scatter_ = inplace(functions.scatter)
-    scatter_add_ = inplace(functions.scatter_add)
-    sub_ = inplace(functions.sub)
-    tril_ = inplace(functions.tril)
-    triu_ = inplace(functions.triu)
-
-    # In place too: a loop below gives each name its function
-
     abs_ = absolute_ = acos_ = acosh_ = arccos_ = arccosh_ = arcsin_ = arcsinh_ = arctan_ = _alone
     arctanh_ = asin_ = asinh_ = atan_ = atanh_ = bitwise_not_ = ceil_ = cos_ = cosh_ = _alone
-    deg2rad_ = digamma_ = erf_ = erfc_ = erfinv_ = exp_ = exp2_ = expm1_ = fix_ = floor_ = _alone
-    frac_ = lgamma_ = log_ = log10_ = log1p_ = log2_ = logical_not_ = neg_ = negative_ = _alone
+    deg2rad_ = digamma_ = erf_ = erfc_ = erfinv_ = exp2_ = exp_ = expm1_ = fix_ = floor_ = _alone
+    frac_ = lgamma_ = log10_ = log1p_ = log2_ = log_ = logical_not_ = neg_ = negative_ = _alone
     rad2deg_ = reciprocal_ = relu_ = rsqrt_ = sgn_ = sigmoid_ = sign_ = sin_ = sinc_ = _alone
     sinh_ = sqrt_ = square_ = tan_ = tanh_ = trunc_ = _alone
 
@@ -321,12 +226,15 @@ class Methods(Variable):
     bitwise_right_shift_ = bitwise_xor_ = copysign_ = eq_ = floor_divide_ = fmod_ = _with_other
     gcd_ = ge_ = greater_ = greater_equal_ = gt_ = hypot_ = lcm_ = ldexp_ = le_ = _with_other
     less_ = less_equal_ = logical_and_ = logical_or_ = logical_xor_ = lt_ = maximum_ = _with_other
-    minimum_ = mul_ = multiply_ = ne_ = nextafter_ = not_equal_ = power_ = remainder_ = _with_other
-    true_divide_ = xlogy_ = _with_other
+    minimum_ = mul_ = multiply_ = ne_ = nextafter_ = not_equal_ = power_ = _with_other
+    remainder_ = true_divide_ = xlogy_ = _with_other
 
-    addbmm_ = addmv_ = addr_ = baddbmm_ = cumprod_ = divide_ = float_power_ = _with_several
-    heaviside_ = logit_ = mvlgamma_ = nan_to_num_ = put_ = renorm_ = scatter_reduce_ = _with_several
-    subtract_ = _with_several
+    add_ = addbmm_ = addcdiv_ = addcmul_ = addmm_ = addmv_ = addr_ = baddbmm_ = _with_several
+    clamp_ = clamp_max_ = clamp_min_ = clip_ = cumprod_ = cumsum_ = div_ = divide_ = _with_several
+    float_power_ = heaviside_ = index_add_ = index_copy_ = index_fill_ = index_put_ = _with_several
+    lerp_ = logit_ = masked_fill_ = masked_scatter_ = mvlgamma_ = nan_to_num_ = _with_several
+    pow_ = put_ = renorm_ = round_ = scatter_ = scatter_add_ = scatter_reduce_ = _with_several
+    sub_ = subtract_ = tril_ = triu_ = _with_several
 
     # Another shape for the tensor itself
 
@@ -350,6 +258,29 @@ class Methods(Variable):
     bool = conversion("bool", "bool")
 
 
+def reflected(op: Callable[..., Any]) -> Callable[[Any, Any], Tensor]:
+    """The reflected operator method: ``other op tensor``."""
+
+    def method(self: Any, other: Any) -> Tensor:
+        result: Tensor = op(other, self)
+        return result
+
+    return method
+
+
+_OPERATORS: dict[str, Callable[..., Any]] = {
+    "add": ops.add, "sub": ops.subtract, "mul": ops.multiply, "truediv": ops.divide,
+    "floordiv": ops.floor_divide, "mod": ops.remainder, "pow": ops.power, "and": ops.bitwise_and,
+    "or": ops.bitwise_or, "xor": ops.bitwise_xor, "lshift": ops.left_shift,
+    "rshift": ops.right_shift,
+}  # fmt: skip
+
+for _name, _op in _OPERATORS.items():
+    setattr(Methods, f"__{_name}__", _op)
+    setattr(Methods, f"__r{_name}__", reflected(_op))
+    setattr(Methods, f"__i{_name}__", inplace(_op, f"__i{_name}__"))
+
 for _name, _method in [*vars(Methods).items()]:
     if _method in (_alone, _with_other, _with_several):
-        setattr(Methods, _name, inplace(getattr(functions, _name[:-1]), _name))
+        _function = getattr(functions, _name.rstrip("_"))
+        setattr(Methods, _name, inplace(_function, _name) if _name[-1] == "_" else _function)

@@ -2,11 +2,7 @@
 
 import typing as _typing
 
-from numpy import e as e
-from numpy import inf as inf
-from numpy import nan as nan
-from numpy import newaxis as newaxis
-from numpy import pi as pi
+import numpy as _np
 
 from minigrad.autograd import enable_grad as enable_grad
 from minigrad.autograd import get_default_dtype as get_default_dtype
@@ -28,6 +24,8 @@ from minigrad.tensors.limits import *
 from minigrad.tensors.printing import *
 from minigrad.tensors.random_names import *
 from minigrad.tensors.tensor import *
+
+e, inf, nan, newaxis, pi = _np.e, _np.inf, _np.nan, _np.newaxis, _np.pi
 
 _TAKE_OUT = """
 add addbmm addcdiv addcmul addmm addmv addr angle baddbmm bernoulli bmm bucketize chain_matmul

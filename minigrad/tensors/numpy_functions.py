@@ -156,10 +156,8 @@ def _call(func: Any, name: str, args: Any, kwargs: dict[str, Any], op: Any) -> A
     tensors = leaves((args, kwargs), Variable)
     losing = func not in _ABOUT and is_grad_enabled()
     if losing and any(history(tensor) is not None for tensor in tensors):
-        raise TypeError(
-            f"{name}: {why}, and the gradient that the tensor requires would be lost; pass "
-            f".detach() or .numpy() for the values alone"
-        )
+        lost = "the gradient that the tensor requires would be lost"
+        raise TypeError(f"{name}: {why}, and {lost}; pass .detach() or .numpy() for the values")
     # Observers are told that values are looked at, not that shapes or dtypes are.
     read: Any = (lambda x: x._data) if func in _OF_KINDS else (lambda x: x.numpy())
     try:

@@ -31,9 +31,9 @@ from minigrad.tensors import array_api, creation, dlpack, functions, numpy_funct
 from minigrad.tensors.creation import CPU, STRIDED, Size
 from minigrad.tensors.functions.arguments import sizes_of
 from minigrad.tensors.indices import is_integer, two_steps
-from minigrad.tensors.inplace import Fills, assign, inplace, read_again, set_item
+from minigrad.tensors.inplace import Fills, assign, read_again, set_item
 from minigrad.tensors.kinds import NAMES, dtype_of_kind
-from minigrad.tensors.methods import Methods
+from minigrad.tensors.methods import Methods, reflected
 from minigrad.tensors.printing import shown
 
 if TYPE_CHECKING:
@@ -42,21 +42,6 @@ if TYPE_CHECKING:
 __all__ = ["Tensor"]
 
 _DEVICES = ("cpu", "gpu", "cuda", "mps", "xpu", "meta")
-
-
-def _operator(op: Callable[..., Any]) -> Callable[[Tensor, Any], Tensor]:
-    """An operator method; Pyright takes no op for one where a protocol asks, as `sum` does."""
-    return op
-
-
-def _reflected(op: Callable[..., Any]) -> Callable[[Tensor, Any], Tensor]:
-    """The reflected operator method: ``other op tensor``."""
-
-    def method(self: Tensor, other: Any) -> Tensor:
-        result: Tensor = op(other, self)
-        return result
-
-    return method
 
 
 class Tensor(Methods, Fills, Variable):
@@ -143,23 +128,18 @@ class Tensor(Methods, Fills, Variable):
                 self._data
             ):
                 return  # `x.data *= 2` has written already
-            raise RuntimeError(
-                "data: only a leaf's data can be replaced; this tensor is the result of an op"
-            )
+            raise RuntimeError("data: only a leaf's data can be replaced; this is an op's result")
         version.move()
-        array = data_of(value)
+        array, known = data_of(value), self._node
         if isinstance(array, np.ndarray):
             checked(array.dtype, "data")
-        self._data = array if isinstance(array, np.ndarray) else to_array(array, name="data")
-        known = self._node
-        if known is not None and not self._data.flags.writeable:
-            self._data = self._data.copy()
-        if known is not None and (known.shape, known.dtype) != (self._data.shape, self._data.dtype):
+        else:
+            array = to_array(array, name="data")
+        self._data = array if known is None or array.flags.writeable else array.copy()
+        if isinstance(known, Leaf) and (known.shape, known.dtype) != (array.shape, array.dtype):
             self._node = None
             self.requires_grad = True
-            fresh = self._node
-            assert isinstance(known, Leaf)
-            assert isinstance(fresh, Leaf)
+            fresh: Any = self._node
             fresh.name, fresh.hooks, fresh.post_hooks = known.name, known.hooks, known.post_hooks
             if known in hooked:
                 hooked.add(fresh)
@@ -276,9 +256,7 @@ class Tensor(Methods, Fills, Variable):
         version.move()
         if not self.is_leaf:
             if not value:
-                raise RuntimeError(
-                    "requires_grad: cannot be turned off for the result of an op; use .detach()"
-                )
+                raise RuntimeError("requires_grad: stays True for an op's result; use .detach()")
         elif not value:
             self._node = None
         elif self._node is None:
@@ -327,9 +305,7 @@ class Tensor(Methods, Fills, Variable):
         if value is not None:
             value = value if isinstance(value, Tensor) else creation.tensor(value, dtype=self.dtype)
             if value.shape != self.shape:
-                raise ValueError(
-                    f"grad: shape {tuple(self.shape)} expected, got {tuple(value.shape)}"
-                )
+                raise ValueError(f"grad: shape {self.shape} expected, got {value.shape}")
             if not value._data.flags.writeable:  # clipping and optimizers write to it
                 value = value.clone()
         self._grad = value
@@ -362,8 +338,7 @@ class Tensor(Methods, Fills, Variable):
             True
         """
         grad = self._grad
-        if set_to_none.__class__ is not bool:
-            check_flag("zero_grad", "set_to_none", set_to_none)
+        check_flag("zero_grad", "set_to_none", set_to_none)
         if set_to_none or grad is None:
             self._grad = None
         elif grad.requires_grad or not grad._data.flags.writeable:
@@ -500,10 +475,8 @@ class Tensor(Methods, Fills, Variable):
         """
         node = history(self)
         if not isinstance(node, Leaf):
-            raise RuntimeError(
-                "register_post_accumulate_grad_hook: a tensor that requires grad and that no op "
-                "has made is expected; see retain_grad and register_hook for others"
-            )
+            what = "a leaf that requires grad expected; others have retain_grad and register_hook"
+            raise RuntimeError(f"register_post_accumulate_grad_hook: {what}")
         return add_post_hook(node, hook)
 
     # Conversion to Python and NumPy
@@ -560,9 +533,7 @@ class Tensor(Methods, Fills, Variable):
             2.5
         """
         if self._data.size != 1:
-            raise ValueError(
-                f"item: exactly one element expected, the shape is {tuple(self.shape)}"
-            )
+            raise ValueError(f"item: exactly one element expected, got shape {self.shape}")
         tell("left", self, ".item()")
         value: float | int | bool = self._data.item()
         return value
@@ -590,10 +561,8 @@ class Tensor(Methods, Fills, Variable):
 
     def __bool__(self) -> bool:
         if self._data.size != 1:
-            raise ValueError(
-                f"the truth of a tensor of shape {tuple(self.shape)} is ambiguous; reduce it "
-                "with .all() or .any()"
-            )
+            remedy = "reduce it with .all() or .any()"
+            raise ValueError(f"the truth of a tensor of shape {self.shape} is ambiguous; {remedy}")
         tell("left", self, "bool()")
         return bool(self._data.item())
 
@@ -605,9 +574,7 @@ class Tensor(Methods, Fills, Variable):
 
     def __index__(self) -> int:
         if self._data.dtype.kind not in "iu" or self._data.size != 1:
-            raise TypeError(
-                f"an index is one integer, got {self.dtype} of shape {tuple(self.shape)}"
-            )
+            raise TypeError(f"an index is one integer, got {self.dtype} of shape {self.shape}")
         tell("left", self, "a tensor as an index")
         return int(self._data.item())
 
@@ -618,9 +585,8 @@ class Tensor(Methods, Fills, Variable):
         tell("left", self, "repr()")
         made_by = self.grad_fn
         past = "requires_grad=True" if self.requires_grad else ""
-        return shown(
-            self._data, self._shown_as(), f"grad_fn=<{made_by.name()}>" if made_by else past
-        )
+        past = f"grad_fn=<{made_by.name()}>" if made_by else past
+        return shown(self._data, self._shown_as(), past)
 
     def _shown_as(self) -> str:
         """The word before the values: the name of the class, of a plain tensor in small letters."""
@@ -665,10 +631,8 @@ class Tensor(Methods, Fills, Variable):
     def _refuse_result(self, what: str) -> None:
         node = node_of(history(self))
         if isinstance(node, Node):
-            raise RuntimeError(
-                f"{what}: this tensor is the result of {node.plan.op.name}, whose graph cannot "
-                f"be copied; use .detach() first"
-            )
+            why = f"this is the result of {node.plan.op.name}, whose graph cannot be copied"
+            raise RuntimeError(f"{what}: {why}; use .detach() first")
 
     # Methods that accept more forms of arguments than their op -----------------------------
 
@@ -741,9 +705,7 @@ class Tensor(Methods, Fills, Variable):
             NotImplementedError: A dtype is given: bytes are not read as another one.
         """
         if len(shape) == 1 and isinstance(shape[0], (DType, np.dtype, type)):
-            raise NotImplementedError(
-                "view: bytes are not read as another dtype here; .to(dtype) converts numbers"
-            )
+            raise NotImplementedError("view: bytes are not read as another dtype; see .to(dtype)")
         return ops.reshape(self, sizes_of(shape))
 
     def broadcast_to(self, *size: Any) -> Tensor:
@@ -792,32 +754,8 @@ class Tensor(Methods, Fills, Variable):
 
     # Operators ------------------------------------------------------------------------------
 
-    __add__ = _operator(ops.add)
-    __sub__ = ops.subtract
-    __mul__ = ops.multiply
-    __truediv__ = ops.divide
-    __floordiv__ = ops.floor_divide
-    __mod__ = ops.remainder
-    __pow__ = ops.power
     __matmul__ = ops.matmul
-    __and__ = ops.bitwise_and
-    __or__ = ops.bitwise_or
-    __xor__ = ops.bitwise_xor
-    __lshift__ = ops.left_shift
-    __rshift__ = ops.right_shift
-    __radd__ = _reflected(ops.add)
-    __rsub__ = _reflected(ops.subtract)
-    __rmul__ = _reflected(ops.multiply)
-    __rtruediv__ = _reflected(ops.divide)
-    __rfloordiv__ = _reflected(ops.floor_divide)
-    __rmod__ = _reflected(ops.remainder)
-    __rpow__ = _reflected(ops.power)
-    __rmatmul__ = _reflected(ops.matmul)
-    __rand__ = _reflected(ops.bitwise_and)
-    __ror__ = _reflected(ops.bitwise_or)
-    __rxor__ = _reflected(ops.bitwise_xor)
-    __rlshift__ = _reflected(ops.left_shift)
-    __rrshift__ = _reflected(ops.right_shift)
+    __rmatmul__ = reflected(ops.matmul)
     __neg__ = ops.negative
     __invert__ = ops.invert
     __lt__ = ops.less
@@ -852,22 +790,7 @@ class Tensor(Methods, Fills, Variable):
     def __abs__(self) -> Tensor:  # a method, so that type checkers accept abs(t)
         return ops.abs(self)
 
-    # In place -------------------------------------------------------------------------------
-
     _read_again = read_again
-    __iadd__ = inplace(ops.add, "__iadd__")
-    __isub__ = inplace(ops.subtract, "__isub__")
-    __imul__ = inplace(ops.multiply, "__imul__")
-    __itruediv__ = inplace(ops.divide, "__itruediv__")
-    __ifloordiv__ = inplace(ops.floor_divide, "__ifloordiv__")
-    __imod__ = inplace(ops.remainder, "__imod__")
-    __ipow__ = inplace(ops.power, "__ipow__")
-    __iand__ = inplace(ops.bitwise_and, "__iand__")
-    __ior__ = inplace(ops.bitwise_or, "__ior__")
-    __ixor__ = inplace(ops.bitwise_xor, "__ixor__")
-    __ilshift__ = inplace(ops.left_shift, "__ilshift__")
-    __irshift__ = inplace(ops.right_shift, "__irshift__")
-
     # Creation -------------------------------------------------------------------------------
 
     randn = staticmethod(random.randn)

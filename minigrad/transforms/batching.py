@@ -35,6 +35,9 @@ class CannotMap(NotImplementedError):
     """A function of one sample cannot run for many at once."""
 
 
+INSTEAD = "write a loop over the samples, minigrad.stack([f(x) for x in xs])"
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Samples:
     """A tensor whose first axis counts the samples."""
@@ -136,12 +139,7 @@ def one_by_one(batch: Batch, *values: Any) -> Any:
     """Run the op in a loop over the samples."""
     op = batch.op
     if op.side_effects:
-        raise CannotMap(
-            located(
-                f"vmap: {op.name} does more than give a result: write a loop over the samples, "
-                f"minigrad.stack([f(x) for x in xs])"
-            )
-        )
+        raise CannotMap(located(f"vmap: {op.name} does more than give a result: {INSTEAD}"))
 
     def run(i: int) -> Sequence[Any]:
         with _Results() as results:
@@ -161,9 +159,9 @@ def looped(
         rows.append(run(i))
         for first, found in zip(outputs, rows[-1], strict=True):
             if first is not None and first.shape != np.shape(found):
+                shapes = f"{first.shape} for the first sample, {np.shape(found)} for sample {i}"
                 raise CannotMap(
-                    f"vmap: {name}: the shape of its result depends on the values: "
-                    f"{first.shape} for the first sample, {np.shape(found)} for sample {i}"
+                    f"vmap: {name}: the shape of its result depends on the values: {shapes}"
                 )
     columns = zip(outputs, *rows, strict=True)
     return [None if value is None else ops.stack(column) for value, *column in columns]
@@ -405,10 +403,8 @@ def _index(size: int, index: Any, shape: tuple[int, ...], own: bool = True) -> _
     several = isinstance(index, tuple) and not isinstance(index, Samples)
     parts = list(index) if several else [index]
     if any(isinstance(part, Samples) and part.tensor.dtype == bool for part in parts):
-        raise CannotMap(
-            "vmap: an index by a mask that differs from sample to sample reads another number of "
-            "elements in each: use where(mask, x, 0)"
-        )
+        what = "an index by a mask that differs from sample to sample"
+        raise CannotMap(f"vmap: {what} reads another number of elements: use where(mask, x, 0)")
     if any(part is Ellipsis for part in parts):
         at = next(i for i, part in enumerate(parts) if part is Ellipsis)
         used = sum(part.ndim if _is_mask(part) else part is not None for part in parts) - 1

@@ -8,16 +8,17 @@ of the outputs to those edges.
 """
 
 import functools
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Generator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, NoReturn
 
 import numpy as np
 
+from minigrad import random
 from minigrad.autograd.api import add_to_grad
 from minigrad.autograd.call import record_outputs, with_history
 from minigrad.autograd.engine import run_backward
-from minigrad.autograd.events import Call, tell, undecorated, unrepeatable, within
+from minigrad.autograd.events import Call, tell, undecorated, within
 from minigrad.autograd.mode import changed, located, state
 from minigrad.autograd.mutation import history, view_of, written_since
 from minigrad.autograd.node import Edge, Leaf, Node, Output, Variable, clock, node_of, nodes_behind
@@ -71,8 +72,9 @@ def checkpoint(
 
     Raises:
         RuntimeError: The function writes to the ``.grad`` of a tensor from outside, replaces its
-            ``.data``, thaws it or gives it a hook. In the backward pass, if a tensor that the
-            function reads was written to, or if the function returns other shapes than before.
+            ``.data``, thaws it or gives it a hook, or draws from a generator of its own. In the
+            backward pass, if a tensor that the function reads was written to, or if the function
+            returns other shapes than before.
 
     Source: Chen et al. 2016, "Training deep nets with sublinear memory cost".
 
@@ -87,10 +89,8 @@ def checkpoint(
         (minigrad.Size([2, 5, 8]), minigrad.Size([2048, 8]))
     """
     if not callable(function):
-        raise TypeError(
-            f"checkpoint: a function or a module expected, got {type(function).__name__}; write "
-            f"checkpoint(layer, x)"
-        )
+        kind = type(function).__name__
+        raise TypeError(f"checkpoint: a function expected, got {kind}; write checkpoint(layer, x)")
     if not state.get().recording:
         return function(*args, **kwargs)
     segment = _Segment(function, args, kwargs, context_fn())
@@ -162,15 +162,13 @@ class _Segment:
         self.edges: tuple[Edge, ...] = ()
         self._arrays: list[np.ndarray] = []
         self.shapes: list[tuple[int, ...]] = []
-        self._own: dict[int, tuple[Any, Any]] = {}
         frame = user_frame()
         self.place = frame.f_code.co_filename, frame.f_lineno
 
     def first_run(self) -> tuple[Any, list[Any]]:
         """The result, and the tensors in it that were recorded during the call."""
-        with _FirstRun() as trace, within(self), self.first:
+        with _FirstRun(keep=False) as trace, within(self), self.first:
             result = self._call()
-        self._own = trace.own
         given = flatten((self.args, self.kwargs), "")
         self._arrays = [leaf._data for _, leaf in given if isinstance(leaf, Variable)]
         # Not what effects read, such as running statistics: they move in both runs.
@@ -182,11 +180,8 @@ class _Segment:
             new = isinstance(leaf, Leaf) and leaf.stamp > self.stamp
             hooked = isinstance(leaf, Leaf) and leaf.is_hooked_since(self.stamp)
             if (new or hooked) and trace.is_from_outside(tensor):
-                self._refuse(
-                    f"the function thaws or hooks a tensor from outside, of shape "
-                    f"{tuple(tensor.shape)}, and would again in the backward pass: do it before "
-                    f"the call"
-                )
+                what = f"a tensor from outside, of shape {tuple(tensor.shape)}"
+                self._refuse(f"the function thaws or hooks {what}: do it before the call")
         inner = _recorded_since(self.stamp, result)
         self.shapes = [tensor._data.shape for tensor in inner]
         return result, inner
@@ -198,65 +193,29 @@ class _Segment:
     def pull(self, cotangents: Sequence[Any], needed: Sequence[bool]) -> list[Any]:
         """Run the function again, and take the cotangents of its outputs to the edges."""
         if any(written_since(array, self.stamp) for array in self._arrays):
-            self._refuse(
-                "a tensor that the function reads was written in place, by the function itself or "
-                "after the call, so it cannot be run again; write to a copy, or run the forward "
-                "pass again"
-            )
+            self._refuse("a tensor that the function reads was written in place: write to a copy")
         create, start = state.get().recording, next(clock)
         state_now = changed(recording=True, frame=self.frame, at_end=None)
-        with state_now, self.again(), self._drawing_again(), self.second:
+        with state_now, self.again(), self.second:
             result = self._call()
         inner = _recorded_since(start, result)
         shapes = [tensor._data.shape for tensor in inner]
         if shapes != self.shapes:
-            self._refuse(
-                f"the function returned shapes {self.shapes} first and {shapes} in the backward "
-                f"pass; it must do the same both times"
-            )
+            self._refuse(f"the function returned shapes {self.shapes} first, and {shapes} again")
         if set(_boundary([history(tensor) for tensor in inner], start)) != set(self.edges):
-            self._refuse(
-                "the function read other tensors in the backward pass than at first; it must do "
-                "the same both times"
-            )
+            self._refuse("the function read other tensors in the backward pass than at first")
         wanted = [edge for edge, need in zip(self.edges, needed, strict=True) if need]
         roots = list(zip([history(tensor) for tensor in inner], cotangents, strict=True))
         found = run_backward(roots, create, create, {*wanted}, since=start)
         return [found.get(edge) for edge in self.edges]
-
-    @contextmanager
-    def _drawing_again(self) -> Iterator[None]:
-        """Within the block, generators of the function's own draw as in the first run."""
-        now = [(own, own.bit_generator.state) for own, _ in self._own.values()]
-        try:
-            for own, before in self._own.values():
-                rewind(own, before)
-            yield
-        finally:
-            for own, last in now:
-                own.bit_generator.state = last
 
     def _refuse(self, why: str) -> NoReturn:
         call = f"(the call at {line_at(*self.place)})"
         raise RuntimeError(located(f"checkpoint: {why} {call}", self.scope))
 
 
-@unrepeatable("a checkpoint draws from a generator of its own: let it draw from that of minigrad")
-def rewind(generator: np.random.Generator, state: Any) -> None:
-    """Have a generator draw again what it drew from a state on."""
-    generator.bit_generator.state = state
-
-
 class _FirstRun(Trace):
-    """The trace of the first run, which refuses what the second one would do again.
-
-    Attributes:
-        own: The generators that were given to functions which draw, by id, with their first states.
-    """
-
-    def __init__(self) -> None:
-        super().__init__(keep=False)
-        self.own: dict[int, tuple[Any, Any]] = {}
+    """The trace of the first run, which refuses what the second one would do again."""
 
     def is_from_outside(self, tensor: Variable) -> bool:
         """Whether a tensor was there before the run."""
@@ -265,27 +224,28 @@ class _FirstRun(Trace):
     def wrote(self, tensor: Variable, values: Any) -> None:
         """Refuse another ``.data`` of a tensor from outside."""
         if replaces_data(tensor, values) and not self._effects and not self.is_new(tensor):
-            raise RuntimeError(
-                f"checkpoint: the function replaces the .data of a tensor, at {user_line()}, and "
-                f"would again in the backward pass: do it outside of it"
-            )
+            _refuse_in_first_run("replaces the .data of a tensor", "do it outside of it")
         super().wrote(tensor, values)
 
     def effect(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Generator[None, Any, None]:
-        """Refuse a write to the ``.grad`` of a tensor from outside."""
-        if function in DRAWS and (own := kwargs.get("generator")):
-            self.own.setdefault(id(own), (own, own.bit_generator.state))
+        """Refuse a write to the ``.grad`` of a tensor from outside, and another generator."""
+        known = (None, random.default_generator)
+        if function in DRAWS and kwargs.get("generator") not in known:
+            what = "draws from a generator of its own"
+            _refuse_in_first_run(what, "draw from that of minigrad, or before the call")
         kind: Any = Variable.result_class
         writers = map(undecorated, (add_to_grad, kind.grad.fset, kind.zero_grad))
         if function in writers and self.is_from_outside(args[0]):
-            raise RuntimeError(
-                f"checkpoint: the function writes to the .grad of a tensor from outside, at "
-                f"{user_line()}, and would again in the backward pass: do it outside of it, or "
-                f"use autograd.grad"
-            )
+            what = "writes to the .grad of a tensor from outside"
+            _refuse_in_first_run(what, "do it outside of it, or use autograd.grad")
         yield from super().effect(function, args, kwargs)
+
+
+def _refuse_in_first_run(what: str, remedy: str) -> NoReturn:
+    again = "and would again in the backward pass"
+    raise RuntimeError(f"checkpoint: the function {what}, at {user_line()}, {again}: {remedy}")
 
 
 def _recorded_since(stamp: int, result: Any) -> list[Any]:

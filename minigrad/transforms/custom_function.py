@@ -80,10 +80,8 @@ class FunctionContext:
                 edge = None if node is None else Output(node, tensor.at)
                 tensor = with_history(tensor.array, edge)
             if isinstance(tensor, Variable) and written_since(tensor._data, self._stamp):
-                raise RuntimeError(
-                    "saved_tensors: a tensor was written in place after save_for_backward; save "
-                    "a copy"
-                )
+                since = "after save_for_backward; save a copy"
+                raise RuntimeError(f"saved_tensors: a tensor was written in place {since}")
             found.append(tensor)
         return tuple(found)
 
@@ -240,10 +238,8 @@ def _made(cls: type[Function], places: tuple[int, ...], count: int) -> Any:
         found = cls.backward(context, *given)
         grads = found if isinstance(found, tuple) else (found,)
         if len(grads) < count or any(x is not None for x in grads[count:]):
-            raise RuntimeError(
-                f"{cls.__name__}.backward: it returned {len(grads)} gradients; forward has {count} "
-                f"arguments (None for one without a gradient)"
-            )
+            found = f"{len(grads)} gradients; forward has {count} arguments"
+            raise RuntimeError(f"{cls.__name__}.backward: {found} (None for one without)")
         parts = [grads[place] if want else None for place, want in zip(places, needed, strict=True)]
         for place, part in zip(places, parts, strict=True):
             if part is not None:

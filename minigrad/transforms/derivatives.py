@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.call import wrap
+from minigrad.autograd.call import leaf_of, wrap
 from minigrad.autograd.grad_mode import enable_grad
 from minigrad.support.checks import check_function
 from minigrad.transforms.evaluation import Evaluation, check_dependence, directions, pulled
@@ -224,15 +224,9 @@ def transposed(call: Evaluation) -> tuple[list[Any], list[Any]]:
     with enable_grad():
         # Any cotangent without zeros would do; zeros hide infinite slopes: see `zero_safe`.
         draws = np.random.default_rng(0)
-        weights = [_weight(draws, output) for output in call.outputs]
+        arrays = [output._data for output in call.outputs]
+        weights = [leaf_of(draws.uniform(1, 2, x.shape).astype(x.dtype), True) for x in arrays]
         return pulled(call.outputs, call.variables, weights, create=True), weights
-
-
-def _weight(draws: np.random.Generator, output: Any) -> Any:
-    """A cotangent of an output that requires grad: no element is 0, no two are equal."""
-    weight: Any = wrap(draws.uniform(1, 2, output._data.shape).astype(output._data.dtype))
-    weight.requires_grad = True
-    return weight
 
 
 def along(call: Evaluation, slopes: list[Any], weights: list[Any], given: list[Any]) -> Any:
@@ -356,10 +350,8 @@ def hvp(
 def _at(name: str, func: Function, primals: Any, has_aux: bool) -> Evaluation:
     """A call of the function in which all arguments are differentiated."""
     if not isinstance(primals, tuple):
-        raise TypeError(
-            f"{name}: primals must be the tuple of the function's arguments, got "
-            f"{type(primals).__name__}; for one argument write (x,)"
-        )
+        given = f"{type(primals).__name__}; for one argument write (x,)"
+        raise TypeError(f"{name}: primals must be the tuple of the arguments, got {given}")
     return Evaluation(name, func, primals, {}, None, has_aux, around="primals")
 
 
@@ -371,10 +363,8 @@ def _derived(
     check_function(name, func)
     for i in argnums if isinstance(argnums, (tuple, list)) else (argnums,):
         if not isinstance(i, (int, np.integer)) or isinstance(i, bool):
-            raise TypeError(
-                f"{name}: argnums must be an int or a tuple of ints, got {type(i).__name__}; "
-                f"{name}(f) returns a function of f's arguments: write {name}(f)(x)"
-            )
+            remedy = f"{name}(f) returns a function of f's arguments: write {name}(f)(x)"
+            raise TypeError(f"{name}: argnums must be ints, got {type(i).__name__}; {remedy}")
 
     @functools.wraps(func, updated=())
     def derived(*args: Any, **kwargs: Any) -> Any:

@@ -58,19 +58,13 @@ class Evaluation:
             for i in places:
                 values[i] = rebuilt(args[i], leaves)
             result = function(*values, **kwargs)
-        self._auxiliary: tuple[Any, ...] = ()
-        if has_aux:
-            if not isinstance(result, tuple) or len(result) != 2:
-                raise TypeError(
-                    f"{name}: with has_aux the function must return a pair (output, auxiliary), "
-                    f"got {_shown(result)}"
-                )
-            result, auxiliary = result
-            self._auxiliary = (auxiliary,)
-        self.output = result
-        self.outputs = [_output(name, path, leaf) for path, leaf in flatten(result, "output")]
+        if has_aux and (not isinstance(result, tuple) or len(result) != 2):
+            wanted = "with has_aux the function must return a pair (output, auxiliary)"
+            raise TypeError(f"{name}: {wanted}, got {_shown(result)}")
+        self.output, *auxiliary = result if has_aux else (result,)
+        self.outputs = [_output(name, path, leaf) for path, leaf in flatten(self.output, "output")]
         self.recorded = self._reach_beyond(self.outputs)
-        self._auxiliary = mapped(self._outside, self._auxiliary)
+        self._auxiliary = mapped(self._outside, auxiliary)
 
     def returned(self, *results: Any) -> Any:
         """The result of the transform: the results, and the auxiliary output if there is one."""
@@ -110,10 +104,8 @@ class Evaluation:
         """The gradient of a function that returns one number: a tensor for each variable."""
         output = self.output
         if not isinstance(output, Variable) or output._data.size != 1:
-            raise RuntimeError(
-                f"{self.name}: the function must return one number, got {_shown(output)}; "
-                f"vjp and jacrev take functions of any shape"
-            )
+            given = f"{_shown(output)}; vjp and jacrev take functions of any shape"
+            raise RuntimeError(f"{self.name}: the function must return one number, got {given}")
         return pulled([output], self.variables, [np.ones_like(output._data)], create)
 
     def structured(self, values: Iterable[Any]) -> Any:
@@ -127,10 +119,8 @@ def _places(name: str, argnums: Any, count: int) -> tuple[int, ...]:
     wanted = (argnums,) if isinstance(argnums, int | np.integer) else argnums
     places = tuple([int(i) % count for i in wanted if -count <= i < count])
     if len({*places}) != len(wanted):
-        raise ValueError(
-            f"{name}: argnums={argnums!r} must name arguments, each once, and the function was "
-            f"called with {count} positional arguments"
-        )
+        given = f"the function was called with {count} positional arguments"
+        raise ValueError(f"{name}: argnums={argnums!r} must name arguments, each once; {given}")
     return places
 
 
@@ -139,12 +129,10 @@ def _variable(name: str, path: str, value: Any) -> Any:
     if not isinstance(value, Variable):
         value = wrap(to_array(value, name=f"{name}: {path}"))
     if value._data.dtype.kind != "f":
-        remedy = (
-            "close over it" if path.startswith(("inputs", "primals")) else "leave it out of argnums"
-        )
-        raise TypeError(
-            f"{name}: {path} holds {value._data.dtype}, and only floats have derivatives: {remedy}"
-        )
+        every = path.startswith(("inputs", "primals"))
+        remedy = "close over it" if every else "leave it out of argnums"
+        what = f"{path} holds {value._data.dtype}"
+        raise TypeError(f"{name}: {what}, and only floats have derivatives: {remedy}")
     if history(value) is not None:
         variable = alias(value)
         variable._data = read_only(variable._data)
@@ -156,15 +144,11 @@ def _variable(name: str, path: str, value: Any) -> Any:
 
 def _output(name: str, path: str, value: Any) -> Any:
     if not isinstance(value, Variable):
-        raise TypeError(
-            f"{name}: the function must return tensors, or tuples, lists and dicts of tensors; "
-            f"got {_shown(value)} as its {path}"
-        )
+        what = "tensors, or tuples, lists and dicts of tensors"
+        raise TypeError(f"{name}: the function must return {what}; got {_shown(value)} as {path}")
     if value._data.dtype.kind != "f":
-        raise TypeError(
-            f"{name}: the {path} of the function holds {value._data.dtype}, and only floats have "
-            f"derivatives: return it with has_aux=True"
-        )
+        what = f"the function's {path} holds {value._data.dtype}, which has no derivative"
+        raise TypeError(f"{name}: {what}: return it with has_aux=True")
     return value
 
 
@@ -206,10 +190,8 @@ def check_dependence(
     if not known:
         raise RuntimeError(f"{name}: {output} does not depend on {by}, which strict=True refuses")
     if constant and not has_history(known):
-        raise RuntimeError(
-            f"{name}: the derivative of {output} by {by} is constant, which strict=True refuses "
-            f"with create_graph=True"
-        )
+        what = f"the derivative of {output} by {by} is constant"
+        raise RuntimeError(f"{name}: {what}, which strict=True refuses with create_graph=True")
 
 
 def directions(
@@ -224,10 +206,9 @@ def directions(
     missing = [place for place in wanted if place not in found]
     unexpected = [place for place in found if place not in wanted]
     if missing or unexpected:
-        raise ValueError(
-            f"{name}: {path} must have the structure of {like_path}: missing "
-            f"{', '.join(missing) or 'none'}, unexpected {', '.join(unexpected) or 'none'}"
-        )
+        missed, more = ", ".join(missing) or "none", ", ".join(unexpected) or "none"
+        what = f"{path} must have the structure of {like_path}"
+        raise ValueError(f"{name}: {what}: missing {missed}, unexpected {more}")
     checked = []
     for tensor, (other, _), place in zip(tensors, flatten(like, like_path), wanted, strict=True):
         value, dtype, shape = found[place], tensor._data.dtype, tensor._data.shape

@@ -23,7 +23,7 @@ from minigrad.tracing import Step, Trace, Value
 from minigrad.tracing.lines import user_line
 from minigrad.tracing.record import replaces_data
 from minigrad.tracing.steps import Phase
-from minigrad.transforms.batching import INDEXED, RULES, CannotMap, Samples, elementwise
+from minigrad.transforms.batching import INDEXED, INSTEAD, RULES, CannotMap, Samples, elementwise
 
 __all__ = ["SampleTrace"]
 
@@ -99,9 +99,8 @@ class SampleTrace(Trace):
             if not varies or name in op.random_keys:
                 continue
             if op not in INDEXED:
-                raise CannotMap(
-                    f"vmap: {op.name}: {name} must be the same for all samples, at {user_line()}"
-                )
+                what = f"{op.name}: {name}"
+                raise CannotMap(f"vmap: {what} must be the same for all samples, at {user_line()}")
             if op is registry["getitem"]:
                 self._choose(call, given[name])
 
@@ -123,10 +122,8 @@ class SampleTrace(Trace):
     def value(self, thing: Any) -> Value:
         """Refuse a chosen part whose tensor was written since."""
         if self._chosen and any(c.old and c.part() is data_of(thing) for c in self._chosen):
-            raise CannotMap(
-                f"vmap: at {user_line()} a part is read that an index chose for each sample, and "
-                f"whose tensor was written since: read it again"
-            )
+            what = "a part is read that an index chose for each sample"
+            raise CannotMap(f"vmap: at {user_line()} {what}: its tensor was written, read it again")
         recorded = self._identity.by_history(thing) if self._written else None
         value = super().value(thing)
         known = value in self._edges and isinstance(thing, Variable)
@@ -175,10 +172,8 @@ class SampleTrace(Trace):
         """Refuse a write to a chosen part that was not assigned to its tensor."""
         for one in self._chosen:
             if one.line:
-                raise CannotMap(
-                    f"vmap: at {one.line} a part is written that an index chose for each sample: "
-                    f"assign it, z[k] = ..."
-                )
+                what = "a part is written that an index chose for each sample"
+                raise CannotMap(f"vmap: at {one.line} {what}: assign it, z[k] = ...")
 
     def adds_within(self, step: Step) -> bool:
         """Whether an effect adds to the ``.grad`` of a tensor that was made in the function."""
@@ -190,10 +185,8 @@ class SampleTrace(Trace):
         self.value(tensor)
         replaced = replaces_data(tensor, values) and not self.is_new(tensor)
         if replaced or id(owner(tensor._data)) in self._outer_memories:
-            raise CannotMap(
-                f"vmap: the function writes to a tensor from outside, at {user_line()}: "
-                f"write to a copy, x.clone(), and return it"
-            )
+            what = f"the function writes to a tensor from outside, at {user_line()}"
+            raise CannotMap(f"vmap: {what}: write to a copy, x.clone(), and return it")
         self._written = True
         before = self._identity.by_history(tensor)
         super().wrote(tensor, values)
@@ -219,15 +212,11 @@ class SampleTrace(Trace):
         if not checks and self.value(tensor) in self.varying:
             part_of = state.get().within
             if isinstance(part_of, Node):
-                raise CannotMap(
-                    f"vmap: the derivative of {part_of.plan.op.name} decides by values that differ "
-                    f"from sample to sample; write a loop over the samples, "
-                    f"minigrad.stack([f(x) for x in xs])"
-                )
-            raise CannotMap(
-                f"vmap: {door} reads what differs from sample to sample, at {user_line()}: "
-                f"the function runs once, for all samples; choose with minigrad.where"
-            )
+                what = f"the derivative of {part_of.plan.op.name}"
+                raise CannotMap(f"vmap: {what} decides by values that differ: {INSTEAD}")
+            what = f"{door} reads what differs from sample to sample, at {user_line()}"
+            once = "the function runs once, for all samples; choose with minigrad.where"
+            raise CannotMap(f"vmap: {what}: {once}")
 
     def _from_outside(self, thing: Any) -> Value:
         value = super()._from_outside(thing)
@@ -246,10 +235,8 @@ class SampleTrace(Trace):
         """Refuse that a tensor from outside is frozen, thawed or hooked in the function."""
         tensor, hooked = value.tensor, isinstance(edge, Leaf) and edge.is_hooked_since(self._born)
         if tensor is not None and (history(tensor) is not edge or hooked):
-            raise CannotMap(
-                f"vmap: the function freezes, thaws or hooks a tensor from outside of shape "
-                f"{tuple(tensor.shape)}, at {user_line()}: do it before the call"
-            )
+            what = f"a tensor from outside of shape {tuple(tensor.shape)}, at {user_line()}"
+            raise CannotMap(f"vmap: the function freezes, thaws or hooks {what}: do it before")
 
     def _step(self, phase: Phase, *args: Any, **fields: Any) -> Step:
         step = super()._step(phase, *args, **fields)

@@ -29,20 +29,8 @@ from minigrad.support import tree
 from minigrad.support.checks import check_choice, check_function, check_size
 from minigrad.support.random_state import DRAWS
 from minigrad.tracing import Step, Value
-from minigrad.transforms.batching import (
-    RULES,
-    Batch,
-    CannotMap,
-    Keys,
-    Samples,
-    broadcast,
-    looped,
-    of_sample,
-    one_by_one,
-    static,
-    whole,
-)
-from minigrad.transforms.checkpointing import rewind
+from minigrad.transforms import batching
+from minigrad.transforms.batching import Batch, CannotMap, Keys, Samples, looped, of_sample, whole
 from minigrad.transforms.custom_function import Application
 from minigrad.transforms.evaluation import has_history
 from minigrad.transforms.sample_trace import SampleTrace
@@ -256,11 +244,8 @@ class _MappedCall(SampleTrace):
     def _found(self, value: Value) -> Any:
         """The counterpart of a value in the run of all samples."""
         if value not in self.every:
-            step = value.step
-            raise CannotMap(
-                f"vmap: {step.what if step else 'a value'} keeps a result that its batching rule "
-                f"does not give"
-            )
+            what = value.step.what if value.step else "a value"
+            raise CannotMap(f"vmap: {what} keeps a result that its batching rule does not give")
         return self.every[value]
 
     def _run(self, step: Step) -> None:
@@ -277,7 +262,7 @@ class _MappedCall(SampleTrace):
         op = step.op
         values = [tree.mapped(self._found, step.arguments.get(name, default), Value)
                   for name, default in zip(op.params, op.defaults, strict=True)]  # fmt: skip
-        values = [*values[: op.arrays], *map(static, values[op.arrays :])]
+        values = [*values[: op.arrays], *map(batching.static, values[op.arrays :])]
         batch = Batch(op, self._size, step.outputs)
         mapped = next(tree.leaves(values, Samples), None) is not None
         self._enter(step.frame if mapped else self._around, step.grad_mode)
@@ -288,7 +273,7 @@ class _MappedCall(SampleTrace):
     def _of_samples(self, batch: Batch, values: list[Any]) -> Any:
         """The results of an op: by its rule, by its decomposition, or by a loop."""
         op = batch.op
-        found = RULES[op](batch, *values) if op in RULES else NotImplemented
+        found = batching.RULES[op](batch, *values) if op in batching.RULES else NotImplemented
         if found is not NotImplemented:
             return found
         if op.decomposition is not None and next(tree.leaves(values, Keys), None) is None:
@@ -298,7 +283,7 @@ class _MappedCall(SampleTrace):
             composed = functools.partial(op.call_with, op.decomposition)
             return vmap(lambda *one: composed(one), axes, 0, self._randomness)(*given)
         self._enter_loop()
-        return one_by_one(batch, *values)
+        return batching.one_by_one(batch, *values)
 
     def _enter(self, frame: Frame | None, recording: bool) -> None:
         """Go on in a call, and record if the step was recorded and the caller records."""
@@ -315,7 +300,8 @@ class _MappedCall(SampleTrace):
         if not isinstance(values, Samples):
             return ops.broadcast_to(ops.astype(values, out.dtype), out.shape)
         converted = Samples(ops.astype(values.tensor, out.dtype))
-        return Samples(broadcast(Batch(registry["broadcast_to"], self._size, [out]), converted))
+        batch = Batch(registry["broadcast_to"], self._size, [out])
+        return Samples(batching.broadcast(batch, converted))
 
     def _store(self, step: Step, results: list[Any]) -> None:
         node = step.node
@@ -362,8 +348,7 @@ class _MappedCall(SampleTrace):
                 self.every[value] = self.every[same[0]]
             elif value in self.varying:
                 raise CannotMap(
-                    f"vmap: {step.what}: what its function or its rule computes is not made of "
-                    f"minigrad's ops"
+                    f"vmap: {step.what}: what it computes is not made of minigrad's ops"
                 )
             else:
                 self.every[value] = wrap(value.array)
@@ -390,11 +375,6 @@ class _MappedCall(SampleTrace):
         if step.function in DRAWS:
             self._draw(step)
             return
-        if step.function is undecorated(rewind):
-            raise CannotMap(
-                f"vmap: a checkpoint draws from a generator of its own, at {step.line}: let it "
-                f"draw from that of minigrad"
-            )
         name = getattr(step.function, "__name__", "a function")
         if any(isinstance(self.every.get(value), Samples) for value in step.reads):
             if step.function is undecorated(call_hook) or self.adds_within(step):
@@ -402,10 +382,8 @@ class _MappedCall(SampleTrace):
             if only_reads(step.function):  # it checks values
                 self._called(step, self._size)
                 return
-            raise CannotMap(
-                f"vmap: {name} changes what lives longer than the call, and differs from sample "
-                f"to sample, at {step.line}: return the values, as autograd.grad does"
-            )
+            what = f"{name} changes what lives longer than the call, at {step.line}"
+            raise CannotMap(f"vmap: {what}: return the values, as autograd.grad does")
 
     def _draw(self, step: Step) -> None:
         """Draw random numbers, or keys: for each sample, or the same for all."""
@@ -414,18 +392,14 @@ class _MappedCall(SampleTrace):
             self._store(step, self._called(step, 1))
             return
         if self._randomness == "error":
-            frame = step.frame if isinstance(step.frame, FunctionCall) else None
-            drawing = frame.name if frame and not frame.samples else _SAID.get(step.what, step.what)
-            message = (
-                f"vmap: {drawing} draws random numbers, at {step.line}: say whether they are "
-                f'"different" for each sample or the "same", vmap(..., randomness="different")'
+            remedy = (
+                'say whether they are the "same" or "different": vmap(f, randomness="different")'
             )
+            message = f"vmap: random numbers are drawn, at {step.line}: {remedy}"
             raise CannotMap(located(message, step.scope))
         if kind == "generator":
-            raise CannotMap(
-                f"vmap: the function takes the generator itself, at {step.line}, from which Python "
-                f"draws once: use minigrad.rand, randn ..., or draw before and map over the numbers"
-            )
+            what = f"the function takes the generator itself, at {step.line}"
+            raise CannotMap(f"vmap: {what}: use minigrad.rand, randn ..., or draw before the call")
         differs = any(isinstance(self.every.get(value), Samples) for value in step.reads)
         with drawing_from(None if step.stream is None else self._found(step.stream)):
             if not different and not differs:
@@ -440,14 +414,10 @@ class _MappedCall(SampleTrace):
         given, found = tree.mapped(self._found, step.arguments, Value), []
         for i in range(samples):
             named = of_sample(given, i)
-            if again and i + 1 < samples:
-                named["generator"] = repeated(named.get("generator"))
-            found.append(function(*named.pop("args"), **named))
+            same = again and i + 1 < samples
+            with drawing_from(repeated(named.pop("generator", None)) if same else None):
+                found.append(function(*named.pop("args"), **named))
         return found
-
-
-_SAID = {"key": "dropout", "drawn": "the function", "generator": "random.generator()"}
-"""What draws, in the words of a message, where no function with a frame does."""
 
 
 def _needed(

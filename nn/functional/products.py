@@ -232,7 +232,7 @@ def gumbel_softmax(
     """
     check_number("gumbel_softmax", "tau", tau, above=0.0)
     del eps  # PyTorch has it and does not use it
-    noise = random.drawn("gumbel", logits.shape, logits.dtype)
+    noise = random.drawn("gumbel", size=logits.shape, dtype=logits.dtype)
     soft = ops.softmax((logits + noise) / tau, dim)
     if not hard or soft.numel() < 2:  # a single class has weight 1
         return soft

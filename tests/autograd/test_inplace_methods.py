@@ -54,7 +54,7 @@ def draw(seed: int, *shape: int) -> np.ndarray:
 
 
 def test_every_inplace_operator_is_covered() -> None:
-    dunders = {name for name in vars(Tensor) if name.startswith("__i") and name in dir(operator)}
+    dunders = {name for name in dir(Tensor) if name.startswith("__i") and name in dir(operator)}
     others = {"__invert__", "__index__"}
     operators = {name for name in (*BINARY, *LOGICAL, *SHIFTS) if name.startswith("__")}
     assert dunders == operators | others

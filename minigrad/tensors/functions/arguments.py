@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
@@ -11,7 +10,6 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.node import Variable
-from minigrad.support.checks import check_flag
 from minigrad.support.signatures import into
 from minigrad.tensors.argument_errors import REPEATED, Arguments
 
@@ -23,12 +21,11 @@ R = TypeVar("R")
 
 def spelled(function: Callable[P, R]) -> Callable[P, R]:
     """The function, which takes NumPy's keywords `axis` and `keepdims` too."""
-    code = inspect.unwrap(function).__code__  # `inspect.signature` is slow to import with
-    dim = "dims" if "dims" in code.co_varnames[: code.co_argcount] else "dim"
+    arguments = Arguments(function)
+    flags = arguments.flags
+    dim = "dims" if "dims" in arguments.names else "dim"
     names = {"axis": dim, "keepdims": "keepdim"}
     spellings = frozenset(names)
-    hints = inspect.unwrap(function).__annotations__
-    flags = {name for name, hint in hints.items() if hint in ("bool", bool)}
 
     @functools.wraps(function)
     def call(*args: P.args, **keywords: P.kwargs) -> R:
@@ -43,11 +40,10 @@ def spelled(function: Callable[P, R]) -> Callable[P, R]:
                 if len(given) < len(keywords):
                     raise TypeError(f"{function.__name__}: axis is {dim}: give one of them")
             if not flags.isdisjoint(given):
-                for name in flags.intersection(given):
-                    check_flag(function.__name__, name, given[name])
+                arguments.check_flags((), given)
             return function(*args, **given)
         except REPEATED as error:
-            Arguments(function).explain(args, keywords, error)
+            arguments.explain(args, keywords, error)
 
     return call
 

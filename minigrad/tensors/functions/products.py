@@ -168,10 +168,8 @@ def cross(input: Any, other: Any, dim: int | None = None) -> Tensor:
         shape = np.broadcast_shapes(np.shape(input), np.shape(other))
         threes = [i for i, n in enumerate(shape) if n == 3]
         if threes and threes[0] != len(shape) - 1:
-            raise ValueError(
-                f"cross: dim must be given for shape {shape}: PyTorch takes the first axis of "
-                f"length 3, NumPy the last"
-            )
+            others = "PyTorch takes the first axis of length 3, NumPy the last"
+            raise ValueError(f"cross: dim must be given for shape {shape}: {others}")
         dim = -1
     return ops.cross(input, other, axis=dim)
 

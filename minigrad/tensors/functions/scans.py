@@ -138,10 +138,9 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: float = 1.0, dim: int = -
 
 def _softmax_dim(name: str, x: Any) -> int:
     """The axis that is meant without one."""
-    if np.ndim(x) not in (1, 2):
-        raise ValueError(
-            f"{name}: dim must be given for {np.ndim(x)} axes: PyTorch takes 0 or 1, Lucid the last"
-        )
+    axes = np.ndim(x)
+    if axes not in (1, 2):
+        raise ValueError(f"{name}: dim must be given for {axes} axes: PyTorch and Lucid differ")
     return -1
 
 

@@ -552,10 +552,8 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = 
     count = array.size if recorded else memory.size
     places -= first if recorded else 0
     if places.min(initial=0) < 0 or places.max(initial=-1) >= count:
-        raise RuntimeError(
-            f"as_strided: size {shape}, stride {tuple(stride)} and offset {offset} reach beyond "
-            f"the {count} elements"
-        )
+        given = f"size {shape}, stride {tuple(stride)} and offset {offset}"
+        raise RuntimeError(f"as_strided: {given} reach beyond the {count} elements")
     if not (array if recorded else memory).flags.c_contiguous:
         raise RuntimeError("as_strided: a contiguous tensor is needed here; call .contiguous()")
     if recorded:
