@@ -37,8 +37,7 @@ import pytest
 from rule_mutants.mutations import Mutant
 from rule_mutants.processes import in_child, in_children, limit_work
 from rule_mutants.results import Result, agreed, report
-from rule_mutants.rooms import find_functions
-from rule_mutants.sites import Site
+from rule_mutants.sites import Site, find_functions
 from rule_mutants.suite import Test, passes, reaching, with_tests
 from subjects import Repository
 
