@@ -31,8 +31,12 @@ def step_notes(step: Step, part: Part, shapes: Mapping[str, Shape]) -> list[Answ
     `shapes` are those of the arguments of the op, by name.
     """
     found = product(step.op, shapes)
-    share = None if found is None else found.share(part.name)
-    answers = [] if share is None else list(_answers(share))
+    answers = []
+    if found is not None and (share := found.share(part.name)) is not None:
+        answers.append(("Why a sum?" if share.sums else "Why no sum?", explain_sum(share)))
+        if transpose := explain_transpose(share):
+            turned = any(turned for _, turned in share.matrices)
+            answers.append(("Why a transpose?" if turned else "Why no transpose?", transpose))
     if broadcast := explain_broadcast(part.raw_shape, part.sent.shape):
         answers.append(("Why a sum?", broadcast))
     return answers
@@ -48,13 +52,6 @@ def argument_sources(diagram: Diagram) -> dict[str, dict[str, str]]:
         if step.rank is None:  # what a collective reads is called by its rank
             found[step.node] |= {part.name: part.target for part in step.parts}
     return found
-
-
-def _answers(share: Share) -> Iterator[Answer]:
-    yield "Why a sum?" if share.sums else "Why no sum?", explain_sum(share)
-    if transpose := explain_transpose(share):
-        turned = any(turned for _, turned in share.matrices)
-        yield "Why a transpose?" if turned else "Why no transpose?", transpose
 
 
 # Sums and transposes ----------------------------------------------------------------------------

@@ -144,10 +144,7 @@ class _Work:
         return _share(self._sizes[item][0], side.index(port), len(side)), number
 
     def _anchors(
-        self,
-        links: Sequence[Link],
-        members: Mapping[str, Node | None],
-        number: Mapping[str, int],
+        self, links: Sequence[Link], members: Mapping[str, Node | None], number: Mapping[str, int]
     ) -> dict[int, End]:
         """Where the lines into nodes meet them: side by side, as they come from left to right."""
         fed = {link.target for link in links}

@@ -297,9 +297,6 @@ class _Writer:
         def called(put: Sequence[Any]) -> Any:
             return Call(function, tuple(map(Constant, put)), keywords).evaluate(self._names)
 
-        def with_one(place: int, x: Any) -> Any:
-            return called([*given[:place], x, *given[place + 1 :]])
-
         places = [
             i for i in range(len(args)) if not all(_equal(given[i], other[i]) for other in others)
         ]
@@ -307,14 +304,17 @@ class _Writer:
             value = called(given)
             places = [
                 i for i in places
-                if not all(_equal(value, with_one(i, other[i])) for other in others)
+                if not all(
+                    _equal(value, called([*given[:i], other[i], *given[i + 1 :]]))
+                    for other in others
+                )
             ]  # fmt: skip
         if not places:
             return self._as_it_is(whole)
-        together = isinstance(plain, Primitive) or hasattr(plain, "moves")
-        if not (plain in self.linear or explained or hasattr(plain, "moves")):
-            raise Unwritable
-        if len(places) > 1 and not together:
+        moves = hasattr(plain, "moves")
+        together = moves or isinstance(plain, Primitive)
+        linear = moves or explained or plain in self.linear
+        if not linear or (len(places) > 1 and not together):
             raise Unwritable
         self._fix(*(arg for i, arg in enumerate(args) if i not in places))
         terms = [part for place in places for part in args[place].items()]

@@ -75,10 +75,8 @@ def new_entry(
 
 def leaf_entry(leaf: Leaf) -> Entry:
     """Make an entry of a leaf that requires a gradient."""
-    entry = new_entry("input", "", leaf)
-    entry.change(cause="frozen" if is_frozen(leaf) else "")
-    entry.leaf = leaf
-    return entry
+    cause: Cause = "frozen" if is_frozen(leaf) else ""
+    return Entry(Box("", "input", "", leaf.shape, leaf.dtype.name, cause=cause), leaf=leaf)
 
 
 def is_frozen(leaf: Leaf) -> bool:

@@ -27,14 +27,7 @@ from minigrad.tracing import Step, Value
 from minigrad.tracing import Trace as Record
 from minigrad.tracing.lines import user_line
 from minigrad.viz.record import rerun
-from minigrad.viz.record.entries import (
-    Entry,
-    is_frozen,
-    known_arrays,
-    leaf_entry,
-    new_entry,
-    read,
-)
+from minigrad.viz.record.entries import Entry, is_frozen, known_arrays, leaf_entry, new_entry, read
 from minigrad.viz.record.held import PASS, Gradients
 from minigrad.viz.record.model import Kind
 from minigrad.viz.record.steps import summary
@@ -124,11 +117,7 @@ class Lookup(Record):
         edges = [edge for edge, value in self._reached.items() if seen is value] if seen else []
         if args and isinstance(args[0], Variable):
             self._gradients.note(args[0])
-        try:
-            result = yield
-        except GeneratorExit:
-            running.close()
-            raise
+        result = yield
         with suppress(StopIteration):
             running.send(result)
         for edge in edges:

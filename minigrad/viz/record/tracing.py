@@ -67,10 +67,7 @@ class Trace(Lookup):
     """
 
     def __init__(
-        self,
-        values: Choice = (),
-        opened: Iterable[Primitive] = (),
-        limit: int | None = 32,
+        self, values: Choice = (), opened: Iterable[Primitive] = (), limit: int | None = 32
     ) -> None:
         super().__init__(values)
         self.opened = frozenset(opened)
@@ -209,7 +206,7 @@ class Trace(Lookup):
 
     def decomposed(self, op: Primitive, values: Sequence[Any], result: Any, frame: Any) -> None:
         """Note what a fused op that was opened keeps as one op: it runs so, too, beside the run."""
-        if op not in self.opened or state.get().sampled or not rerun.runs_alone(op):
+        if op not in self.opened or state.get().sampled or op.side_effects:
             return
         with rerun.aside(recording=state.get().recording):
             again = op.call_with(call_path(op), values)
@@ -218,7 +215,9 @@ class Trace(Lookup):
         if not isinstance(node, Node):
             return
         for one, own in pairs:  # the layout decides whether what follows copies it
-            own._data = like[id(owner(one._data))] = _laid_out(own._data, one._data)
+            like[id(owner(one._data))] = copy = np.empty_like(one._data)
+            copy[...] = own._data
+            own._data = copy
         kept = [array for _, array in saved_arrays(node)]
         self._fused[frame] = [like.get(id(owner(array)), array) for array in kept]
 
@@ -348,13 +347,6 @@ class Trace(Lookup):
         return shown | {"text/plain": repr(self)}
 
 
-def _laid_out(array: np.ndarray, like: np.ndarray) -> np.ndarray:
-    """A copy of an array in the memory layout of another one."""
-    copy = np.empty_like(like)
-    copy[...] = array
-    return copy
-
-
 def _overwrites(call: Call) -> bool:
     """Whether a write by index leaves nothing of the old values, and it has no history."""
     if call.op is not registry["setitem"] or getattr(call.arguments[0], "_node", None) is not None:
@@ -399,11 +391,7 @@ def fused_ops() -> dict[str, Primitive]:
     return {op.name: op for op in fused}
 
 
-def trace(
-    *,
-    values: Choice = (),
-    open: Iterable[str] = (),
-) -> Trace:
+def trace(*, values: Choice = (), open: Iterable[str] = ()) -> Trace:
     """Record a computation to draw it: forward, and backward if there is a backward pass.
 
     Within the block every op of this thread is recorded. This costs time and memory; results and

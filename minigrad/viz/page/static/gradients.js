@@ -5,10 +5,7 @@ const LONG = 3000; // of a line beyond that, only a part is dashed: dashes take 
 
 /** The box that shows something: itself, or the outermost closed group around it. */
 function shownAs(id) {
-  let shown = null;
-  for (let at = id; at !== null; at = data.parent(at)) {
-    if (at in placement.boxes) shown = at;
-  }
+  const shown = data.around(id).findLast((at) => at in placement.boxes);
   return shown ?? (id in placement.frames ? id : null);
 }
 
