@@ -10,7 +10,7 @@ import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 
-from minigrad.viz.explanation.matrix_products import Share, Term, product
+from minigrad.viz.explanation.matrix_products import Share, Term, share_of
 from minigrad.viz.record.model import Diagram, Node
 from minigrad.viz.record.steps import Part, Step
 from minigrad.viz.record.writing import shape_text
@@ -30,9 +30,9 @@ def step_notes(step: Step, part: Part, shapes: Mapping[str, Shape]) -> list[Answ
 
     `shapes` are those of the arguments of the op, by name.
     """
-    found = product(step.op, shapes)
     answers = []
-    if found is not None and (share := found.share(part.name)) is not None:
+    share = share_of(step.op, part.name, shapes)
+    if share is not None:
         answers.append(("Why a sum?" if share.sums else "Why no sum?", explain_sum(share)))
         if transpose := explain_transpose(share):
             turned = any(turned for _, turned in share.matrices)
