@@ -5,6 +5,9 @@
     python tools/mutants.py --changed HEAD~1    only the rules in files that differ from a commit
     python tools/mutants.py --doubt             also run the listed ones on every test
 
+pytest collects the tests once. Each mutant gets a fork of that process, which replaces the code of
+the function and runs the tests that reach the statement, fastest first, until one fails.
+
 A mutant that no test detects is a survivor. Either a test is missing, or the mutant is equivalent
 to the rule: then tools/mutants_equivalent.toml lists it with the reason. The exit code is 0 if the
 survivors are exactly the listed ones.
@@ -13,23 +16,26 @@ survivors are exactly the listed ones.
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib
 import os
 import random
 import re
 import subprocess
 import sys
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from types import CodeType
+from typing import Any
 
 import pytest
 from rule_mutants.listing import read_listing, shown
 from rule_mutants.mutations import Mutant
-from rule_mutants.processes import say, seconds
+from rule_mutants.processes import in_children, limit_work, say, seconds
 from rule_mutants.sites import Site, find_sites
-from rule_mutants.suite import Test, reaching, with_tests
-from rule_mutants.trials import Verdict, try_mutants
+from rule_mutants.suite import Line, Test, passes, reaching, with_tests
 
 ROOT = Path(__file__).resolve().parent.parent
 EQUIVALENT = ROOT / "tools" / "mutants_equivalent.toml"
@@ -99,6 +105,68 @@ def is_cheap(item: pytest.Item, ops: Sequence[str] | None) -> bool:
     cases = item.callspec.params.get("cases") if hasattr(item, "callspec") else None
     of_op = cases[0].op if cases else ""
     return ops is None or of_op.rpartition(".")[2] in ops
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The result for a mutant.
+
+    Attributes:
+        site: Its site.
+        mutant: The mutant.
+        killer: The failing test, or another reason; None for a survivor.
+        tests: The number of tests that reach it.
+    """
+
+    site: Site
+    mutant: Mutant
+    killer: str | None
+    tests: int
+
+
+def try_mutants(
+    mutants: Iterable[tuple[Site, Mutant]], tests: Sequence[Test], jobs: int
+) -> Iterator[Verdict]:
+    """Run tests on mutants, each until one fails.
+
+    Args:
+        mutants: The mutants.
+        tests: From `reaching`.
+        jobs: The number of parallel processes.
+
+    Returns:
+        The verdicts, in the order of completion.
+    """
+    at: dict[Line, list[Test]] = defaultdict(list)
+    for test in tests:
+        for line in test.lines:
+            at[line].append(test)
+    kills: Counter[tuple[str, str]] = Counter()
+
+    def tasks() -> Iterator[tuple[Any, Callable[[], Any]]]:
+        for site, mutant in mutants:
+            # A test that killed another mutant of the function will likely kill this one.
+            chosen = sorted(
+                at[site.name, mutant.line],
+                key=lambda test: (-kills[site.name, test.item.nodeid], test.seconds),
+            )
+            trial = functools.partial(_first_failing, site, mutant.code, chosen)
+            yield (site, mutant, len(chosen)), trial
+
+    for (site, mutant, count), killer in in_children(tasks(), jobs):
+        if killer is not None:
+            kills[site.name, killer] += 1
+        yield Verdict(site, mutant, killer, count)
+
+
+def _first_failing(site: Site, code: CodeType, tests: Sequence[Test]) -> str | None:
+    """Replace the function's code by the mutant's, and return the first failing test."""
+    site.put(code)  # this process ends afterwards
+    for test in tests:
+        limit_work(2 + 5 * test.seconds)
+        if not passes(test.item):
+            return test.item.nodeid
+    return None
 
 
 class Run:

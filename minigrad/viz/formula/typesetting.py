@@ -209,10 +209,7 @@ class Typesetter:
 
     def times(self, term: Term, factor: n.Notation) -> n.Notation:
         """The product of a term and a notation, element by element."""
-        written = self.value(term)
-        if isinstance(written, n.Infix) and written.level == n.Level.PRODUCT:
-            return n.Infix((*written.parts, factor), (*written.signs, "⊙"), n.Level.PRODUCT)
-        return n.Infix((written, factor), ("⊙",), n.Level.PRODUCT)
+        return n.Infix((self.value(term), factor), ("⊙",), n.Level.PRODUCT)
 
     def _matrices(self, term: Term) -> n.Notation:
         parts = tuple(map(self.value, factors(term, operator.matmul)))
