@@ -110,12 +110,8 @@ def heading(group: Group) -> str:
 def _edges(
     diagram: Diagram, placement: Placement, nodes: Mapping[str, Node], thick: Collection[int]
 ) -> Iterator[str]:
-    """The tensors; those that run together into a closed group are drawn once."""
-    drawn = set()
+    """The tensors."""
     for index, points in placement.edges.items():
-        if (key := (*points, index in thick)) in drawn:
-            continue
-        drawn.add(key)
         edge = diagram.edges[index]
         ends = f"{nodes[edge.source].label} → {nodes[edge.target].label}"
         name = f" as {edge.name}" if edge.name else ""

@@ -206,7 +206,7 @@ class Trace(Lookup):
 
     def decomposed(self, op: Primitive, values: Sequence[Any], result: Any, frame: Any) -> None:
         """Note what a fused op that was opened keeps as one op: it runs so, too, beside the run."""
-        if op not in self.opened or state.get().sampled or op.side_effects:
+        if op not in self.opened or state.get().sampled:
             return
         with rerun.aside(recording=state.get().recording):
             again = op.call_with(call_path(op), values)
