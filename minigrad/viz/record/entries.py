@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,8 +25,7 @@ from minigrad.viz.record.ranks import call_notes
 from minigrad.viz.record.steps import summary
 
 
-@dataclass(frozen=True)
-class Input:
+class Input(NamedTuple):
     """An input of an entry."""
 
     source: Entry  # the entry that it is the output of
