@@ -49,7 +49,7 @@ def assemble(
         ids[entry] = box.id
         for read in entry.inputs:
             source, tensor = read.source, (read.name, read.shape, read.dtype)
-            more = {"samples": samples(source), "place": read.place}
+            more: Any = {"samples": samples(source), "place": read.place}
             edges.append(Edge(ids[source], box.id, read.slot, *tensor, **more))
 
     def samples(entry: Entry) -> int:

@@ -7,7 +7,8 @@ failed, and the steps of the backward pass. A fused op that is opened runs as it
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+import operator
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -42,7 +43,7 @@ from minigrad.viz.record.entries import (
     saved_by,
 )
 from minigrad.viz.record.graph import Graph
-from minigrad.viz.record.lookup import GRADIENT, Lookup, array_arguments, place_of
+from minigrad.viz.record.lookup import GRADIENT, HOOK, Lookup, array_arguments, place_of
 from minigrad.viz.record.model import Cause
 from minigrad.viz.record.selection import Choice, limited
 from minigrad.viz.record.steps import Part, Step, norm, number_arrivals, summary
@@ -121,7 +122,7 @@ class Trace(Lookup):
         )  # fmt: skip
         given = dict(zip(op.params, call.arguments, strict=True)) | {"out": call.result}
         entry.change(given=rerun.copied(op, given))
-        if self._in_hook():
+        if self._effects and self._effects[-1].function is HOOK:
             self._mark(entry, "in a hook")
         return entry
 
@@ -238,18 +239,17 @@ class Trace(Lookup):
         """
         passes = [kept for _, kept in self._kept.values()]
         passes = passes or [dict(KeptMemory(self._kept_by).add(*ends))]
-        opened: dict[Any, Counter[int]] = defaultdict(Counter)
+        opened: dict[Any, list[int]] = defaultdict(lambda: [0] * len(passes))
         for node, entry in self._nodes.items():
             if not isinstance(node, Node):
                 continue
             sizes, frame = [kept.get(node) for kept in passes], self._opened_frame(node)
             if frame is not None:
-                opened[frame].update({i: sum(one or ()) for i, one in enumerate(sizes)})
+                of_parts = [sum(one or ()) for one in sizes]
+                opened[frame] = [*map(operator.add, opened[frame], of_parts)]
                 sizes = []
             note_kept(entry, sizes)
-        return {
-            frame: tuple(sizes[i] for i in range(len(passes))) for frame, sizes in opened.items()
-        }
+        return {frame: tuple(sizes) for frame, sizes in opened.items()}
 
     def _end_of_rules(self, step: Any) -> None:
         """Mark the ops that ran within the rules of a node, and let go of what these have sent."""

@@ -1,15 +1,9 @@
 // The page's data as Python wrote it, and who belongs to whom.
 
-function bytesOf(base64) {
-  const text = atob(base64);
-  const bytes = new Uint8Array(text.length);
-  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
-  return bytes;
-}
-
 /** The data of the page (payload.py): JSON, deflated, in base64. */
 async function unpack(base64) {
-  const packed = new Blob([bytesOf(base64)]).stream();
+  const bytes = Uint8Array.from(atob(base64), (one) => one.charCodeAt(0));
+  const packed = new Blob([bytes]).stream();
   const stream = packed.pipeThrough(new DecompressionStream("deflate-raw"));
   return connect(await new Response(stream).json());
 }

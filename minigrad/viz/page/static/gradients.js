@@ -48,10 +48,8 @@ function drawGradients(now) {
   for (const item of inDocument("boxes")) {
     const badge = badgeOf(item.id, now);
     renew(item, layers.badges, badge, () => drawBadge(item.id, item.area, badge));
-  }
-  for (const { id, element } of inDocument("boxes")) {
-    const line = element.querySelector("text.data");
-    if (line) line.textContent = scalarNow(id, now);
+    const line = item.element.querySelector("text.data");
+    if (line) line.textContent = scalarNow(item.id, now);
   }
   const lit = now.step && shownAs(now.step.node);
   for (const { id, element } of [...inDocument("boxes"), ...inDocument("frames")]) {

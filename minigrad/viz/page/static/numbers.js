@@ -71,8 +71,6 @@ const ELEMENTWISE = {
   or: (a, b) => +(a || b),
   where: (test, a, b) => (test ? a : b),
   sigmoid: (x) => 1 / (1 + Math.exp(-x)),
-  max: (a, b) => max(a, b),
-  min: (a, b) => min(a, b),
   fmax: (a, b) => (b >= a || Number.isNaN(a) ? b : a),
   fmin: (a, b) => (b <= a || Number.isNaN(a) ? b : a),
   isnan: (x) => +Number.isNaN(x),
@@ -80,7 +78,7 @@ const ELEMENTWISE = {
   erf,
   ...Object.fromEntries(
     [
-      ..."exp log log1p expm1 log2 log10 sqrt cbrt abs sign floor ceil trunc hypot".split(" "),
+      ..."exp log log1p expm1 log2 log10 sqrt cbrt abs sign floor ceil trunc hypot max min".split(" "),
       ..."sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh".split(" "),
     ].map((name) => [name, Math[name]]),
   ),
