@@ -33,18 +33,17 @@ def source(function: Callable[..., Any]) -> Source | None:
     code = getattr(function, "__code__", None)
     if code is None:
         return None
-    text = _text(code.co_filename)
-    _, functions = _read(text)
+    lines = _lines(code.co_filename)
+    _, functions = _read("".join(lines))
     if code not in functions:
         return None
     node = functions[code]
-    own = textwrap.dedent(ast.get_source_segment(text, node, padded=True) or "").strip()
-    return Source(node, own, f"{_shown_file(function, code)}:{node.lineno}")
+    return Source(node, _segment(lines, node), f"{_shown_file(function, code)}:{node.lineno}")
 
 
 def defined(module: Any, name: str) -> ast.expr | None:
     """Find the right-hand side of a name's only assignment in a module; None if there is none."""
-    tree, _ = _read(_text(getattr(module, "__file__", None) or ""))
+    tree, _ = _read("".join(_lines(getattr(module, "__file__", None) or "")))
     given = [
         statement.value
         for statement in tree.body
@@ -54,9 +53,9 @@ def defined(module: Any, name: str) -> ast.expr | None:
     return given[0] if len(given) == 1 else None
 
 
-def _text(filename: str) -> str:
+def _lines(filename: str) -> list[str]:
     linecache.checkcache(filename)
-    return "".join(linecache.getlines(filename))
+    return linecache.getlines(filename)
 
 
 @functools.lru_cache(maxsize=256)
@@ -85,6 +84,14 @@ def _codes_in(code: CodeType) -> Iterator[CodeType]:
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _codes_in(constant)
+
+
+def _segment(lines: list[str], node: Function) -> str:
+    """The text of a function, not indented. Columns are counted in bytes."""
+    own = [line.encode() for line in lines[node.lineno - 1 : node.end_lineno]]
+    own[-1] = own[-1][: node.end_col_offset]
+    own[0] = b" " * node.col_offset + own[0][node.col_offset :]
+    return textwrap.dedent(b"".join(own).decode()).strip()
 
 
 def _shown_file(function: Callable[..., Any], code: CodeType) -> str:

@@ -298,13 +298,12 @@ class _Writer:
         ]
         if explained:  # perhaps it reads nothing but a shape of it
             value = called(given)
-            places = [
-                i for i in places
-                if not all(
-                    _equal(value, called([*given[:i], other[i], *given[i + 1 :]]))
-                    for other in others
-                )
-            ]  # fmt: skip
+
+            def unread(i: int) -> bool:
+                put = ([*given[:i], other[i], *given[i + 1 :]] for other in others)
+                return all(_equal(value, one) for one in map(called, put))
+
+            places = [i for i in places if not unread(i)]
         if not places:
             return self._as_it_is(whole)
         moves = hasattr(plain, "moves")
@@ -327,13 +326,8 @@ class _Writer:
         """The names as they are, then with other numbers in the arrays."""
         yield self._names
         for seed in range(2):
-            yield Values(
-                {
-                    name: _changed(value, seed) if name in self._arrays else value
-                    for name, value in self._given.items()
-                },
-                self._definitions.values(),
-            )
+            changed = {name: _changed(self._given[name], seed) for name in self._arrays}
+            yield Values({**self._given, **changed}, self._definitions.values())
 
     def _variable(self, name: str) -> Any:
         definition = self._definitions.get(name)

@@ -112,16 +112,13 @@ class Trace(Lookup):
 
     def _entry(self, call: Call) -> Entry:
         """The entry of an op that ran, without what it read."""
-        op = call.op
+        op, given = call.op, dict(zip(call.op.params, call.arguments, strict=True))
         entry = new_entry(
             "op", op.name, call.outputs[0], call.frame, _cause(call),
-            notes=argument_notes(op, dict(zip(op.params, call.arguments, strict=True))),
-            line=user_line(), born=_born(call),
+            notes=argument_notes(op, given), line=user_line(), born=_born(call),
             saved=() if call.node is None else saved_by(call.node, numbers=True),
-            primitive=op,
+            primitive=op, given=rerun.copied(op, given | {"out": call.result}),
         )  # fmt: skip
-        given = dict(zip(op.params, call.arguments, strict=True)) | {"out": call.result}
-        entry.change(given=rerun.copied(op, given))
         if self._effects and self._effects[-1].function is HOOK:
             self._mark(entry, "in a hook")
         return entry
