@@ -1,7 +1,7 @@
 """Write the static site: the documentation and the playground.
 
-    python site/build.py --out site/build
-    python site/build.py --out site/build --pyodide FOLDER
+    python site/build.py --docs docs/_build --out site/build
+    python site/build.py --docs docs/_build --out site/build --pyodide FOLDER
 
 Without a folder, the playground loads Pyodide from its usual CDN. The folder is one that
 `site/local_pyodide.py` has made: its files are copied into the site, which then needs no other
@@ -13,8 +13,8 @@ from __future__ import annotations
 import argparse
 import base64
 import hashlib
-import importlib.util
 import json
+import runpy
 import shutil
 import subprocess
 import sys
@@ -45,16 +45,12 @@ def main() -> None:
     )
     parser.add_argument("--out", type=Path, default=HERE / "build", help="the folder to write")
     parser.add_argument("--pyodide", type=Path, help="a folder that local_pyodide.py has made")
-    parser.add_argument("--docs", type=Path, help="documentation that is already built")
+    parser.add_argument("--docs", type=Path, required=True, help="the documentation as pages")
     options = parser.parse_args()
     install_packages()
     out = options.out
     shutil.rmtree(out, ignore_errors=True)
-    if options.docs is None:
-        command = [sys.executable, "-m", "sphinx", "-W", "-q", "-b", "html", ROOT / "docs", out]
-        subprocess.run(command, check=True)
-    else:
-        shutil.copytree(options.docs, out)
+    shutil.copytree(options.docs, out)
     write_playground(out / "playground", options.pyodide)
     pages = [*(out / "guide").glob("*.html")]
     for page in pages:
@@ -89,7 +85,8 @@ def write_playground(folder: Path, pyodide: Path | None) -> None:
     wheel = built_wheel(folder)
     write_json(folder / "config.json", config(folder, wheel, pyodide))
     write_json(folder / "examples.json", examples())
-    write_json(folder / "exercises.json", runner().exercise_list())
+    runner = runpy.run_path(str(PLAYGROUND / "runner.py"))
+    write_json(folder / "exercises.json", runner["exercise_list"]())
 
 
 def config(folder: Path, wheel: str, pyodide: Path | None) -> dict[str, Any]:
@@ -147,16 +144,6 @@ def examples() -> list[dict[str, str]]:
         title = code.split('"""')[1].partition(".")[0]
         found.append({"name": path.stem.partition("_")[2], "title": title, "code": code})
     return found
-
-
-def runner() -> Any:
-    """The module that runs in the worker."""
-    spec = importlib.util.spec_from_file_location("playground_runner", PLAYGROUND / "runner.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def add_runner(page: Path) -> None:

@@ -137,7 +137,7 @@ def test_a_helper_of_rules_is_a_site_and_one_of_forward_functions_is_not() -> No
     assert sites["_numerics.zero_safe"].ops > {"divide", "sqrt", "log"}
     assert sites["reductions._extreme"].ops == {"max", "min", "norm"}
     assert sites["elementwise.divide.b"].arrays == {"g", "a", "b"}
-    assert {"attention._attention_pull", "attention._attention_decomposition"} <= {*sites}
+    assert {"dot_product_attention._attention_pull"} <= {*sites}
     assert "indexing.IndexUpdate.dense" in sites  # the engine calls it
     assert not {"_numerics.erf_array", "loss.row_weights", "indexing.IndexUpdate.add_to"} & {*sites}
     assert not any(name.startswith("_attention_kernel.Attention.") for name in sites)

@@ -5,6 +5,9 @@
     python tools/mutants.py --changed HEAD~1    only the rules in files that differ from a commit
     python tools/mutants.py --doubt             also run the listed ones on every test
 
+pytest collects the tests once. Each mutant gets a fork of that process, which replaces the code of
+the function and runs the tests that reach the statement, fastest first, until one fails.
+
 A mutant that no test detects is a survivor. Either a test is missing, or the mutant is equivalent
 to the rule: then tools/mutants_equivalent.toml lists it with the reason. The exit code is 0 if the
 survivors are exactly the listed ones.
@@ -13,26 +16,26 @@ survivors are exactly the listed ones.
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib
 import os
 import random
 import re
 import subprocess
 import sys
-import time
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-
-for _library in ("OPENBLAS", "OMP", "MKL"):  # before NumPy: threads do not survive a fork
-    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
+from types import CodeType
+from typing import Any
 
 import pytest
-from rule_mutants.listing import Name, read_listing, shown
+from rule_mutants.listing import read_listing, shown
 from rule_mutants.mutations import Mutant
+from rule_mutants.processes import in_children, limit_work, say, seconds
 from rule_mutants.sites import Site, find_sites
-from rule_mutants.suite import Test, reaching, with_tests
-from rule_mutants.trials import Verdict, try_mutants
+from rule_mutants.suite import Line, Test, passes, reaching, with_tests
 
 ROOT = Path(__file__).resolve().parent.parent
 EQUIVALENT = ROOT / "tools" / "mutants_equivalent.toml"
@@ -87,16 +90,12 @@ def test_files(ops: Sequence[str] | None, sites: Sequence[Site]) -> list[str]:
     private = [op for op in ops if op not in public.get(op, [op])]
     words = {*ops, *(word for op in private for word in public[op])}
     word = re.compile(rf"\b({'|'.join(map(re.escape, sorted(words)))})\b")
-    files = [file for name in TESTS for file in _python_files(folder / name)]
     return [
         str(file)
-        for file in files
+        for name in TESTS
+        for file in sorted((folder / name).rglob("test_*.py"))
         if file.name == DERIVATIVES or word.search(file.read_text(encoding="utf-8"))
     ]
-
-
-def _python_files(path: Path) -> list[Path]:
-    return sorted(path.rglob("test_*.py")) if path.is_dir() else [path]
 
 
 def is_cheap(item: pytest.Item, ops: Sequence[str] | None) -> bool:
@@ -108,28 +107,82 @@ def is_cheap(item: pytest.Item, ops: Sequence[str] | None) -> bool:
     return ops is None or of_op.rpartition(".")[2] in ops
 
 
+@dataclass(frozen=True)
+class Verdict:
+    """The result for a mutant.
+
+    Attributes:
+        site: Its site.
+        mutant: The mutant.
+        killer: The failing test, or another reason; None for a survivor.
+        tests: The number of tests that reach it.
+    """
+
+    site: Site
+    mutant: Mutant
+    killer: str | None
+    tests: int
+
+
+def try_mutants(
+    mutants: Iterable[tuple[Site, Mutant]], tests: Sequence[Test], jobs: int
+) -> Iterator[Verdict]:
+    """Run tests on mutants, each until one fails.
+
+    Args:
+        mutants: The mutants.
+        tests: From `reaching`.
+        jobs: The number of parallel processes.
+
+    Returns:
+        The verdicts, in the order of completion.
+    """
+    at: dict[Line, list[Test]] = defaultdict(list)
+    for test in tests:
+        for line in test.lines:
+            at[line].append(test)
+    kills: Counter[tuple[str, str]] = Counter()
+
+    def tasks() -> Iterator[tuple[Any, Callable[[], Any]]]:
+        for site, mutant in mutants:
+            # A test that killed another mutant of the function will likely kill this one.
+            chosen = sorted(
+                at[site.name, mutant.line],
+                key=lambda test: (-kills[site.name, test.item.nodeid], test.seconds),
+            )
+            trial = functools.partial(_first_failing, site, mutant.code, chosen)
+            yield (site, mutant, len(chosen)), trial
+
+    for (site, mutant, count), killer in in_children(tasks(), jobs):
+        if killer is not None:
+            kills[site.name, killer] += 1
+        yield Verdict(site, mutant, killer, count)
+
+
+def _first_failing(site: Site, code: CodeType, tests: Sequence[Test]) -> str | None:
+    """Replace the function's code by the mutant's, and return the first failing test."""
+    site.put(code)  # this process ends afterwards
+    for test in tests:
+        limit_work(2 + 5 * test.seconds)
+        if not passes(test.item):
+            return test.item.nodeid
+    return None
+
+
 class Run:
     """One run over mutants: two rounds of tests, and their verdicts."""
 
     def __init__(
-        self,
-        sites: list[Site],
-        ops: Sequence[str] | None,
-        jobs: int,
-        listed: dict[Name, str],
-        doubt: bool,
-        at_most: int | None = None,
+        self, sites: list[Site], ops: Sequence[str] | None, given: argparse.Namespace
     ) -> None:
-        self.sites = sites
-        self.ops = ops
-        self.jobs = jobs
-        self.listed = listed
-        self.doubt = doubt
+        self.sites, self.ops, self.jobs = sites, ops, given.jobs
+        self.listed = read_listing(given.equivalent) if given.equivalent.exists() else {}
+        self.believed = {} if given.doubt else self.listed
         self.mutants = [(site, mutant) for site in sites for mutant in site.mutants()]
-        self.made = {name_in(*pair) for pair in self.mutants}
-        if at_most is not None and len(self.mutants) > at_most:
-            say(f"{len(self.mutants)} mutants: a sample of {at_most}")
-            self.mutants = random.Random(len(self.mutants)).sample(self.mutants, at_most)
+        self.made = {mutant.name for _, mutant in self.mutants}
+        if given.at_most is not None and len(self.mutants) > given.at_most:
+            say(f"{len(self.mutants)} mutants: a sample of {given.at_most}")
+            self.mutants = random.Random(len(self.mutants)).sample(self.mutants, given.at_most)
         self.killed: list[list[Verdict]] = []  # of each round
         self.survivors: list[Verdict] = []
         self.failing: list[str] = []
@@ -142,9 +195,9 @@ class Run:
         cheap = [item for item in items if is_cheap(item, self.ops)]
         rest = [item for item in items if item not in {*cheap}]
         left = self.round(self.mutants, cheap, last=False)
-        believed = {} if self.doubt else self.listed
-        spared = [verdict for verdict in self.survivors if name_of(verdict) in believed]
-        self.round([pair for pair in left if name_in(*pair) not in believed], rest, last=True)
+        spared = [verdict for verdict in self.survivors if verdict.mutant.name in self.believed]
+        doubted = [(site, mutant) for site, mutant in left if mutant.name not in self.believed]
+        self.round(doubted, rest, last=True)
         self.survivors += spared
 
     def round(
@@ -160,8 +213,8 @@ class Run:
         verdicts = []
         for verdict in try_mutants(mutants, tests, self.jobs):
             verdicts.append(verdict)
-            if last and verdict.killer is None and name_of(verdict) not in self.listed:
-                print(survivor(verdict), flush=True)
+            if last and verdict.killer is None and verdict.mutant.name not in self.listed:
+                print(f"survived {verdict.tests} tests: {entry(verdict.mutant)}\n", flush=True)
             if not len(verdicts) % 500:
                 say(f"{len(verdicts)} tried")
         self.killed.append([verdict for verdict in verdicts if verdict.killer is not None])
@@ -170,40 +223,19 @@ class Run:
 
     def unlisted(self) -> list[Verdict]:
         """The survivors that are not listed."""
-        return [verdict for verdict in self.survivors if name_of(verdict) not in self.listed]
+        return [verdict for verdict in self.survivors if verdict.mutant.name not in self.listed]
 
 
-def say(text: str) -> None:
-    """Print the progress."""
-    print(f"{time.perf_counter() - START:6.0f} s  {text}", file=sys.stderr, flush=True)
-
-
-def name_in(site: Site, mutant: Mutant) -> Name:
-    """The name of a mutant in the list."""
-    return site.name, mutant.kind, mutant.number
-
-
-def name_of(verdict: Verdict) -> Name:
-    """The name in the list of a verdict's mutant."""
-    return name_in(verdict.site, verdict.mutant)
-
-
-def survivor(verdict: Verdict) -> str:
-    """The message for a survivor."""
-    return f"survived {verdict.tests} tests: {entry(verdict)}\n"
-
-
-def entry(verdict: Verdict) -> str:
+def entry(mutant: Mutant) -> str:
     """A mutant by its name in the list, with the statement before and after."""
-    mutant = verdict.mutant
-    return f"{shown(name_of(verdict))}\n- {mutant.before}\n+ {mutant.after}"
+    return f"{shown(mutant.name)}\n- {mutant.before}\n+ {mutant.after}"
 
 
 def table(run: Run) -> Iterator[str]:
     """A line for each family: the number of mutants and of their verdicts."""
     made = Counter(site.family for site, _ in run.mutants)
     rounds = [Counter(verdict.site.family for verdict in part) for part in run.killed]
-    equivalent = Counter(v.site.family for v in run.survivors if name_of(v) in run.listed)
+    equivalent = Counter(v.site.family for v in run.survivors if v.mutant.name in run.listed)
     alive = Counter(v.site.family for v in run.unlisted())
     columns = [made, *rounds, equivalent, alive]
     heads = ["mutants", "derivatives", "corners", "equivalent", "survivors"]
@@ -215,11 +247,11 @@ def table(run: Run) -> Iterator[str]:
 
 def complaints(run: Run) -> Iterator[str]:
     """The errors of the list."""
-    dead = {name_of(verdict): verdict for part in run.killed for verdict in part}
+    dead = {verdict.mutant.name: verdict for part in run.killed for verdict in part}
     for name in run.listed:
         if name in dead:
-            killer = dead[name].killer
-            yield f"listed as equivalent, but it is killed by {killer}: {entry(dead[name])}"
+            killer, mutant = dead[name].killer, dead[name].mutant
+            yield f"listed as equivalent, but it is killed by {killer}: {entry(mutant)}"
         elif name not in run.made and (run.ops is None or name[0] in {s.name for s in run.sites}):
             yield f"listed as equivalent, but there is no such mutant: {shown(name)}"
 
@@ -227,14 +259,13 @@ def complaints(run: Run) -> Iterator[str]:
 def main() -> int:
     """Run the command."""
     given = arguments()
-    listed = read_listing(given.equivalent) if given.equivalent.exists() else {}
     sites = chosen_sites(given.package, given.op, given.changed)
     ops = given.op if given.changed is None else sorted({op for site in sites for op in site.ops})
     if given.changed is not None:
         print(f"changed since {given.changed}: the rules of {', '.join(ops) or 'no op'}")
         if not sites:
             return 0
-    run = Run(sites, ops, given.jobs, listed, given.doubt, given.at_most)
+    run = Run(sites, ops, given)
     broken = with_tests(given.tests or test_files(ops, sites), run)
     wrong = list(complaints(run))
     for complaint in wrong:
@@ -242,11 +273,9 @@ def main() -> int:
     for name in (*broken, *run.failing):
         print(f"left out, because it fails without any mutant: {name}")
     print("\n".join(table(run)))
-    print(f"{time.perf_counter() - START:.0f} s")
+    print(f"{seconds():.0f} s")
     return 1 if wrong or run.unlisted() or not run.mutants else 0
 
-
-START = time.perf_counter()
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -30,20 +30,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-for _library in ("OPENBLAS", "OMP", "MKL"):  # before NumPy: threads do not survive a fork
-    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
-
 import pytest
+from rule_mutants.listing import shown
 from rule_mutants.mutations import Mutant
-from rule_mutants.processes import in_child, in_children, limit_work
+from rule_mutants.processes import in_child, in_children, limit_work, say
 from rule_mutants.results import Result, agreed, report
-from rule_mutants.rooms import find_functions
-from rule_mutants.sites import Site
+from rule_mutants.sites import Site, find_functions
 from rule_mutants.suite import Test, passes, reaching, with_tests
 from subjects import Repository
 
 ROOT = Path(__file__).resolve().parent.parent
-START = time.perf_counter()
 STAY = {
     "a report": r"#\d+|(?<![a-z])issues?(?![a-z])|20\d\d-\d\d",
     "writes in place": r"in_?place|in place|\.\w+_\(|[\])] *[-+*/@|&]?= ",
@@ -127,13 +123,13 @@ class Run:
                     key=lambda pair: sum(test.seconds for test in pair[1]),
                 )
                 trial = functools.partial(killers, site, mutant, asked, self.given.seconds)
-                yield (site, mutant, [name for name, _ in asked]), trial
+                yield (mutant, [name for name, _ in asked]), trial
 
-        for (site, mutant, asked), found in in_children(tasks(), self.given.jobs):
+        for (mutant, asked), found in in_children(tasks(), self.given.jobs):
             killed, tried = ([], 0) if isinstance(found, str) else found
             self.result["mutants"].append(
                 {
-                    "name": f"{site.name}: {mutant.kind} {mutant.number}",
+                    "name": shown(mutant.name),
                     "before": mutant.before,
                     "after": mutant.after,
                     "killers": killed,
@@ -190,11 +186,6 @@ def _next_failing(
             if not passes(test.item):
                 return k, True
     return len(asked), False
-
-
-def say(text: str) -> None:
-    """Print the progress."""
-    print(f"{time.perf_counter() - START:6.0f} s  {text}", file=sys.stderr, flush=True)
 
 
 def main() -> int:

@@ -28,7 +28,7 @@ def loaded(path: Path) -> Any:
 
 
 build = loaded(SITE / "build.py")
-runner = build.runner()
+runner = loaded(SITE / "playground/runner.py")
 EXAMPLES = {example["name"]: example for example in build.examples()}
 
 

@@ -276,6 +276,7 @@ class TestChoice:
             ({"sample": 2}, ["sample", "no 2", "layers.0.self_attn", "2 samples"]),
             ({"sample": -1}, ["no -1"]),
             ({"layers": ["decoder"]}, ["layers", "'decoder'", "layers.1.self_attn"]),
+            ({"layers": []}, ["layers is empty", "None means all"]),
             ({"tokens": {"decoder.*": "abcde"}}, ["tokens", "'decoder.*'", "layers.1.self_attn"]),
             ({"tokens": ["a", "b"]}, ["layers.0.self_attn", "5 queries", "2 tokens", "dict"]),
             ({"tokens": (list("abcde"), list("abc"))}, ["5 keys", "3 tokens", "pair"]),

@@ -21,7 +21,7 @@ from minigrad.autograd.primitives import registry
 from minigrad.nn import functional as F
 from minigrad.viz import formulas
 from minigrad.viz.explanation.explanations import explain_broadcast, explain_saved, source_lines
-from minigrad.viz.explanation.matrix_products import Term, product
+from minigrad.viz.explanation.matrix_products import Term, share_of
 from minigrad.viz.explanation.report import planned
 from minigrad.viz.formula import notation as n
 from minigrad.viz.formula.printers import latex, prose
@@ -131,16 +131,17 @@ def test_what_is_shown_with_indices_is_what_the_op_and_its_rules_compute(
     op: str, shapes: dict[str, Any]
 ) -> None:
     """Also as products of matrices, some of them turned."""
-    found = product(op, shapes)
     tensors = {name: leaf(*shape) for name, shape in shapes.items()}
     arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
     out = getattr(minigrad.ops, op)(*tensors.values())
-    computed = np.einsum(subscripts(found.factors, found.out), *arrays.values())
+    share = share_of(op, next(iter(shapes)), shapes)
+    g, other = share.factors
+    computed = np.einsum(subscripts((share.target, other), g.indices), *arrays.values())
     np.testing.assert_allclose(computed, out.numpy(), rtol=1e-12)
     arrays["g"] = np.random.default_rng(1).standard_normal(out.shape)
     out.backward(arrays["g"])
     for name, tensor in tensors.items():
-        share, matrices = found.share(name), []
+        share, matrices = share_of(op, name, shapes), []
         given, formula = [arrays[term.name] for term in share.factors], share.target.indices
         sums = subscripts(share.factors, formula)
         gradient = tensor.grad.numpy()
@@ -158,9 +159,10 @@ def test_what_is_shown_with_indices_is_what_the_op_and_its_rules_compute(
 
 
 def test_other_ops_and_broadcast_stacks_are_no_products() -> None:
-    assert product("add", {"a": (3,), "b": (3,)}) is None
-    assert product("matmul", {"a": (1, 5, 3), "b": (2, 3, 4)}) is None
-    assert product("linear", {"x": (1,) * 9 + (3,), "weight": (4, 3)}) is None
+    assert share_of("add", "a", {"a": (3,), "b": (3,)}) is None
+    assert share_of("matmul", "a", {"a": (1, 5, 3), "b": (2, 3, 4)}) is None
+    assert share_of("linear", "x", {"x": (1,) * 9 + (3,), "weight": (4, 3)}) is None
+    assert share_of("linear", "bias", {"x": (2, 3), "weight": (4, 3), "bias": (4,)}) is None
 
 
 @pytest.mark.parametrize(

@@ -184,6 +184,12 @@ def test_caches_of_several_layers_say_of_which() -> None:
         attention(x, x, x, kv_cache=static, use_cache=True)
         viz.explore(attention, x, x, x, kv_cache=static, use_cache=True)
     assert static.get_seq_length() == 3
+    layer, both = nn.TransformerDecoderLayer(8, 2, 16).eval(), nn.EncoderDecoderCache()
+    layer(x, x, kv_cache=both, use_cache=True)
+    graph = viz.graph(layer, x, x, kv_cache=both, use_cache=True)
+    cached = ["cached keys", "cached values"]
+    assert [label for _, label in given(graph) if "cached" in label] == 2 * cached
+    assert both.get_seq_length() == 3
 
 
 def test_an_input_gets_a_gradient_unless_the_model_writes_to_it() -> None:

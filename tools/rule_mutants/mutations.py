@@ -32,6 +32,7 @@ class Mutant:
         after: The same with the mistake.
         line: The line in its file at which the statement begins.
         code: The compiled function with the mistake.
+        site: The name of the function.
     """
 
     kind: str
@@ -40,6 +41,12 @@ class Mutant:
     after: str
     line: int
     code: CodeType
+    site: str = ""
+
+    @property
+    def name(self) -> tuple[str, str, int]:
+        """The name in the list: the function, the kind of mistake, and its number."""
+        return self.site, self.kind, self.number
 
 
 def mutants_of(

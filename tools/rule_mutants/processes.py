@@ -8,11 +8,14 @@ import multiprocessing
 import multiprocessing.connection
 import os
 import signal
+import sys
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-__all__ = ["A_CRASH", "NO_END", "in_child", "in_children", "limit_work"]
+__all__ = ["A_CRASH", "NO_END", "in_child", "in_children", "limit_work", "say", "seconds"]
 
+START = time.perf_counter()
 A_CRASH = "a crash"
 NO_END = "no end of it"
 
@@ -59,6 +62,16 @@ def limit_work(seconds: float) -> None:
     """End this process after so much CPU time from now on, or if it waits far longer."""
     signal.setitimer(signal.ITIMER_PROF, seconds)
     signal.setitimer(signal.ITIMER_REAL, 30 + 10 * seconds)
+
+
+def seconds() -> float:
+    """How long the command has run."""
+    return time.perf_counter() - START
+
+
+def say(text: str) -> None:
+    """Print the progress."""
+    print(f"{seconds():6.0f} s  {text}", file=sys.stderr, flush=True)
 
 
 def _result(receiver: Any, pid: int) -> Any:

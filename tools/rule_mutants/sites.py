@@ -1,40 +1,50 @@
-"""Finds the functions of derivatives: rules, decompositions, and helpers that only they use.
+"""Finds the functions to mutate: all of a package, or those of its derivatives.
 
-Helpers are found by following names: what a rule calls, directly or not, belongs to the rules,
-unless other code of the program calls it too.
+A function can be mutated if it exists once the tests are collected: then its code is replaced. So
+what runs only while modules are imported, and what is generated as text, has no mutants.
+
+The functions of derivatives are rules, decompositions, and helpers that only they use: what a rule
+names, directly or not, belongs to the rules, unless other code of the program names it too.
 """
 
 from __future__ import annotations
 
 import ast
+import contextlib
+import dis
+import functools
+import gc
+import importlib
 import inspect
+import pkgutil
+import re
 import sys
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from rule_mutants.mutations import Function, Mutant, mutants_of
+from minigrad.autograd.primitives import Primitive
+from rule_mutants.mistakes import name_of
+from rule_mutants.mutations import Function, Mutant, compiled, mutants_of
 
-__all__ = ["Site", "find_sites"]
+__all__ = ["Site", "find_functions", "find_sites"]
 
-Key = tuple[str, str]
-"""A module, and the name of a function in it; a method has its class in front."""
-
-Start = tuple[str, str | ast.AST]
-"""A place from which to follow names: a function, or a piece of syntax of a module."""
-
-ARRAY_TYPES = ("Any", "np.ndarray")
+ARRAY_TYPES = ("Any", "np.ndarray", "Tensor")
+NAMED = ("LOAD_GLOBAL", "LOAD_NAME", "IMPORT_FROM")
+ATTRIBUTE = ("LOAD_ATTR", "LOAD_METHOD")
 
 
 @dataclass(frozen=True)
 class Site:
-    """A function on which a derivative depends.
+    """A function that can have mistakes.
 
     Attributes:
-        name: The module within the package, and the function: ``reductions._extreme``; for a
-            lambda, the op and the argument: ``elementwise.divide.a``.
+        name: The module within the package, and the function: ``reductions._extreme``; for the
+            lambda of a rule, the op and the argument: ``elementwise.divide.a``.
         family: The module within the package.
         ops: The names of the ops whose rules use it.
         tree: Its syntax tree.
@@ -58,7 +68,7 @@ class Site:
         own = self.function.__code__
         for mutant in mutants_of(self.tree, self.arrays, own.co_filename, self.owners):
             if mutant.code.co_freevars == own.co_freevars:
-                yield mutant
+                yield replace(mutant, site=self.name)
 
     def put(self, code: CodeType) -> None:
         """Replace the code of the function, and of what it has defined already."""
@@ -82,11 +92,114 @@ def _same_in_mutants(code: CodeType) -> tuple[Any, ...]:
     return code.co_qualname, code.co_firstlineno, code.co_varnames[: code.co_argcount]
 
 
+def _modules(package: str) -> dict[str, ModuleType]:
+    """The imported modules of a package that have a file, or the one module."""
+    return {
+        name: module
+        for name, module in sorted(sys.modules.items())
+        if (name == package or name.startswith(f"{package}.")) and getattr(module, "__file__", None)
+    }
+
+
+# All functions ----------------------------------------------------------------------------------
+
+
+def find_functions(package: str) -> list[Site]:
+    """Find the functions and methods of a package, and its lambdas outside of them.
+
+    Args:
+        package: The dotted name of a package, or of one module.
+
+    Returns:
+        The functions, by file; what is defined within a function belongs to it.
+    """
+    top = importlib.import_module(package)
+    for part in pkgutil.walk_packages(getattr(top, "__path__", []), f"{package}."):
+        if not part.name.endswith("__main__"):
+            with contextlib.suppress(ImportError):  # of what is not installed
+                importlib.import_module(part.name)
+    live: dict[str, list[FunctionType]] = defaultdict(list)
+    for function in _live():
+        live[function.__code__.co_filename].append(function)
+    return [
+        site
+        for name, module in _modules(package).items()
+        for site in _sites(
+            str(module.__file__),
+            name.removeprefix(package).lstrip(".") or name,
+            live[str(module.__file__)],
+        )
+    ]
+
+
+def _live() -> Iterator[FunctionType]:
+    """Every function that exists."""
+    gc.unfreeze()  # frozen objects are not listed
+    return (thing for thing in gc.get_objects() if type(thing) is FunctionType)
+
+
+def _sites(file: str, family: str, live: list[FunctionType]) -> Iterator[Site]:
+    """The sites of one file."""
+    for tree, owners in _functions(ast.parse(Path(file).read_text(encoding="utf-8"))):
+        name = ".".join((*owners, getattr(tree, "name", "<lambda>")))
+        code = compiled(tree, file, owners)
+        first = min(node.lineno for node in (tree, *getattr(tree, "decorator_list", [])))
+        within = [
+            function
+            for function in live
+            if first <= function.__code__.co_firstlineno <= (tree.end_lineno or first)
+        ]
+        own = [function for function in within if _is(function.__code__, code, name, first)]
+        if own:
+            place = f" {tree.lineno}:{tree.col_offset}" if isinstance(tree, ast.Lambda) else ""
+            inner = [
+                function
+                for function in within
+                if function.__code__.co_qualname.startswith(f"{name}.<locals>.")
+            ]
+            yield Site(
+                f"{family}.{name}{place}", family, frozenset(), tree, frozenset(_arrays(tree)),
+                own[0], owners, (*own[1:], *inner),
+            )  # fmt: skip
+
+
+def _functions(
+    tree: ast.AST, owners: tuple[str, ...] = ()
+) -> Iterator[tuple[Function, tuple[str, ...]]]:
+    """The outermost functions, each with the classes around it."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield node, owners
+        else:
+            inner = (*owners, node.name) if isinstance(node, ast.ClassDef) else owners
+            yield from _functions(node, inner)
+
+
+def _is(found: CodeType, code: CodeType, name: str, first: int) -> bool:
+    """Whether the code of a function is that of a piece of syntax."""
+    if (found.co_qualname, found.co_firstlineno) != (name, first):
+        return False
+    if found.co_freevars != code.co_freevars:
+        return False
+    # Several lambdas can begin on one line.
+    return found.co_name != "<lambda>" or {*found.co_positions()} == {*code.co_positions()}
+
+
+def _arrays(tree: Function) -> Iterator[str]:
+    for parameter in (*tree.args.posonlyargs, *tree.args.args):
+        hint = "" if parameter.annotation is None else ast.unparse(parameter.annotation)
+        if hint.removesuffix(" | None") in ARRAY_TYPES:
+            yield parameter.arg
+
+
+# Those of derivatives ---------------------------------------------------------------------------
+
+
 def find_sites(package: str) -> list[Site]:
     """Find the functions on which the derivatives of a package depend.
 
     Args:
-        package: The dotted name of an imported package, or of one module.
+        package: The dotted name of a package, or of one module.
 
     Returns:
         The functions, by file.
@@ -94,210 +207,103 @@ def find_sites(package: str) -> list[Site]:
     Raises:
         LookupError: A rule is defined in an unsupported way.
     """
-    program = _Program(package)
-    reached = {rule: program.reach([rule.start], whole=True) for rule in program.rules}
+    every = find_functions(package)
+    top = package.partition(".")[0]
+    program = {  # the drawings only read the rules
+        name: module for name, module in _modules(top).items() if not name.startswith(f"{top}.viz")
+    }
+    forwards, names = set[Any](), dict[Primitive, str]()
+    for home, module in program.items():
+        for name, thing in vars(module).items():
+            op = getattr(thing, "op", None)
+            if isinstance(op, Primitive) and op.forward.__module__ == home:
+                forwards.add(_function(thing))
+                names.setdefault(op, name)
+    rules: dict[Any, list[tuple[Primitive, str]]] = defaultdict(list)  # with the arguments
+    for op in names:
+        if op.forward.__module__ in _modules(package):
+            for argument, rule in (*op.rules.items(), ("", op.joint)):
+                rules[getattr(rule, "function", None)].append((op, argument))
+            rules[_function(op.decomposition)].append((op, ""))
+    rules.pop(None, None)
+    reached = {rule: _reach([rule], whole=True) for rule in rules}
     of_rules = set().union(*reached.values())
-    others = [*program.loose, *program.primitives, *(program.functions.keys() - of_rules)]
-    helpers = of_rules - program.reach(others, whole=False) - program.primitives
+    functions = {function for function in _live() if function.__module__ in program}
+    others = [*forwards, *(functions - of_rules), *_outside(program, package)]
+    chosen = rules.keys() | (of_rules - forwards - _reach(others, whole=False))
     sites = []
-    for rule in program.rules:
-        if isinstance(rule.start[1], ast.Lambda):
-            sites.append(program.site_of_lambda(rule, rule.start[1]))
-        else:
-            helpers.add((rule.start[0], str(rule.start[1])))
-    for key in helpers:
-        if program.holds(key[0]):
-            ops = frozenset(rule.op for rule, keys in reached.items() if key in keys)
-            sites.append(program.site_of_function(key, ops))
-    program.check_complete(sites)
-    return sorted(sites, key=lambda site: (site.family, site.tree.lineno, site.tree.col_offset))
+    for site in every:
+        if site.function not in chosen:
+            continue
+        users = [one for rule in rules if site.function in reached[rule] for one in rules[rule]]
+        site = replace(site, ops=frozenset(op.name for op, _ in users))
+        if isinstance(site.tree, ast.Lambda):
+            op, argument = users[0]
+            known = {*op.params[: op.arrays], *op.residuals, "g", "out"}
+            arrays = frozenset(parameter.arg for parameter in site.tree.args.args) & known
+            site = replace(site, name=f"{site.family}.{names[op]}.{argument}", arrays=arrays)
+        sites.append(site)
+    if missing := rules.keys() - {site.function for site in sites}:
+        raise LookupError(f"rules that are not plain functions of a module: {missing}")
+    return sites
 
 
-@dataclass(frozen=True)
-class _Rule:
-    """A rule in the source.
+def _outside(program: Mapping[str, ModuleType], package: str) -> Iterator[FunctionType]:
+    """The code outside of functions and of rules, statement by statement, as functions."""
+    for name, module in program.items():
+        file = Path(str(module.__file__))
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            call = getattr(node, "value", None)
+            rule = name in _modules(package) and name_of(getattr(call, "func", node)) == "defvjp"
+            exported = isinstance(node, ast.ImportFrom) and file.name == "__init__.py"
+            other = not isinstance(node, ast.FunctionDef | ast.ClassDef | ast.ImportFrom)
+            if exported or (other and not rule):
+                yield FunctionType(compile(ast.Module([node], []), str(file), "exec"), vars(module))
 
-    Attributes:
-        op: The name of the op.
-        place: The module, and the name of the op in it.
-        argument: The argument of the rule.
-        start: The rule: a lambda, or the name of a function.
+
+def _reach(starts: Iterable[FunctionType], whole: bool) -> set[FunctionType]:
+    """The functions that some functions call, directly or not, and these.
+
+    Args:
+        starts: The functions.
+        whole: Whether a named class counts with all its methods, as for a cotangent that the engine
+            gets; otherwise only with the methods that are named too.
     """
+    found: set[FunctionType] = set()
+    waiting = list(starts)
+    while waiting:
+        if (function := waiting.pop()) not in found:
+            found.add(function)
+            waiting += _named(function, whole)
+    return found
 
-    op: str
-    place: Key
-    argument: str
-    start: Start
+
+@functools.cache
+def _named(function: FunctionType, whole: bool) -> frozenset[FunctionType]:
+    """The functions that a function names."""
+    scope, owner = function.__globals__, function.__qualname__.rpartition(".")[0]
+    steps = [one for code in _with_parts(function.__code__) for one in dis.get_instructions(code)]
+    names = {one.argval for one in steps if one.opname in NAMED}
+    names |= {*re.findall(r"\w+", str(function.__annotations__))}
+    attributes = {one.argval for one in steps if one.opname in ATTRIBUTE}
+    things = [scope.get(name) for name in names]
+    for one, after in pairwise(steps):
+        if after.opname in ATTRIBUTE and isinstance(scope.get(one.argval), ModuleType):
+            things.append(vars(scope[one.argval]).get(after.argval))
+    for thing, every in [*((one, whole) for one in things), (scope.get(owner), False)]:
+        if isinstance(thing, type):
+            known = vars(thing).keys()
+            things += [
+                vars(thing)[n] for n in (known if every else known & {"__init__", *attributes})
+            ]
+    return frozenset(one for one in map(_function, things) if isinstance(one, FunctionType))
 
 
-class _Program:
-    """The syntax trees of the imported modules of a package's program."""
-
-    def __init__(self, package: str) -> None:
-        top = package.partition(".")[0]
-        self.package = package
-        self.modules: dict[str, ModuleType] = {
-            name: module
-            for name, module in sorted(sys.modules.items())
-            if (name == top or name.startswith(f"{top}."))
-            and not name.startswith(f"{top}.viz")  # it only reads the rules
-            and getattr(module, "__file__", None)
-        }
-        self.functions: dict[Key, ast.FunctionDef] = {}
-        self.methods: dict[Key, list[str]] = {}  # of each class
-        self.imports: dict[Key, Key] = {}  # for a name in a module: its origin
-        self.primitives: set[Key] = set()
-        self.named: dict[tuple[ast.AST, bool], set[Key]] = {}  # by syntax: many rules come there
-        self.rules: list[_Rule] = []
-        self.loose: list[Start] = []  # code outside of functions, and re-exports
-        for name, module in self.modules.items():
-            self._read(name, ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8")))
-
-    def holds(self, module: str) -> bool:
-        """Whether a module belongs to the package."""
-        return module == self.package or module.startswith(f"{self.package}.")
-
-    def _read(self, module: str, tree: ast.Module) -> None:
-        for node in tree.body:
-            if isinstance(node, ast.FunctionDef):
-                self.functions[module, node.name] = node
-                if hasattr(self._thing((module, node.name)), "op"):
-                    self.primitives.add((module, node.name))
-            elif isinstance(node, ast.ClassDef):
-                methods = [part for part in node.body if isinstance(part, ast.FunctionDef)]
-                self.methods[module, node.name] = [method.name for method in methods]
-                for method in methods:
-                    self.functions[module, f"{node.name}.{method.name}"] = method
-            elif isinstance(node, ast.ImportFrom):
-                for alias in node.names:
-                    origin = (str(node.module), alias.name)
-                    self.imports[module, alias.asname or alias.name] = origin
-                    if hasattr(self.modules[module], "__path__"):
-                        self.loose.append(origin)
-        for node in tree.body:
-            rules = list(self._rules(module, node)) if self.holds(module) else []
-            self.rules += rules
-            if not rules and not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-                self.loose.append((module, node))
-
-    def _rules(self, module: str, node: ast.stmt) -> Iterator[_Rule]:
-        """The rules that a statement defines: ``op.defvjp(...)``, ``@op.defjoint(...)`` ..."""
-        marks: list[Any] = []
-        if isinstance(node, ast.FunctionDef):
-            marks = [getattr(mark, "func", mark) for mark in node.decorator_list]
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            marks = [node.value.func]
-        for mark in marks:
-            if not isinstance(mark, ast.Attribute) or not isinstance(mark.value, ast.Name):
-                continue
-            place = (module, mark.value.id)
-            if isinstance(node, ast.FunctionDef) and mark.attr in ("defjoint", "defdecomposition"):
-                name = self._thing(place).op.name
-                yield _Rule(name, place, mark.attr, (module, node.name))
-            elif isinstance(node, ast.Expr) and mark.attr == "defvjp":
-                for word in node.value.keywords:  # type: ignore[attr-defined]
-                    rule = word.value
-                    named = isinstance(rule, ast.Name)
-                    start = self.origin((module, rule.id)) if named else (module, rule)
-                    yield _Rule(self._thing(place).op.name, place, str(word.arg), start)
-
-    def _thing(self, key: Key) -> Any:
-        """The object of a name in the running program."""
-        thing: Any = self.modules[key[0]]
-        for part in key[1].split("."):
-            thing = vars(thing)[part]
-        return thing
-
-    def origin(self, key: Key) -> Key:
-        """Where the object that a module calls by a name is defined."""
-        seen: set[Key] = set()
-        while key in self.imports and key not in seen | self.functions.keys() | self.methods.keys():
-            seen.add(key)
-            key = self.imports[key]
-        return key
-
-    def reach(self, starts: Iterable[Start], whole: bool) -> set[Key]:
-        """The functions that some places call, directly or not.
-
-        Args:
-            starts: The places.
-            whole: Whether a named class counts with all its methods, as for a cotangent that the
-                engine gets; otherwise only with the methods that are named too.
-        """
-        found: set[Key] = set()
-        waiting = list(starts)
-        while waiting:
-            module, what = waiting.pop()
-            if isinstance(what, ast.AST):
-                waiting += self._named(module, what, whole)
-            elif (key := self.origin((module, what))) in self.functions and key not in found:
-                found.add(key)
-                waiting += self._named(key[0], self.functions[key], whole)
-                waiting += self._of_self(*key)
-        return found
-
-    def _named(self, module: str, tree: ast.AST, whole: bool) -> set[Key]:
-        """The functions that a piece of syntax names."""
-        if (tree, whole) not in self.named:
-            named = {self.origin(key) for key in self._names(module, tree, whole)}
-            self.named[tree, whole] = named & self.functions.keys()
-        return self.named[tree, whole]
-
-    def _names(self, module: str, tree: ast.AST, whole: bool) -> Iterator[Key]:
-        """The names in a piece of syntax; most are not functions."""
-        nodes = list(ast.walk(tree))
-        attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-        for node in nodes:
-            if isinstance(node, ast.Name):
-                key = self.origin((module, node.id))
-                yield key
-                for method in self.methods.get(key, []):
-                    if whole or method == "__init__" or method in attributes:
-                        yield key[0], f"{key[1]}.{method}"
-            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-                source, name = self.origin((module, node.value.id))
-                yield f"{source}.{name}", node.attr
-
-    def _of_self(self, module: str, name: str) -> Iterator[Key]:
-        """The methods that a method calls on its own object."""
-        owner = name.rpartition(".")[0]
-        for node in ast.walk(self.functions[module, name]) if owner else ():
-            if isinstance(node, ast.Attribute) and getattr(node.value, "id", None) == "self":
-                yield module, f"{owner}.{node.attr}"
-
-    def site_of_lambda(self, rule: _Rule, tree: ast.Lambda) -> Site:
-        """The site of a rule in a table."""
-        op = self._thing(rule.place).op
-        names = {parameter.arg for parameter in tree.args.args}
-        arrays = names & {*op.params[: op.arrays], *op.residuals, "g", "out"}
-        name = f"{rule.place[1]}.{rule.argument}"
-        function = op.rules[rule.argument].function
-        return self._site((rule.place[0], name), frozenset({rule.op}), tree, arrays, function)
-
-    def site_of_function(self, key: Key, ops: frozenset[str]) -> Site:
-        """The site of a function or method."""
-        tree = self.functions[key]
-        arrays = {
-            parameter.arg
-            for parameter in tree.args.args
-            if parameter.annotation is not None
-            and ast.unparse(parameter.annotation).removesuffix(" | None") in ARRAY_TYPES
-        }
-        return self._site(key, ops, tree, arrays, inspect.unwrap(self._thing(key)))
-
-    def _site(
-        self, key: Key, ops: frozenset[str], tree: Function, arrays: set[str], function: Any
-    ) -> Site:
-        if not isinstance(function, FunctionType) or function.__code__.co_freevars:
-            raise LookupError(f"{key[0]}: a plain function expected for {key[1]}, got {function!r}")
-        family = key[0].removeprefix(self.package).lstrip(".") or key[0]
-        return Site(f"{family}.{key[1]}", family, ops, tree, frozenset(arrays), function)
-
-    def check_complete(self, sites: list[Site]) -> None:
-        """Raise an error if a rule was not found because of its syntax."""
-        known = {site.function for site in sites}
-        for module, name in filter(lambda key: self.holds(key[0]), self.primitives):
-            op = self._thing((module, name)).op
-            for rule in (*op.rules.values(), op.joint):
-                if rule is not None and rule.function not in known:
-                    raise LookupError(f"{module}: a rule of {name} is not where its op is defined")
+def _function(thing: Any) -> Any:
+    """The function behind an op, a method, a property or a wrapper."""
+    op = getattr(thing, "op", thing)
+    if isinstance(op, Primitive):
+        thing = op.forward
+    for name in ("fget", "func"):
+        thing = getattr(thing, name, thing)
+    return inspect.unwrap(thing) if callable(thing) else thing

@@ -3,11 +3,7 @@
 import html
 from collections.abc import Iterable
 
-from minigrad.viz.layout.labels import text_width
 from minigrad.viz.record.writing import printable
-
-ROW, SPACE, MARGIN = 22, 18, 16
-"""The height of a row of a legend; between two entries; and at the sides."""
 
 
 def escape(text: str) -> str:
@@ -35,23 +31,3 @@ def picture(
     page = f'<rect class="page" width="{width}" height="{height}"/>'
     sheet = [f"<style>{style}</style>"] * bool(style)
     return "\n".join([head, *sheet, page, *parts, "</svg>\n"])
-
-
-def legend(
-    entries: Iterable[tuple[str, int, str]], width: int, top: int
-) -> tuple[list[str], int, int]:
-    """A legend in rows: of each entry a sample, how wide that is, and what it means.
-
-    It returns the elements, and the width and the height that they need.
-    """
-    widest, x, row = 0, MARGIN, 0
-    parts = ['<g class="legend" role="img" aria-label="Legend">']
-    for sample, wide, meaning in entries:
-        end = x + wide + 6 + text_width(meaning, "small")
-        if end + MARGIN > width and x > MARGIN:
-            x, row, end = MARGIN, row + 1, end - x + MARGIN
-        parts.append(f'<g transform="translate({x} {top + row * ROW})">{sample}')
-        parts.append(f"{text(wide + 6, 11, meaning, 'small start')}</g>")
-        widest = max(widest, end + MARGIN)
-        x = end + SPACE
-    return [*parts, "</g>"], widest, (row + 1) * ROW + MARGIN // 2

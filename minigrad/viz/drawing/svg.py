@@ -5,10 +5,10 @@ Everything has a tooltip with what does not fit into the picture.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from minigrad.viz.drawing.elements import MARGIN, escape, legend, picture, text
+from minigrad.viz.drawing.elements import escape, picture, text
 from minigrad.viz.drawing.style import STYLE
 from minigrad.viz.layout import Placement, Point, Skeleton, labels, place, skeleton
 from minigrad.viz.record.fold import all_boxes
@@ -21,6 +21,9 @@ HEAD = 6
 
 WIDTH, HEIGHT = 26, 14
 """Of a sample in the legend."""
+
+ROW, SPACE, MARGIN = 22, 18, 16
+"""The height of a row of the legend; between two entries; and at the sides."""
 
 HEADLINE = 30
 """The height of the title of a picture."""
@@ -50,9 +53,10 @@ def draw(diagram: Diagram, title: str = "") -> str:
     drawn = insides(diagram, layout, shown)
     thick = residuals(diagram) & set(placement.edges)
     top = HEADLINE if title else 0
-    entries = [(sample, WIDTH, name) for sample, name in legend_entries(shown, bool(thick))]
     least = max(placement.width, LEAST)
-    explained, width, rows = legend(entries, least, top + placement.height)
+    explained, width, rows = _legend(
+        legend_entries(shown, bool(thick)), least, top + placement.height
+    )
     above = labels.shorten(title, 2 * labels.LONGEST)
     headline = labels.text_width(above, "title") + 2 * MARGIN * bool(title)
     width = max(placement.width, width, headline)
@@ -110,12 +114,8 @@ def heading(group: Group) -> str:
 def _edges(
     diagram: Diagram, placement: Placement, nodes: Mapping[str, Node], thick: Collection[int]
 ) -> Iterator[str]:
-    """The tensors; those that run together into a closed group are drawn once."""
-    drawn = set()
+    """The tensors."""
     for index, points in placement.edges.items():
-        if (key := (*points, index in thick)) in drawn:
-            continue
-        drawn.add(key)
         edge = diagram.edges[index]
         ends = f"{nodes[edge.source].label} → {nodes[edge.target].label}"
         name = f" as {edge.name}" if edge.name else ""
@@ -238,6 +238,24 @@ def _text(x: int, y: int, line: labels.Line, kind: str = "") -> str:
 
 
 # The legend -------------------------------------------------------------------------------------
+
+
+def _legend(entries: Iterable[tuple[str, str]], width: int, top: int) -> tuple[list[str], int, int]:
+    """A legend in rows: of each entry a sample, and what it means.
+
+    It returns the elements, and the width and the height that they need.
+    """
+    widest, x, row = 0, MARGIN, 0
+    parts = ['<g class="legend" role="img" aria-label="Legend">']
+    for sample, meaning in entries:
+        end = x + WIDTH + 6 + labels.text_width(meaning, "small")
+        if end + MARGIN > width and x > MARGIN:
+            x, row, end = MARGIN, row + 1, end - x + MARGIN
+        parts.append(f'<g transform="translate({x} {top + row * ROW})">{sample}')
+        parts.append(f"{text(WIDTH + 6, 11, meaning, 'small start')}</g>")
+        widest = max(widest, end + MARGIN)
+        x = end + SPACE
+    return [*parts, "</g>"], widest, (row + 1) * ROW + MARGIN // 2
 
 
 def legend_entries(shown: Sequence[Node], residual: bool) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 
-from minigrad.viz.explanation.matrix_products import Share, Term, product
+from minigrad.viz.explanation.matrix_products import Share, Term, share_of
 from minigrad.viz.record.model import Diagram, Node
 from minigrad.viz.record.steps import Part, Step
 from minigrad.viz.record.writing import shape_text
@@ -30,9 +30,13 @@ def step_notes(step: Step, part: Part, shapes: Mapping[str, Shape]) -> list[Answ
 
     `shapes` are those of the arguments of the op, by name.
     """
-    found = product(step.op, shapes)
-    share = None if found is None else found.share(part.name)
-    answers = [] if share is None else list(_answers(share))
+    answers = []
+    share = share_of(step.op, part.name, shapes)
+    if share is not None:
+        answers.append(("Why a sum?" if share.sums else "Why no sum?", explain_sum(share)))
+        if transpose := explain_transpose(share):
+            turned = any(turned for _, turned in share.matrices)
+            answers.append(("Why a transpose?" if turned else "Why no transpose?", transpose))
     if broadcast := explain_broadcast(part.raw_shape, part.sent.shape):
         answers.append(("Why a sum?", broadcast))
     return answers
@@ -48,13 +52,6 @@ def argument_sources(diagram: Diagram) -> dict[str, dict[str, str]]:
         if step.rank is None:  # what a collective reads is called by its rank
             found[step.node] |= {part.name: part.target for part in step.parts}
     return found
-
-
-def _answers(share: Share) -> Iterator[Answer]:
-    yield "Why a sum?" if share.sums else "Why no sum?", explain_sum(share)
-    if transpose := explain_transpose(share):
-        turned = any(turned for _, turned in share.matrices)
-        yield "Why a transpose?" if turned else "Why no transpose?", transpose
 
 
 # Sums and transposes ----------------------------------------------------------------------------

@@ -6,7 +6,7 @@ gradient, or lead nowhere, too.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from minigrad.viz.record.held import PASS
 from minigrad.viz.record.model import Cause, Diagram, Node
@@ -71,46 +71,32 @@ def _held(node: Node) -> str:
 
 def missing_gradients(diagram: Diagram) -> dict[str, str]:
     """Say in a sentence or two why each box of a trace without a gradient has none, by its id."""
-    return dict(_Search(diagram).reasons())
+    nodes = {node.id: node for node in reversed(diagram.nodes)}
+    readers: dict[str, list[str]] = defaultdict(list)
+    for edge in diagram.edges:
+        readers[edge.source].append(edge.target)
+    stepped = {step.node for step in diagram.steps}
+    reached = stepped | {part.target for step in diagram.steps for part in step.parts}
+    lost: dict[str, str] = {}  # of each box that leads to a loss: where its path to it is cut
 
-
-class _Search:
-    """Where the connection of each box to a loss is lost: to a box that a pass has reached."""
-
-    def __init__(self, diagram: Diagram) -> None:
-        self.nodes = {node.id: node for node in reversed(diagram.nodes)}
-        self.readers: dict[str, list[str]] = defaultdict(list)
-        for edge in diagram.edges:
-            self.readers[edge.source].append(edge.target)
-        self.stepped = {step.node for step in diagram.steps}
-        parts = [part for step in diagram.steps for part in step.parts]
-        self.reached = self.stepped | {part.target for part in parts}
-        self.lost: dict[str, str] = {}  # of each box that leads to a loss
-
-    def reasons(self) -> Iterator[tuple[str, str]]:
-        """The boxes without a gradient, the last one first, and why they have none."""
-        for box, node in self.nodes.items():
-            if found := list(filter(None, map(self._lost_at, self.readers[box]))):
-                self.lost[box] = NOT_ASKED if NOT_ASKED in found else found[0]
-            if box not in self.reached and node.kind != "output":
-                yield box, self._reason(box, node)
-
-    def _lost_at(self, reader: str) -> str:
+    def lost_at(reader: str) -> str:
         """Where a path to a loss is lost that begins at a reader; empty if it leads to none."""
-        node, further = self.nodes[reader], self.lost.get(reader, "")
-        if reader in self.stepped:
+        node, further = nodes[reader], lost.get(reader, "")
+        if reader in stepped:
             return RUN_AGAIN if node.label == "checkpoint" else NOT_ASKED
         if not further or not node.cause:
             return further
         at = f"{node.label} ({node.line})" if node.line else node.label
         return f"Its path to the loss is cut at {at}. {_own(node)}"
 
-    def _reason(self, box: str, node: Node) -> str:
-        if node.error:
-            return FAILED
-        if node.cause:
-            return _own(node)
-        return (self.lost.get(box) or UNREACHED) if self.stepped else NO_PASS
+    reasons = {}
+    for box, node in nodes.items():
+        if found := list(filter(None, map(lost_at, readers[box]))):
+            lost[box] = NOT_ASKED if NOT_ASKED in found else found[0]
+        if box not in reached and node.kind != "output":
+            other = lost.get(box, UNREACHED) if stepped else NO_PASS
+            reasons[box] = FAILED if node.error else _own(node) if node.cause else other
+    return reasons
 
 
 def _own(node: Node) -> str:

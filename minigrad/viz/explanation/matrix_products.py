@@ -37,28 +37,11 @@ class Share(NamedTuple):
         return math.prod(self.sums.values())
 
 
-class Product(NamedTuple):
-    """A product with its indices."""
+def share_of(op: str, argument: str, shapes: Mapping[str, Shape]) -> Share | None:
+    """The gradient of an argument when the output gets ``g``; None if it is not a factor.
 
-    out: str  # the indices of the output
-    factors: tuple[Term, Term]  # the two arguments and their indices
-    lengths: dict[str, int]  # the length of each axis
-
-    def share(self, argument: str) -> Share | None:
-        """The gradient of an argument when the output gets ``g``; None if it is not a factor."""
-        for target, other in (self.factors, self.factors[::-1]):
-            if target.name == argument:
-                g = Term("g", self.out)
-                summed = (i for i in g.indices + other.indices if i not in target.indices)
-                sums = {index: self.lengths[index] for index in summed}
-                return Share(target, (g, other), sums, _as_matrices(target, g, other))
-        return None
-
-
-def product(op: str, shapes: Mapping[str, Shape]) -> Product | None:
-    """Write an op with its indices, such as ``ni,oi->no`` for a linear layer.
-
-    None for other ops, and if an axis of length 1 is broadcast.
+    The op is written with its indices, such as ``ni,oi->no`` for a linear layer. None for other
+    ops, and if an axis of length 1 is broadcast.
     """
     if op == "linear" and {"x", "weight"} <= set(shapes):
         rows = len(shapes["x"]) - 1
@@ -80,7 +63,13 @@ def product(op: str, shapes: Mapping[str, Shape]) -> Product | None:
         for index, length in zip(indices, shapes[name], strict=True):
             if lengths.setdefault(index, length) != length:
                 return None
-    return Product(out, factors, lengths)
+    for target, other in (factors, factors[::-1]):
+        if target.name == argument:
+            g = Term("g", out)
+            summed = (i for i in g.indices + other.indices if i not in target.indices)
+            sums = {index: lengths[index] for index in summed}
+            return Share(target, (g, other), sums, _as_matrices(target, g, other))
+    return None
 
 
 def _stack(count: int) -> str:

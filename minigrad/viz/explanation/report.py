@@ -7,7 +7,7 @@ import math
 import re
 import textwrap
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Self
 
@@ -231,7 +231,7 @@ class _Writer:
             saved = (f"{s.name} {shape_text(s.shape)}, {readable(s.nbytes)}" for s in node.saved)
             yield from _wrapped(f"saved: {'; '.join(saved)}", "  ")
         for part in step.parts:
-            found = _formula(node, step, part)
+            found = formula_of(node.primitive, part.name, step.given or {})
             value, *rule = _rule(found) if found is not None else ["its own rule"]
             yield from _wrapped(f"{part.name}: {value}", "  ")
             yield from _wrapped(self._sent(part, self.next_step(part.target, number)), "    ")
@@ -254,18 +254,15 @@ class _Writer:
             yield rf"\paragraph{{Step {number}: \texttt{{{label}}}{where}}}"
             if told := self._arguments(number, step):
                 yield re.sub("`(.*?)`(?=, |$)", r"\\texttt{\1}", prose(told)) + "."
-            found = [
-                (
-                    part.name,
-                    _formula(node, step, part, summed_axes(part.raw_shape, part.sent.shape)),
-                )
-                for part in step.parts
-            ]
-            rows = (f"{_gradient(name)} &= {one.latex if one else OWN}" for name, one in found)
+            rows, notes = [], dict[str, None]()
+            for part in step.parts:
+                axes = summed_axes(part.raw_shape, part.sent.shape)
+                found = formula_of(node.primitive, part.name, step.given or {}, axes)
+                rows.append(f"{_gradient(part.name)} &= {found.latex if found else OWN}")
+                notes |= dict.fromkeys(found.notes if found else ())
             yield from (r"\begin{align*}", NEXT_ROW.join(rows), r"\end{align*}")
-            notes = [note for _, one in found if one is not None for note in one.notes]
             if notes:
-                yield prose("; ".join(dict.fromkeys(notes))) + "."
+                yield prose("; ".join(notes)) + "."
 
     def _place(self, node: Node) -> str:
         """The module or function that an op ran in."""
@@ -295,11 +292,6 @@ class _Writer:
         if part.total is not None:
             text += f", together{_numbers(part.total)}"
         return text
-
-
-def _formula(node: Node, step: Step, part: Part, axes: Sequence[int] = ()) -> Formula | None:
-    """The formula of a gradient, for the call of this step, summed over some axes."""
-    return formula_of(node.primitive, part.name, step.given or {}, axes)
 
 
 def _gradient(name: str) -> str:

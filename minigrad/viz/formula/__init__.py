@@ -13,7 +13,7 @@ compute every formula of minigrad and compare it with its rule.
 import functools
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, Literal
@@ -118,7 +118,7 @@ def formula_of(
     rule, reading, formula = _known(op)[name]
     called = for_call(reading, values, op)
     if axes and not isinstance(called.value, Constant):
-        called = replace(called, value=Call(shrunk, (called.value, Constant(tuple(axes)))))
+        called = called._replace(value=Call(shrunk, (called.value, Constant(tuple(axes)))))
     return formula if called is reading else _formula(op, rule, called)
 
 

@@ -1,8 +1,7 @@
 """A rule as read: its value, with the definitions of the names that the value uses."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,8 +13,7 @@ SMALL = 7
 """The largest size of a definition that is written where it is used, if it is used once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(NamedTuple):
     """A name for the value of a term, or names for the parts of a tuple."""
 
     names: tuple[str, ...]
@@ -23,8 +21,7 @@ class Definition:
     comment: str | None = None  # a note that replaces the equation; empty for neither of both
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """The computation of a function."""
 
     value: Term  # what it returns
@@ -66,11 +63,11 @@ def tidied(reading: Reading) -> Reading:
         kept = tuple(d for d in definitions if any(uses[name] for name in d.names))
         short = next((d for d in kept if _is_short(d, uses, value)), None)
         if short is None:
-            return replace(reading, value=value, definitions=kept)
+            return reading._replace(value=value, definitions=kept)
         found = {short.names[0]: short.term}
         value = replaced(value, found)
         rest = (d for d in kept if d is not short)
-        definitions = tuple(replace(d, term=replaced(d.term, found)) for d in rest)
+        definitions = tuple(d._replace(term=replaced(d.term, found)) for d in rest)
 
 
 def _is_short(definition: Definition, uses: Mapping[str, int], value: Term) -> bool:
@@ -123,8 +120,8 @@ def for_call(reading: Reading, values: Mapping[str, Any], op: Primitive) -> Read
             return known.get(term.name, term)
         return term.rebuilt(chosen)
 
-    definitions = (replace(one, term=chosen(one.term)) for one in reading.definitions)
-    found = replace(reading, value=chosen(reading.value), definitions=tuple(definitions))
+    definitions = (one._replace(term=chosen(one.term)) for one in reading.definitions)
+    found = reading._replace(value=chosen(reading.value), definitions=tuple(definitions))
     return tidied(in_simple_terms(found, op))
 
 
@@ -133,10 +130,10 @@ def in_simple_terms(reading: Reading, op: Primitive) -> Reading:
     arrays, definitions = arrays_of(op), []
     for one in reading.definitions:
         term = simplified(one.term, arrays)
-        definitions.append(replace(one, term=term))
+        definitions.append(one._replace(term=term))
         if len(one.names) > 1 or not is_scalar(term, arrays):
             arrays.update(one.names)
-    return replace(reading, value=simplified(reading.value, arrays), definitions=tuple(definitions))
+    return reading._replace(value=simplified(reading.value, arrays), definitions=tuple(definitions))
 
 
 UNKNOWN = object()

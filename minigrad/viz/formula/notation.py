@@ -5,8 +5,8 @@ The typesetter builds this tree from a term. printers.py writes it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
+from typing import NamedTuple
 
 
 class Level(IntEnum):
@@ -22,8 +22,7 @@ class Level(IntEnum):
     ATOM = 7
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(NamedTuple):
     """A name: italic for a quantity, upright for a function or a sign, perhaps with a bar."""
 
     text: str
@@ -31,22 +30,19 @@ class Symbol:
     bar: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(NamedTuple):
     """Digits."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(NamedTuple):
     """Plain English."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Infix:
+class Infix(NamedTuple):
     """Parts with a sign between each two: "" for ``2x``, " " for a product of matrices."""
 
     parts: tuple[Notation, ...]
@@ -54,23 +50,20 @@ class Infix:
     level: Level
 
 
-@dataclass(frozen=True, slots=True)
-class Minus:
+class Minus(NamedTuple):
     """A minus sign in front."""
 
     body: Notation
 
 
-@dataclass(frozen=True, slots=True)
-class Fraction:
+class Fraction(NamedTuple):
     """One notation over another; in a line of text, a stroke between them."""
 
     top: Notation
     bottom: Notation
 
 
-@dataclass(frozen=True, slots=True)
-class Script:
+class Script(NamedTuple):
     """A base with a superscript, a subscript, or both."""
 
     base: Notation
@@ -78,16 +71,14 @@ class Script:
     below: Notation | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Root:
+class Root(NamedTuple):
     """A square root, or a cube root."""
 
     body: Notation
     degree: int = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Large:
+class Large(NamedTuple):
     """A sum or a product; its index is below the sign."""
 
     sign: str
@@ -95,8 +86,7 @@ class Large:
     below: Notation | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Applied:
+class Applied(NamedTuple):
     """A function and its arguments, or an array and its indices; without a function, brackets."""
 
     function: Notation | None
@@ -105,23 +95,20 @@ class Applied:
     right: str = ")"
 
 
-@dataclass(frozen=True, slots=True)
-class Cases:
+class Cases(NamedTuple):
     """Values and their conditions; the last value, without a condition, holds otherwise."""
 
     values: tuple[Notation, ...]
     conditions: tuple[Notation, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+class Sentence(NamedTuple):
     """Words and mathematics, one after the other."""
 
     parts: tuple[Notation, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Where:
+class Where(NamedTuple):
     """A formula and the equations that define its names."""
 
     body: Notation

@@ -310,14 +310,10 @@ def prose(text: str) -> str:
     """Write a text for LaTeX, in ASCII; letters of mathematics are set as such."""
     marked = re.split("(\\w+)\u0304", unicodedata.normalize("NFD", text))  # x̄ is a letter and a bar
     return "".join(
-        f"${latex(n.Symbol(part, bar=True))}$" if at % 2 else "".join(map(_letter, part))
+        f"${latex(n.Symbol(part, bar=True))}$"
+        if at % 2
+        else "".join(PROSE.get(c, c if c.isascii() else f"${_sign(c)}$") for c in part)
         for at, part in enumerate(marked)
-    )
-
-
-def _letter(letter: str) -> str:
-    return (
-        PROSE.get(letter, letter) if letter in PROSE or letter.isascii() else f"${_sign(letter)}$"
     )
 
 

@@ -304,8 +304,20 @@ class Body:
                 return Constant(value)
             case ast.Name(id=name):
                 return self.local[name] if name in self.local else self.global_(name)
-            case ast.BinOp() | ast.UnaryOp() | ast.Compare() | ast.BoolOp():
-                return self.operation(node)
+            case ast.BinOp(left=left, op=op, right=right):
+                return Call(_operator(op), (self.term(left), self.term(right)))
+            case ast.UnaryOp(op=op, operand=operand):
+                term = self.term(operand)
+                match op, term:
+                    case ast.USub(), Constant(value, "") if type(value) in (int, float):
+                        return Constant(-value)
+                return Call(_operator(op), (term,))
+            case ast.Compare(left=left, ops=ops, comparators=others):
+                pairs = itertools.pairwise([self.term(one) for one in (left, *others)])
+                compared = [Call(_operator(op), pair) for op, pair in zip(ops, pairs, strict=True)]
+                return self.conditions(True, compared)
+            case ast.BoolOp(op=op, values=values):
+                return self.conditions(isinstance(op, ast.And), [self.term(v) for v in values])
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 return Choice(self.term(test), self.term(body), self.term(orelse))
             case ast.Tuple(elts=items) | ast.List(elts=items):
@@ -322,25 +334,6 @@ class Body:
                 if any(name in ("", "out") for name, _ in named):
                     raise Unreadable
                 return self.call(func, self.terms(args), named)
-        raise Unreadable
-
-    def operation(self, node: ast.expr) -> Term:
-        """The term of an expression with an operator."""
-        match node:
-            case ast.BinOp(left=left, op=op, right=right):
-                return Call(_operator(op), (self.term(left), self.term(right)))
-            case ast.UnaryOp(op=op, operand=operand):
-                term = self.term(operand)
-                match op, term:
-                    case ast.USub(), Constant(value, "") if type(value) in (int, float):
-                        return Constant(-value)
-                return Call(_operator(op), (term,))
-            case ast.Compare(left=left, ops=ops, comparators=others):
-                pairs = itertools.pairwise([self.term(one) for one in (left, *others)])
-                compared = [Call(_operator(op), pair) for op, pair in zip(ops, pairs, strict=True)]
-                return self.conditions(True, compared)
-            case ast.BoolOp(op=op, values=values):
-                return self.conditions(isinstance(op, ast.And), [self.term(v) for v in values])
         raise Unreadable
 
     def terms(self, nodes: list[ast.expr]) -> tuple[Term, ...]:

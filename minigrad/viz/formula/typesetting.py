@@ -4,7 +4,7 @@ import inspect
 import itertools
 import math
 import operator
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
@@ -209,10 +209,7 @@ class Typesetter:
 
     def times(self, term: Term, factor: n.Notation) -> n.Notation:
         """The product of a term and a notation, element by element."""
-        written = self.value(term)
-        if isinstance(written, n.Infix) and written.level == n.Level.PRODUCT:
-            return n.Infix((*written.parts, factor), (*written.signs, "⊙"), n.Level.PRODUCT)
-        return n.Infix((written, factor), ("⊙",), n.Level.PRODUCT)
+        return n.Infix((self.value(term), factor), ("⊙",), n.Level.PRODUCT)
 
     def _matrices(self, term: Term) -> n.Notation:
         parts = tuple(map(self.value, factors(term, operator.matmul)))
@@ -286,10 +283,7 @@ class Typesetter:
         outputs = self._op.multiple_outputs and isinstance(x, Variable) and x.name in ("g", "out")
         if outputs and index.is_constant(*range(9)):
             return n.Script(self.value(x), below=self.value(index))
-        return self._indexed(x, map(self.value, indices))
-
-    def _indexed(self, x: Term, indices: Iterable[n.Notation]) -> n.Notation:
-        whole, written = self.value(x), tuple(indices)
+        whole, written = self.value(x), tuple(map(self.value, indices))
         if n.level(whole, stacked=True) < n.Level.SCRIPT and written:
             whole = n.enclosed(whole)
         return n.Applied(whole, written, "[", "]") if written else whole

@@ -100,6 +100,29 @@ def _relaxed(
 ) -> list[float]:
     """Where the items would like to be, as far as their ranks have room."""
     ends: list[list[tuple[int, int, float]]] = [[] for _ in left]
+
+    def move(items: Sequence[int]) -> None:
+        """Move the items of one rank to where their neighbours are, as near as they fit."""
+        pools: list[tuple[float, float, int]] = []  # weighted sum of wishes, weight, how many
+        offsets: list[int] = []
+        offset = 0
+        for index, item in enumerate(items):
+            if index:
+                offset += right[items[index - 1]] + left[item]
+            offsets.append(offset)
+            wish, weight = x[item] * FREE, FREE
+            for other, shift, strength in ends[item]:
+                wish += (x[other] + shift) * strength
+                weight += strength
+            wish, count = wish - offset * weight, 1
+            while pools and pools[-1][0] * weight >= wish * pools[-1][1]:
+                before = pools.pop()
+                wish, weight, count = wish + before[0], weight + before[1], count + before[2]
+            pools.append((wish, weight, count))
+        found = (wish / weight for wish, weight, count in pools for _ in range(count))
+        for item, offset, value in zip(items, offsets, found, strict=True):
+            x[item] = value + offset
+
     for upper, lower, _, _, shift, weight, _ in segments:
         ends[lower].append((upper, shift, weight))
         ends[upper].append((lower, -shift, weight))
@@ -111,37 +134,8 @@ def _relaxed(
             end += left[item] + right[item]
     for _ in range(ROUNDS):
         for items in (*ranks, *reversed(ranks)):
-            _move(items, ends, x, left, right)
+            move(items)
     return x
-
-
-def _move(
-    items: Sequence[int],
-    ends: Sequence[Sequence[tuple[int, int, float]]],
-    x: list[float],
-    left: Sequence[int],
-    right: Sequence[int],
-) -> None:
-    """Move the items of one rank to where their neighbours are, as near as they fit."""
-    pools: list[tuple[float, float, int]] = []  # weighted sum of wishes, weight, how many
-    offsets: list[int] = []
-    offset = 0
-    for index, item in enumerate(items):
-        if index:
-            offset += right[items[index - 1]] + left[item]
-        offsets.append(offset)
-        wish, weight = x[item] * FREE, FREE
-        for other, shift, strength in ends[item]:
-            wish += (x[other] + shift) * strength
-            weight += strength
-        wish, count = wish - offset * weight, 1
-        while pools and pools[-1][0] * weight >= wish * pools[-1][1]:
-            before = pools.pop()
-            wish, weight, count = wish + before[0], weight + before[1], count + before[2]
-        pools.append((wish, weight, count))
-    found = (wish / weight for wish, weight, count in pools for _ in range(count))
-    for item, offset, value in zip(items, offsets, found, strict=True):
-        x[item] = value + offset
 
 
 def _straight(ranks: Rows, segments: Sequence[Segment], order: Iterable[int]) -> dict[int, int]:
@@ -169,10 +163,7 @@ def _straight(ranks: Rows, segments: Sequence[Segment], order: Iterable[int]) ->
 
 
 def _joined(
-    blocks: Sequence[Sequence[int]],
-    above: Mapping[int, int],
-    segments: Sequence[Segment],
-    x: Sequence[int],
+    blocks: Rows, above: Mapping[int, int], segments: Sequence[Segment], x: Sequence[int]
 ) -> tuple[Block, ...]:
     """Put the blocks in order: from the longest on, along the lines that are nearly straight."""
     own = {item: number for number, block in enumerate(blocks) for item in block}

@@ -14,7 +14,7 @@ from minigrad.viz.layout.align import align
 from minigrad.viz.layout.model import TOP, Box, End, Line, Scope, Skeleton
 from minigrad.viz.layout.order import arrange
 from minigrad.viz.layout.pack import INDENT
-from minigrad.viz.layout.ranks import Link, ranked
+from minigrad.viz.layout.ranks import Link, Members, ranked
 from minigrad.viz.record.fold import all_boxes
 from minigrad.viz.record.model import LEAVES, Diagram, Group, Node
 from minigrad.viz.record.repeats import Bundle, bundles
@@ -22,6 +22,12 @@ from minigrad.viz.record.roles import residuals
 
 APART, PIN = 8, 16
 """Between two lines into a box: at least, and if there is room."""
+
+Size = tuple[int, int] | None
+"""Width and height of a title, if there is one."""
+
+Numbers = Mapping[str, int]
+"""The number of each item, or of its rank."""
 
 RESIDUAL = "residual"
 """The text beside a residual connection."""
@@ -65,13 +71,7 @@ class _Work:
         self._port_places: dict[str, float] = {}  # where a port lies along its group, from 0 to 1
         self._sizes: dict[str, tuple[int, int]] = {}
 
-    def scope(
-        self,
-        name: str,
-        members: Mapping[str, Node | None],
-        links: Sequence[Link],
-        title: tuple[int, int] | None,
-    ) -> Scope:
+    def scope(self, name: str, members: Members, links: Sequence[Link], title: Size) -> Scope:
         """Lay out one group; its child groups are laid out already."""
         leaves = {item for item, node in members.items() if node and node.kind in LEAVES}
         ranks, links = ranked(members, links)
@@ -99,11 +99,7 @@ class _Work:
         return replace(scope, blocks=align(scope))
 
     def _boxes(
-        self,
-        members: Mapping[str, Node | None],
-        links: Sequence[Link],
-        lines: Sequence[Line],
-        number: Mapping[str, int],
+        self, members: Members, links: Sequence[Link], lines: Sequence[Line], number: Numbers
     ) -> list[Box]:
         """The members with the texts about their tensors, and points for ports and dummies."""
         fed = {link.target for link in links}
@@ -143,12 +139,7 @@ class _Work:
         number = self._ports[item][port]
         return _share(self._sizes[item][0], side.index(port), len(side)), number
 
-    def _anchors(
-        self,
-        links: Sequence[Link],
-        members: Mapping[str, Node | None],
-        number: Mapping[str, int],
-    ) -> dict[int, End]:
+    def _anchors(self, links: Sequence[Link], members: Members, number: Numbers) -> dict[int, End]:
         """Where the lines into nodes meet them: side by side, as they come from left to right."""
         fed = {link.target for link in links}
         into: dict[str, list[tuple[bool, int, int, int, int]]] = defaultdict(list)
@@ -181,7 +172,7 @@ def _share(width: int, index: int, count: int) -> int:
     return width * (2 * index + 1) // (2 * count) - width // 2
 
 
-def _lanes(links: Sequence[Link], row: Mapping[str, int]) -> dict[str, int]:
+def _lanes(links: Sequence[Link], row: Numbers) -> dict[str, int]:
     """The number of the lane of each tensor that runs to the right of everything."""
     spans: dict[str, tuple[int, int]] = {}
     for link in links:

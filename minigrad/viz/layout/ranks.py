@@ -10,6 +10,12 @@ from typing import NamedTuple
 
 from minigrad.viz.record.model import Node
 
+Members = Mapping[str, Node | None]
+"""The items of a group but for ports and dummies: nodes, and None for its child groups."""
+
+Ways = Mapping[str, Sequence[str]]
+"""The items to which, or from which, tensors lead."""
+
 FAR = 32
 """A tensor that passes more ranks than this gets no dummies: it runs outside of everything."""
 
@@ -35,15 +41,12 @@ class Link(NamedTuple):
         return self.way[-1]
 
 
-def ranked(
-    members: Mapping[str, Node | None], links: Sequence[Link]
-) -> tuple[list[list[str]], tuple[Link, ...]]:
+def ranked(members: Members, links: Sequence[Link]) -> tuple[list[list[str]], tuple[Link, ...]]:
     """Assign the items of a group to ranks, with dummies for tensors that pass through a rank.
 
-    `members` are its nodes, and None for its child groups; `links` are the tensors between its
-    items. It returns in-ports, ranks from the top down, out-ports, each in an initial order with
-    dummies last; and the links with the dummies on their paths. Links of the same tensor share
-    dummies.
+    `links` are the tensors between its items. It returns in-ports, ranks from the top down,
+    out-ports, each in an initial order with dummies last; and the links with the dummies on their
+    paths. Links of the same tensor share dummies.
     """
     rank, last = _ranks(members, links)
     ranks: list[list[str]] = [[] for _ in range(last + 1)]
@@ -68,7 +71,7 @@ def ranked(
     return ranks, tuple(ways)
 
 
-def _ranks(members: Mapping[str, Node | None], links: Sequence[Link]) -> tuple[dict[str, int], int]:
+def _ranks(members: Members, links: Sequence[Link]) -> tuple[dict[str, int], int]:
     """The rank of every item, in-ports, members, out-ports; and the last rank."""
     above: dict[str, list[str]] = {item: [] for item in members}
     below: dict[str, list[str]] = {item: [] for item in members}
@@ -85,12 +88,7 @@ def _ranks(members: Mapping[str, Node | None], links: Sequence[Link]) -> tuple[d
     return rank | {link.target: last for link in links if link.target not in rank}, last
 
 
-def _levels(
-    members: Mapping[str, Node | None],
-    above: Mapping[str, Sequence[str]],
-    below: Mapping[str, Sequence[str]],
-    fed: Collection[str],
-) -> dict[str, int]:
+def _levels(members: Members, above: Ways, below: Ways, fed: Collection[str]) -> dict[str, int]:
     """The length of the longest path to each member; `fed` are those that are read from outside."""
     rank: dict[str, int] = {}
     order = _in_order(above)
@@ -106,7 +104,7 @@ def _levels(
     return rank
 
 
-def _in_order(above: Mapping[str, Sequence[str]]) -> list[str]:
+def _in_order(above: Ways) -> list[str]:
     """Items, each after those above it."""
     try:
         return list(TopologicalSorter(above).static_order())

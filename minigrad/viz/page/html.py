@@ -137,24 +137,19 @@ def _facts(graph: Diagram) -> str:
     counts = graph.counts()
     owned = [node for node in graph.nodes if node.kind == "parameter" and not node.again]
     size = sum(math.prod(node.shape) for node in owned)
+    scalars = [
+        f"{node.label} = {node.value.entries().item():.7g}"
+        for node in graph.nodes
+        if node.kind == "output" and node.value is not None and math.prod(node.shape) == 1
+    ]
     parts = [
-        *_numbers(graph),
+        *([text for text in scalars if "loss" in text] or scalars),
         counted(counts["op"], "op"),
         f"{counted(counts['parameter'], 'parameter')} of {counted(size, 'value')}" if size else "",
         counted(len(graph.steps), "backward step") if graph.steps else "no backward pass",
         f"{readable(kept)} kept for it" if (kept := graph.kept()[""]) else "",
     ]
     return " · ".join(part for part in parts if part)
-
-
-def _numbers(graph: Diagram) -> list[str]:
-    """The loss, or what else comes out as one number."""
-    scalars = [
-        f"{node.label} = {node.value.entries().item():.7g}"
-        for node in graph.nodes
-        if node.kind == "output" and node.value is not None and math.prod(node.shape) == 1
-    ]
-    return [text for text in scalars if "loss" in text] or scalars
 
 
 def _guide(diagram: Diagram, start: str) -> str:

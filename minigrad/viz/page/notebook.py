@@ -27,16 +27,16 @@ def mimebundle(value: Any) -> dict[str, str]:
     There is always plain text; as HTML also for a tensor with a small graph its picture, for a
     Profile its charts and for Statistics their curves.
     """
-    text = repr(value)
-    page = ""
+    text = {"text/plain": repr(value)}
     if isinstance(value, Statistics):
-        return {**curves.shown(value), "text/plain": text}
+        return curves.shown(value) | text
+    if isinstance(value, Profile):
+        return {"text/html": inline(value)} | text
     node = node_of(history(value)) if isinstance(value, Tensor) else None
     behind = [*islice(nodes_behind(node), MOST_BOXES + 1)]
     if isinstance(node, Node) and len(behind) <= MOST_BOXES:
         drawing = graph(value)
         if len(drawing.nodes) <= MOST_BOXES:
-            page = f"<pre>{html.escape(text)}</pre>{drawing._repr_svg_() or ''}"
-    elif isinstance(value, Profile):
-        page = inline(value)
-    return {"text/html": page, "text/plain": text} if page else {"text/plain": text}
+            page = f"<pre>{html.escape(repr(value))}</pre>{drawing._repr_svg_() or ''}"
+            return {"text/html": page} | text
+    return text

@@ -24,10 +24,10 @@ from minigrad.viz.record.tracing import fused_ops
 
 UNREAD: dict[type, tuple[str, ...]] = {
     Node: ("primitive", "given", "grads", "cause"),
-    Group: (),
     Edge: ("output",),
     Step: ("given",),
     Formula: ("latex", "text"),
+    Summary: ("data", "dtype"),
 }
 """The fields of a record that the page does not read."""
 
@@ -82,14 +82,10 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
     return _compressed(data | more, {one.data for one in (*leaves, *begin) if one is not None})
 
 
-def _read(record: Node | Group | Edge | Step | Formula) -> dict[str, Any]:
+def _read(record: Any) -> dict[str, Any]:
     """The fields of a record that the page reads."""
-    unread = UNREAD[type(record)]
-    return {name: value for name, value in _fields(record).items() if name not in unread}
-
-
-def _fields(record: Any) -> dict[str, Any]:
-    return {one.name: getattr(record, one.name) for one in fields(record)}
+    unread = UNREAD.get(type(record), ())
+    return {one.name: getattr(record, one.name) for one in fields(record) if one.name not in unread}
 
 
 def _described(
@@ -122,7 +118,7 @@ def _described(
             term = written_rule(op, part.name, values) if op and known else None
             shown = None if formula is None else _read(formula)
             more = {"answers": answers, "formula": shown, "term": term}
-            parts.append(_fields(part) | {name: once(value) for name, value in more.items()})
+            parts.append(_read(part) | {name: once(value) for name, value in more.items()})
         return _read(step) | {"parts": parts}
 
     def computed(node: Node, step: Step | None) -> dict[str, Any]:
@@ -167,12 +163,10 @@ def _plain(value: Any, arrays: dict[tuple[str, str], int]) -> Any:
         counts = value and isinstance(value[0], int)  # shapes and places: nothing to round
         return value if counts else [_plain(one, arrays) for one in value]
     if isinstance(value, Summary):
-        unread = ("data", "dtype")
-        held = {name: one for name, one in _fields(value).items() if name not in unread}
         number = arrays.setdefault((value.dtype, value.data), len(arrays))
-        return _plain(held | {"values": number}, arrays)
+        return _plain(_read(value) | {"values": number}, arrays)
     if is_dataclass(value):
-        value = _fields(value)
+        value = _read(value)
     return {name: _plain(one, arrays) for name, one in value.items()}
 
 

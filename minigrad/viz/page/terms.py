@@ -251,10 +251,6 @@ class _Writer:
                     if bound.evaluate(self._names) is not None:
                         x = Call(limit, (x, bound))
                 return self.term(x)
-            case Call(operator.add, (x, y), ()) if self._others and self._is_bool(term):
-                return ["or", self.term(x), self.term(y)]
-            case Call(operator.and_ | operator.or_ | operator.invert) if not self._is_bool(term):
-                raise Unwritable
             case Call(function, args, ()) if _plain(function) in COMPOSED:
                 return COMPOSED[_plain(function)](*map(self.term, args))
             case Call(function, args, ()) if _plain(function) in FUNCTIONS:
@@ -297,24 +293,23 @@ class _Writer:
         def called(put: Sequence[Any]) -> Any:
             return Call(function, tuple(map(Constant, put)), keywords).evaluate(self._names)
 
-        def with_one(place: int, x: Any) -> Any:
-            return called([*given[:place], x, *given[place + 1 :]])
-
         places = [
             i for i in range(len(args)) if not all(_equal(given[i], other[i]) for other in others)
         ]
         if explained:  # perhaps it reads nothing but a shape of it
             value = called(given)
-            places = [
-                i for i in places
-                if not all(_equal(value, with_one(i, other[i])) for other in others)
-            ]  # fmt: skip
+
+            def unread(i: int) -> bool:
+                put = ([*given[:i], other[i], *given[i + 1 :]] for other in others)
+                return all(_equal(value, one) for one in map(called, put))
+
+            places = [i for i in places if not unread(i)]
         if not places:
             return self._as_it_is(whole)
-        together = isinstance(plain, Primitive) or hasattr(plain, "moves")
-        if not (plain in self.linear or explained or hasattr(plain, "moves")):
-            raise Unwritable
-        if len(places) > 1 and not together:
+        moves = hasattr(plain, "moves")
+        together = moves or isinstance(plain, Primitive)
+        linear = moves or explained or plain in self.linear
+        if not linear or (len(places) > 1 and not together):
             raise Unwritable
         self._fix(*(arg for i, arg in enumerate(args) if i not in places))
         terms = [part for place in places for part in args[place].items()]
@@ -331,13 +326,8 @@ class _Writer:
         """The names as they are, then with other numbers in the arrays."""
         yield self._names
         for seed in range(2):
-            yield Values(
-                {
-                    name: _changed(value, seed) if name in self._arrays else value
-                    for name, value in self._given.items()
-                },
-                self._definitions.values(),
-            )
+            changed = {name: _changed(self._given[name], seed) for name in self._arrays}
+            yield Values({**self._given, **changed}, self._definitions.values())
 
     def _variable(self, name: str) -> Any:
         definition = self._definitions.get(name)
@@ -363,9 +353,6 @@ class _Writer:
 
     def _array(self, term: Term) -> np.ndarray:
         return np.asarray(term.evaluate(self._names))
-
-    def _is_bool(self, term: Term) -> bool:
-        return bool(self._array(term).dtype == bool)
 
     def _static(self, term: Term | None) -> Any:
         return None if term is None else _constant(term.evaluate(self._names))

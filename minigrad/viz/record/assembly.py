@@ -10,7 +10,7 @@ from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.node import Leaf
 from minigrad.autograd.scope import Frame, FunctionCall, Scope, ancestry, module_call, samples_of
 from minigrad.nn import Parameter
-from minigrad.viz.record.entries import Entry
+from minigrad.viz.record.entries import Entry, Input
 from minigrad.viz.record.graph import Graph
 from minigrad.viz.record.model import Edge, Group, Kind, Node
 from minigrad.viz.record.roles import name_masks
@@ -48,17 +48,13 @@ def assemble(
         nodes.append(box)
         ids[entry] = box.id
         for read in entry.inputs:
-            tensor = (read.shape, read.dtype)
-            counted = samples(read.source)
-            edges.append(
-                Edge(
-                    ids[read.source], box.id, read.slot, read.name, *tensor, "", counted, read.place
-                )
-            )
+            source, tensor = read.source, (read.name, read.shape, read.dtype)
+            more: Any = {"samples": samples(source), "place": read.place}
+            edges.append(Edge(ids[source], box.id, read.slot, *tensor, **more))
 
     def samples(entry: Entry) -> int:
-        """How many of the first axes of an op's result count samples."""
-        sizes = samples_of(entry.frame) if entry.box.kind == "op" else ()
+        """How many of the first axes of a computed tensor count samples."""
+        sizes = samples_of(entry.frame) if entry.box.kind in ("op", "output") else ()
         shape, count = entry.box.shape, 0
         for size in sizes:
             count += shape[count : count + 1] == (size,)
@@ -75,11 +71,9 @@ def assemble(
         add(entry, home_of[frame])
     for label, entry in outputs:
         tensor = (entry.box.shape, entry.box.dtype)
-        more: Any = {"samples": samples(entry)}
-        nodes.append(
-            Node(f"n{len(nodes)}", "output", label, *tensor, value=entry.box.value, **more)
-        )
-        edges.append(Edge(ids[entry], nodes[-1].id, 0, "", *tensor, **more))
+        box = Node("", "output", label, *tensor, value=entry.box.value)
+        frame = entry.frame if entry.box.kind == "op" else None
+        add(Entry(box, frame, inputs=[Input(entry, 0, "", *tensor, 0)]), None)
     return name_masks(Graph(tuple(nodes), tuple(edges), groups, dtype)), ids
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,8 +25,7 @@ from minigrad.viz.record.ranks import call_notes
 from minigrad.viz.record.steps import summary
 
 
-@dataclass(frozen=True)
-class Input:
+class Input(NamedTuple):
     """An input of an entry."""
 
     source: Entry  # the entry that it is the output of
@@ -75,10 +74,8 @@ def new_entry(
 
 def leaf_entry(leaf: Leaf) -> Entry:
     """Make an entry of a leaf that requires a gradient."""
-    entry = new_entry("input", "", leaf)
-    entry.change(cause="frozen" if is_frozen(leaf) else "")
-    entry.leaf = leaf
-    return entry
+    cause: Cause = "frozen" if is_frozen(leaf) else ""
+    return Entry(Box("", "input", "", leaf.shape, leaf.dtype.name, cause=cause), leaf=leaf)
 
 
 def is_frozen(leaf: Leaf) -> bool:

@@ -20,6 +20,9 @@ BUDGET = 40
 BLOCK = 20
 """The most boxes for a module of a few layers."""
 
+Ids = Collection[str]
+"""Of groups, or of boxes."""
+
 LISTED = 4
 """A closed module lists up to this many parameters; of more it gives the number of values."""
 
@@ -62,9 +65,7 @@ def view(
     return _fit(diagram, chosen, single, room)
 
 
-def _with_repeats(
-    diagram: AnyDiagram, chosen: Collection[str]
-) -> tuple[AnyDiagram, set[str], set[str]]:
+def _with_repeats(diagram: AnyDiagram, chosen: Ids) -> tuple[AnyDiagram, set[str], set[str]]:
     """The diagram with groups around what repeats; the chosen groups, with those; and those."""
     diagram = wrap_repeats(diagram, chosen, BLOCK)
     enclosing = diagram.enclosing()
@@ -72,9 +73,7 @@ def _with_repeats(
     return diagram, chosen, {group.id for group in diagram.groups if is_repeat(group)}
 
 
-def _fit(
-    diagram: AnyDiagram, chosen: Collection[str], single: Collection[str], room: int
-) -> tuple[AnyDiagram, set[str]]:
+def _fit(diagram: AnyDiagram, chosen: Ids, single: Ids, room: int) -> tuple[AnyDiagram, set[str]]:
     """Open as many modules as can be read, and those that are chosen."""
     before = {group.id for group in diagram.groups}
     diagram, chosen, repeats = _with_repeats(diagram, chosen)
@@ -93,9 +92,7 @@ def _fit(
     return diagram, closed
 
 
-def _with_examples(
-    diagram: Diagram, closed: set[str], shut: Collection[str], room: int
-) -> set[str]:
+def _with_examples(diagram: Diagram, closed: set[str], shut: Ids, room: int) -> set[str]:
     """The closed groups without the first one of each class or function, as far as they fit."""
     levels, seen = _levels(diagram), set[str]()
     for group in sorted(diagram.groups, key=lambda group: levels[group.id]):
@@ -123,7 +120,7 @@ def _single(diagram: Diagram) -> set[str]:
     return {group.id for group in diagram.groups if ops[group.id] == 1}
 
 
-def _outermost(diagram: Diagram, closed: Collection[str]) -> dict[str | None, Group | None]:
+def _outermost(diagram: Diagram, closed: Ids) -> dict[str | None, Group | None]:
     """For each group, the outermost closed one around it; it may be the group itself."""
     return {
         group: next((one for one in reversed(around) if one.id in closed), None)
@@ -131,7 +128,7 @@ def _outermost(diagram: Diagram, closed: Collection[str]) -> dict[str | None, Gr
     }
 
 
-def _boxes(diagram: Diagram, closed: Collection[str]) -> int:
+def _boxes(diagram: Diagram, closed: Ids) -> int:
     """The number of boxes that are shown if these groups are closed."""
     outermost = _outermost(diagram, closed)
     return len({(outermost[node.group] or node).id for node in diagram.nodes})
@@ -156,7 +153,7 @@ def all_boxes(diagram: Diagram) -> dict[str, Node]:
     return boxes | {one.id: _box(one, inside[one.id], groups, leaving[one.id]) for one in opened}
 
 
-def close(diagram: AnyDiagram, closed: Collection[str]) -> AnyDiagram:
+def close(diagram: AnyDiagram, closed: Ids) -> AnyDiagram:
     """Replace each of these groups by one box."""
     outermost, boxes = _outermost(diagram, closed), all_boxes(diagram)
     homes, enclosing = {node.id: node.group for node in diagram.nodes}, diagram.enclosing()
@@ -190,9 +187,7 @@ def close(diagram: AnyDiagram, closed: Collection[str]) -> AnyDiagram:
     )
 
 
-def _box(
-    group: Group, inside: list[Node], groups: Mapping[str, Group], leaving: Collection[str]
-) -> Node:
+def _box(group: Group, inside: list[Node], groups: Mapping[str, Group], leaving: Ids) -> Node:
     """The box of a closed group; its shape is that of the last output."""
     prefix = f"{group.path}." if group.path else ""
     parameters = [node for node in inside if node.kind == "parameter"]

@@ -115,13 +115,7 @@ class Graph(Diagram):
 
         return to_text(self, depth)
 
-    def to_svg(
-        self,
-        depth: int | None = None,
-        *,
-        open: Choice = (),
-        title: str = "",
-    ) -> str:
+    def to_svg(self, depth: int | None = None, *, open: Choice = (), title: str = "") -> str:
         """Draw the graph as SVG, with text of 12 pixels or more, and a title above it.
 
         For `depth` and `open` see `collapse`.

@@ -27,14 +27,7 @@ from minigrad.tracing import Step, Value
 from minigrad.tracing import Trace as Record
 from minigrad.tracing.lines import user_line
 from minigrad.viz.record import rerun
-from minigrad.viz.record.entries import (
-    Entry,
-    is_frozen,
-    known_arrays,
-    leaf_entry,
-    new_entry,
-    read,
-)
+from minigrad.viz.record.entries import Entry, is_frozen, known_arrays, leaf_entry, new_entry, read
 from minigrad.viz.record.held import PASS, Gradients
 from minigrad.viz.record.model import Kind
 from minigrad.viz.record.steps import summary
@@ -42,7 +35,7 @@ from minigrad.viz.record.steps import summary
 _READING = undecorated(grad_of)
 _ADDING = undecorated(add_to_grad)
 _SETTING = undecorated(vars(Tensor)["grad"].fset)
-_HOOK = undecorated(call_hook)
+HOOK = undecorated(call_hook)
 """Functions of effects: they read ``.grad``, add to it, assign it, call a hook."""
 
 GRADIENT = "grad"
@@ -105,13 +98,11 @@ class Lookup(Record):
 
     def _left_before_ops(self) -> str:
         """What to say of the first value that left, or came, before an op of the forward pass."""
-        for number, told in self._left:
-            if any(
-                step.phase == "forward" and step.op not in (DETACH, COPY) and step.inside is None
-                for step in self.steps[number:]
-            ):
-                return told
-        return ""
+        last = 0
+        for number, step in enumerate(self.steps, 1):
+            if step.phase == "forward" and step.op not in (DETACH, COPY) and step.inside is None:
+                last = number
+        return next((told for before, told in self._left if before < last), "")
 
     def effect(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -120,15 +111,11 @@ class Lookup(Record):
         running = super().effect(function, args, kwargs)
         next(running)
         event = "an assignment" if function is _SETTING else maker(self._effects[0])
-        seen = self.value(args[1]) if function is _HOOK else None
+        seen = self.value(args[1]) if function is HOOK else None
         edges = [edge for edge, value in self._reached.items() if seen is value] if seen else []
         if args and isinstance(args[0], Variable):
             self._gradients.note(args[0])
-        try:
-            result = yield
-        except GeneratorExit:
-            running.close()
-            raise
+        result = yield
         with suppress(StopIteration):
             running.send(result)
         for edge in edges:
@@ -139,9 +126,6 @@ class Lookup(Record):
             self._gradients.note(args[0], PASS, self._nodes[args[2]])
         elif not only_reads(function):
             self._gradients.look("a pass" if function is _ADDING else event)
-
-    def _in_hook(self) -> bool:
-        return bool(self._effects) and self._effects[-1].function is _HOOK
 
     def _mark(self, entry: Entry, note: str) -> None:
         """Mark an op that is a part of a backward pass."""

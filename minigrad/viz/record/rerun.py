@@ -32,11 +32,6 @@ def aside(*observers: Observer, recording: bool = False) -> Iterator[None]:
         state.set(outer)
 
 
-def runs_alone(op: Primitive) -> bool:
-    """Whether an op may run again: a collective one would wait for the other ranks."""
-    return not op.side_effects
-
-
 @contextmanager
 def unchanged(objects: Iterable[Any]) -> Iterator[None]:
     """Restore the attributes of objects after the block, such as a custom Function's context."""
@@ -51,7 +46,7 @@ def unchanged(objects: Iterable[Any]) -> Iterator[None]:
 
 def checked(call: Call, slot: int, cotangents: Sequence[np.ndarray], sent: np.ndarray) -> Check:
     """Compare what a step sent to the argument `slot` with differences, beside the run."""
-    if not runs_alone(call.op):
+    if call.op.side_effects:  # a collective op would wait for the other ranks
         return Check(None, "an op with side effects is not run again")
     sizes = (array.size for array in arrays([data_of(value) for value in call.given]))
     if max(sizes, default=0) > LARGEST:
@@ -69,7 +64,7 @@ def errors_sent(
     element. So the rule, run on such errors, gives the error of what it sends, in units of the
     precision of the cotangent. `error` is the norm of the error that came with the cotangents.
     """
-    if not runs_alone(node.plan.op):
+    if node.plan.op.side_effects:
         return [np.zeros(edge.shape, edge.dtype) for edge in node.edges]
     signs = np.random.default_rng(0)
     size = sum(g.size for g in cotangents)
@@ -103,10 +98,7 @@ def precision(array: np.ndarray) -> float:
 
 
 def given_to(
-    node: Node,
-    call: Call | None,
-    cotangent: Any,
-    sent: Mapping[str, np.ndarray],
+    node: Node, call: Call | None, cotangent: Any, sent: Mapping[str, np.ndarray]
 ) -> dict[str, Any] | None:
     """Copy what a node's rule could read; None if that cannot be used again."""
     op, plan = node.plan.op, node.plan
@@ -122,7 +114,8 @@ def copied(op: Primitive, values: Mapping[str, Any]) -> dict[str, Any] | None:
     """Copy what an op computed with, by name; None if that is too much or cannot be used again."""
     values = {name: mapped(_copied, value) for name, value in values.items()}
     size = sum(array.size for array in arrays(tuple(values.values())))
-    if size > LARGEST or not runs_alone(op) or _writes(values):
+    called = any(callable(value) and not isinstance(value, type) for value in values.values())
+    if size > LARGEST or op.side_effects or called:
         return None  # a custom Function writes to its context when it runs
     for name in op.params:
         value = values.get(name)
@@ -132,11 +125,6 @@ def copied(op: Primitive, values: Mapping[str, Any]) -> dict[str, Any] | None:
         elif isinstance(value, np.ndarray):
             values[f"{name}_shape"] = value.shape
     return values
-
-
-def _writes(values: Mapping[str, Any]) -> bool:
-    """Whether a function is among the arguments: when it runs again, it may change something."""
-    return any(callable(value) and not isinstance(value, type) for value in values.values())
 
 
 def _copied(value: Any) -> Any:

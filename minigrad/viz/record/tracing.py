@@ -7,7 +7,8 @@ failed, and the steps of the backward pass. A fused op that is opened runs as it
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+import operator
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -42,7 +43,7 @@ from minigrad.viz.record.entries import (
     saved_by,
 )
 from minigrad.viz.record.graph import Graph
-from minigrad.viz.record.lookup import GRADIENT, Lookup, array_arguments, place_of
+from minigrad.viz.record.lookup import GRADIENT, HOOK, Lookup, array_arguments, place_of
 from minigrad.viz.record.model import Cause
 from minigrad.viz.record.selection import Choice, limited
 from minigrad.viz.record.steps import Part, Step, norm, number_arrivals, summary
@@ -67,10 +68,7 @@ class Trace(Lookup):
     """
 
     def __init__(
-        self,
-        values: Choice = (),
-        opened: Iterable[Primitive] = (),
-        limit: int | None = 32,
+        self, values: Choice = (), opened: Iterable[Primitive] = (), limit: int | None = 32
     ) -> None:
         super().__init__(values)
         self.opened = frozenset(opened)
@@ -114,17 +112,14 @@ class Trace(Lookup):
 
     def _entry(self, call: Call) -> Entry:
         """The entry of an op that ran, without what it read."""
-        op = call.op
+        op, given = call.op, dict(zip(call.op.params, call.arguments, strict=True))
         entry = new_entry(
             "op", op.name, call.outputs[0], call.frame, _cause(call),
-            notes=argument_notes(op, dict(zip(op.params, call.arguments, strict=True))),
-            line=user_line(), born=_born(call),
+            notes=argument_notes(op, given), line=user_line(), born=_born(call),
             saved=() if call.node is None else saved_by(call.node, numbers=True),
-            primitive=op,
+            primitive=op, given=rerun.copied(op, given | {"out": call.result}),
         )  # fmt: skip
-        given = dict(zip(op.params, call.arguments, strict=True)) | {"out": call.result}
-        entry.change(given=rerun.copied(op, given))
-        if self._in_hook():
+        if self._effects and self._effects[-1].function is HOOK:
             self._mark(entry, "in a hook")
         return entry
 
@@ -209,7 +204,7 @@ class Trace(Lookup):
 
     def decomposed(self, op: Primitive, values: Sequence[Any], result: Any, frame: Any) -> None:
         """Note what a fused op that was opened keeps as one op: it runs so, too, beside the run."""
-        if op not in self.opened or state.get().sampled or not rerun.runs_alone(op):
+        if op not in self.opened or state.get().sampled:
             return
         with rerun.aside(recording=state.get().recording):
             again = op.call_with(call_path(op), values)
@@ -218,7 +213,9 @@ class Trace(Lookup):
         if not isinstance(node, Node):
             return
         for one, own in pairs:  # the layout decides whether what follows copies it
-            own._data = like[id(owner(one._data))] = _laid_out(own._data, one._data)
+            like[id(owner(one._data))] = copy = np.empty_like(one._data)
+            copy[...] = own._data
+            own._data = copy
         kept = [array for _, array in saved_arrays(node)]
         self._fused[frame] = [like.get(id(owner(array)), array) for array in kept]
 
@@ -239,18 +236,17 @@ class Trace(Lookup):
         """
         passes = [kept for _, kept in self._kept.values()]
         passes = passes or [dict(KeptMemory(self._kept_by).add(*ends))]
-        opened: dict[Any, Counter[int]] = defaultdict(Counter)
+        opened: dict[Any, list[int]] = defaultdict(lambda: [0] * len(passes))
         for node, entry in self._nodes.items():
             if not isinstance(node, Node):
                 continue
             sizes, frame = [kept.get(node) for kept in passes], self._opened_frame(node)
             if frame is not None:
-                opened[frame].update({i: sum(one or ()) for i, one in enumerate(sizes)})
+                of_parts = [sum(one or ()) for one in sizes]
+                opened[frame] = [*map(operator.add, opened[frame], of_parts)]
                 sizes = []
             note_kept(entry, sizes)
-        return {
-            frame: tuple(sizes[i] for i in range(len(passes))) for frame, sizes in opened.items()
-        }
+        return {frame: tuple(sizes) for frame, sizes in opened.items()}
 
     def _end_of_rules(self, step: Any) -> None:
         """Mark the ops that ran within the rules of a node, and let go of what these have sent."""
@@ -348,13 +344,6 @@ class Trace(Lookup):
         return shown | {"text/plain": repr(self)}
 
 
-def _laid_out(array: np.ndarray, like: np.ndarray) -> np.ndarray:
-    """A copy of an array in the memory layout of another one."""
-    copy = np.empty_like(like)
-    copy[...] = array
-    return copy
-
-
 def _overwrites(call: Call) -> bool:
     """Whether a write by index leaves nothing of the old values, and it has no history."""
     if call.op is not registry["setitem"] or getattr(call.arguments[0], "_node", None) is not None:
@@ -399,11 +388,7 @@ def fused_ops() -> dict[str, Primitive]:
     return {op.name: op for op in fused}
 
 
-def trace(
-    *,
-    values: Choice = (),
-    open: Iterable[str] = (),
-) -> Trace:
+def trace(*, values: Choice = (), open: Iterable[str] = ()) -> Trace:
     """Record a computation to draw it: forward, and backward if there is a backward pass.
 
     Within the block every op of this thread is recorded. This costs time and memory; results and

@@ -1,15 +1,9 @@
 // The page's data as Python wrote it, and who belongs to whom.
 
-function bytesOf(base64) {
-  const text = atob(base64);
-  const bytes = new Uint8Array(text.length);
-  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
-  return bytes;
-}
-
 /** The data of the page (payload.py): JSON, deflated, in base64. */
 async function unpack(base64) {
-  const packed = new Blob([bytesOf(base64)]).stream();
+  const bytes = Uint8Array.from(atob(base64), (one) => one.charCodeAt(0));
+  const packed = new Blob([bytes]).stream();
   const stream = packed.pipeThrough(new DecompressionStream("deflate-raw"));
   return connect(await new Response(stream).json());
 }
@@ -29,7 +23,7 @@ function spread({ nodes, steps, shared }) {
   }
 }
 
-/** Add tables: boxes and groups by id, readers and read. */
+/** Add tables: boxes and groups by id, what is around each, readers and read. */
 function connect(data) {
   spread(data);
   data.node = new Map(data.nodes.map((node) => [node.id, node]));
@@ -37,6 +31,7 @@ function connect(data) {
   data.box = (id) => data.node.get(id) ?? data.group.get(id)?.box;
   data.parent = (id) =>
     (data.node.get(id) ?? data.group.get(id)).group ?? data.group.get(id)?.parent ?? null;
+  data.around = (id) => (id === null ? [] : [id, ...data.around(data.parent(id))]);
   data.into = new Map();
   data.from = new Map();
   data.edges.forEach((edge, index) => {
@@ -66,8 +61,7 @@ function relateShares(data) {
 function orderOf(data) {
   const order = new Map();
   data.forward.forEach((op, index) => {
-    for (let id = op; id !== null; id = data.parent(id))
-      if (!order.has(id)) order.set(id, index + 1);
+    for (const id of data.around(op)) if (!order.has(id)) order.set(id, index + 1);
   });
   for (const { source, target } of data.edges)
     if (data.box(target).kind === "output") order.set(target, order.get(source));
@@ -75,10 +69,7 @@ function orderOf(data) {
 }
 
 /** Whether a box is a group or lies in it. */
-function within(data, id, group) {
-  for (let at = id; at !== null; at = data.parent(at)) if (at === group) return true;
-  return false;
-}
+const within = (data, id, group) => data.around(id).includes(group);
 
 /** What a box reads ("into") or what reads it ("from"): of a module, across its edge. */
 function neighbours(data, id, table) {

@@ -67,16 +67,10 @@ const link = {
 };
 
 /** Where a box is: the modules and functions around it, from the outermost. */
-function pathOf(id) {
-  return groupsAround(id).map(({ name, module }) => name || module).reverse();
-}
+const pathOf = (id) => groupsAround(id).map(({ name, module }) => name || module).reverse();
 
 /** The groups around a box, the innermost first. */
-function groupsAround(id) {
-  const groups = [];
-  for (let at = data.parent(id); at !== null; at = data.parent(at)) groups.push(data.group.get(at));
-  return groups;
-}
+const groupsAround = (id) => data.around(id).slice(1).map((group) => data.group.get(group));
 
 function nameOf(id) {
   const [group, box] = [data.group.get(id), data.box(id)];

@@ -123,10 +123,7 @@ const go = {
     if (focus) elementOf(id)?.focus({ preventScroll: true });
   },
   show(id) {
-    let opened = false;
-    for (let at = data.parent(id); at !== null; at = data.parent(at))
-      opened = state.closed.delete(at) || opened;
-    if (opened) redraw();
+    if (data.around(id).slice(1).filter((at) => state.closed.delete(at)).length) redraw();
     look.reveal(areaOf(id));
   },
   toggle(id) {

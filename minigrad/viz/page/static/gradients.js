@@ -5,10 +5,7 @@ const LONG = 3000; // of a line beyond that, only a part is dashed: dashes take 
 
 /** The box that shows something: itself, or the outermost closed group around it. */
 function shownAs(id) {
-  let shown = null;
-  for (let at = id; at !== null; at = data.parent(at)) {
-    if (at in placement.boxes) shown = at;
-  }
+  const shown = data.around(id).findLast((at) => at in placement.boxes);
   return shown ?? (id in placement.frames ? id : null);
 }
 
@@ -51,10 +48,8 @@ function drawGradients(now) {
   for (const item of inDocument("boxes")) {
     const badge = badgeOf(item.id, now);
     renew(item, layers.badges, badge, () => drawBadge(item.id, item.area, badge));
-  }
-  for (const { id, element } of inDocument("boxes")) {
-    const line = element.querySelector("text.data");
-    if (line) line.textContent = scalarNow(id, now);
+    const line = item.element.querySelector("text.data");
+    if (line) line.textContent = scalarNow(item.id, now);
   }
   const lit = now.step && shownAs(now.step.node);
   for (const { id, element } of [...inDocument("boxes"), ...inDocument("frames")]) {

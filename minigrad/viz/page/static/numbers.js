@@ -71,8 +71,6 @@ const ELEMENTWISE = {
   or: (a, b) => +(a || b),
   where: (test, a, b) => (test ? a : b),
   sigmoid: (x) => 1 / (1 + Math.exp(-x)),
-  max: (a, b) => max(a, b),
-  min: (a, b) => min(a, b),
   fmax: (a, b) => (b >= a || Number.isNaN(a) ? b : a),
   fmin: (a, b) => (b <= a || Number.isNaN(a) ? b : a),
   isnan: (x) => +Number.isNaN(x),
@@ -80,7 +78,7 @@ const ELEMENTWISE = {
   erf,
   ...Object.fromEntries(
     [
-      ..."exp log log1p expm1 log2 log10 sqrt cbrt abs sign floor ceil trunc hypot".split(" "),
+      ..."exp log log1p expm1 log2 log10 sqrt cbrt abs sign floor ceil trunc hypot max min".split(" "),
       ..."sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh".split(" "),
     ].map((name) => [name, Math[name]]),
   ),
@@ -117,23 +115,11 @@ const SUMS = {
     return { ...found, over: x.data.length / max(1, sizeOf(found.shape)) };
   },
   /** The sum over axes along which an array of this shape was broadcast. */
-  shrunk(x, shape) {
-    const [to, terms] = [spreadPlaces(shape, x.shape), new Map()];
-    to.forEach((place, from) => push(terms, place, [from]));
-    return { shape, terms: (place) => terms.get(place) ?? [] };
-  },
+  shrunk: (x, shape) => SUMS.put(x, spreadPlaces(shape, x.shape), shape),
   /** Entries go to places, each with a factor. */
-  weigh(x, factors, shape, to, from) {
-    const terms = new Map();
-    to.forEach((place, at) => push(terms, place, [from[at], at]));
-    return { shape, terms: (place) => terms.get(place) ?? [] };
-  },
+  weigh: (x, factors, shape, to, from) => gathered(shape, to.map((place, at) => [place, from[at], at])),
   /** Entries go to places, and several to one add up. */
-  put(x, places, shape) {
-    const terms = new Map();
-    places.forEach((place, from) => push(terms, place, [from]));
-    return { shape, terms: (place) => terms.get(place) ?? [] };
-  },
+  put: (x, places, shape) => gathered(shape, places.map((place, from) => [place, from])),
   put_along: (x, indices, shape, axis) => SUMS.put(x, placesAlong(shape, indices, axis), shape),
   matmul(a, b) {
     const one = a.shape.length > 1 ? a.shape : [1, ...a.shape];
@@ -159,7 +145,14 @@ const SUMS = {
       (one, w, to) => [w, one, to], "weight"),
 };
 
-/** All products of a convolution, gathered by what they are added to. */
+/** Sums of products, which are given as the place of the sum and those of the factors. */
+function gathered(shape, products) {
+  const terms = new Map();
+  for (const [place, ...product] of products) push(terms, place, product);
+  return { shape, terms: (place) => terms.get(place) ?? [] };
+}
+
+/** All products of a convolution. */
 function windows(inner, weight, [[, stride, padding, dilation], groups], order, result = "y") {
   const [outputs, channels, ...kernel] = weight;
   const spatial = inner.slice(2);
@@ -170,7 +163,7 @@ function windows(inner, weight, [[, stride, padding, dilation], groups], order, 
   const shapes = { x: inner, weight, y: [inner[0], outputs, ...counts] };
   const [from, to] = [stridesOf(inner), stridesOf(shapes.y)];
   const unravel = (place, shape) => stridesOf(shape).map((step, axis) => floor(place / step) % shape[axis]);
-  const terms = new Map();
+  const products = [];
   const near = rangeOf(sizeOf(counts)).map((place) => unravel(place, counts));
   rangeOf(sizeOf(weight)).forEach((w) => {
     const [o, c, ...k] = unravel(w, weight);
@@ -180,12 +173,11 @@ function windows(inner, weight, [[, stride, padding, dilation], groups], order, 
       if (!at.every((i, axis) => i >= 0 && i < spatial[axis])) continue;
       for (let n = 0; n < inner[0]; n++) {
         const place = (index, strides) => index.reduce((sum, i, axis) => sum + i * strides[axis], 0);
-        const [into, ...product] = order(place([n, channel, ...at], from), w, place([n, o, ...p], to));
-        push(terms, into, product);
+        products.push(order(place([n, channel, ...at], from), w, place([n, o, ...p], to)));
       }
     }
   });
-  return { shape: shapes[result], terms: (place) => terms.get(place) ?? [] };
+  return gathered(shapes[result], products);
 }
 
 /** Of each part along an axis, the place of the largest entry, or of the smallest. */

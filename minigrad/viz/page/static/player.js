@@ -31,9 +31,7 @@ function progress(data, count) {
       came.set(part.target, { arrival, arrivals, total: total ?? sent });
     });
     done.add(step.node);
-    for (let id = data.parent(step.node); id !== null; id = data.parent(id)) {
-      inside.set(id, (inside.get(id) ?? 0) + 1);
-    }
+    for (const id of data.around(step.node).slice(1)) inside.set(id, (inside.get(id) ?? 0) + 1);
   }
   return { step: data.steps[count - 1] ?? null, edges, came, done, inside };
 }

@@ -4,10 +4,7 @@ const WHOLE = 200; // up to so many boxes, all are drawn: a screen reader finds 
 const AROUND = 400; // pixels around the view where things are drawn too: the Tab key reaches them
 
 const layers = Object.fromEntries(
-  ["frames", "edges", "gradients", "boxes", "shapes", "badges"].map((name) => [
-    name,
-    svg.g({ class: name }),
-  ]),
+  "frames edges gradients boxes shapes badges".split(" ").map((name) => [name, svg.g({ class: name })]),
 );
 let items = []; // all that can be drawn
 let drawn = []; // the area within which everything is drawn: left, top, right, bottom

@@ -20,6 +20,7 @@ function restore() {
     const [record, field, value] = recorded.pop();
     record[field] = value;
   }
+  relateShares(data);
 }
 
 /** An array in numbers, as Python summarizes one. */
@@ -61,7 +62,6 @@ function computeAgain(all = false) {
     if (total) backwardAgain(dirty, all);
   } catch (error) {
     restore();
-    relateShares(data);
     throw error;
   }
 }
@@ -199,7 +199,6 @@ function inability() {
     ability = error.message;
   }
   restore();
-  relateShares(data);
   return ability;
 
   function near(one, other) {
@@ -256,7 +255,6 @@ function showChanges() {
 function changeNothing() {
   changes.clear();
   restore();
-  relateShares(data);
   showChanges();
   redraw();
 }
