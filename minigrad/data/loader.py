@@ -14,7 +14,6 @@ import numpy as np
 from minigrad import random
 from minigrad.data.collate import default_collate, default_convert
 from minigrad.data.datasets import IterableDataset, Subset, TensorDataset, check_dataset, seeded
-from minigrad.data.prefetch import Prefetched
 from minigrad.data.samplers import (
     BatchSampler,
     RandomSampler,
@@ -67,18 +66,13 @@ class DataLoader(Generic[B]):
             start of the epoch; one without ``len``, during the epoch.
         batch_sampler: An iterable of lists of indices, one for each batch, instead of the other
             options of order and size.
-        num_workers: More than 0 for a thread that prepares ``num_workers * prefetch_factor``
-            batches in advance. The dataset's draws from `minigrad.random` then happen earlier.
         collate_fn: A function that makes a batch from a list of samples; if None,
             `default_collate`, or `default_convert` for single samples.
         drop_last: Skip the last batch if it is smaller.
         generator: A NumPy generator or a seed for the order; `minigrad.random` if None.
-        prefetch_factor: The number of batches in advance for each worker; 2 if None.
-        prefetch: The number of batches that the thread prepares in advance, instead of
-            `num_workers` and `prefetch_factor`.
-        pin_memory, timeout, worker_init_fn, multiprocessing_context: Without effect, as there are
-            no worker processes and no GPU.
-        persistent_workers, pin_memory_device, in_order: The same.
+        num_workers, prefetch_factor, pin_memory, timeout, worker_init_fn: Without effect, as there
+            are no worker processes and no GPU.
+        multiprocessing_context, persistent_workers, pin_memory_device, in_order: The same.
 
     Attributes:
         sampler: The iterable of indices; None for a stream, and beside `batch_sampler`.
@@ -103,14 +97,12 @@ class DataLoader(Generic[B]):
         timeout: float = 0, worker_init_fn: Any = None, multiprocessing_context: Any = None,
         generator: Seed = None, *, prefetch_factor: int | None = None,
         persistent_workers: bool = False, pin_memory_device: str = "", in_order: bool = True,
-        prefetch: int = 0,
     ) -> None:  # fmt: skip
         check_flag("DataLoader", "shuffle", False if shuffle is None else shuffle)
         check_flag("DataLoader", "drop_last", drop_last)
         check_number("DataLoader", "timeout", timeout, 0.0)
         if batch_size is not None:
             check_size("DataLoader", "batch_size", batch_size)
-        check_size("DataLoader", "prefetch", prefetch, 0)
         check_size("DataLoader", "num_workers", num_workers, 0)
         if prefetch_factor is not None:
             check_size("DataLoader", "prefetch_factor", prefetch_factor)
@@ -136,7 +128,6 @@ class DataLoader(Generic[B]):
         self._single = batch_size is None and batch_sampler is None
         default = default_convert if self._single else default_collate
         self.collate_fn: Collate = default if collate_fn is None else collate_fn
-        self.prefetch = prefetch or num_workers * (prefetch_factor or 2)
         self._latest: _Progress | None = None
         self._loaded: _Progress | None = None
 
@@ -188,18 +179,7 @@ class DataLoader(Generic[B]):
         else:
             progress, self._loaded = self._loaded, None
         self._latest = progress
-        batches = self._batches(progress.order, progress.position)
-        return self._counted(
-            Prefetched(batches, self.prefetch) if self.prefetch else batches, progress
-        )
-
-    def _counted(self, batches: Iterator[B], progress: _Progress) -> Iterator[B]:
-        """The rest of an epoch."""
-        for batch in batches:
-            progress.position += 1
-            yield batch
-        if self._latest is progress:
-            self._latest = None
+        return self._batches(progress)
 
     def _begin(self, generator: np.random.Generator, position: int = 0) -> _Progress:
         """An epoch whose order is drawn from a generator, if it is drawn."""
@@ -229,9 +209,10 @@ class DataLoader(Generic[B]):
         generator = getattr(self._source, "generator", None)
         return generator if isinstance(generator, np.random.Generator) else self.generator
 
-    def _batches(self, order: Any, position: int) -> Iterator[Any]:
-        """The batches from number `position` on."""
-        size, items = self.batch_size, self._source if order is None else order
+    def _batches(self, progress: _Progress) -> Iterator[Any]:
+        """The rest of an epoch."""
+        size, order = self.batch_size, progress.order
+        items = self._source if order is None else order
         groups: Iterator[Any]
         if size is None:
             groups = iter(items)
@@ -240,8 +221,12 @@ class DataLoader(Generic[B]):
             groups = (order[i * size : (i + 1) * size] for i in range(count))
         else:
             groups = batched(iter(items), size, self.drop_last)
-        for group in islice(groups, position, None):
-            yield self.collate_fn(group) if self._streams else self._fetched(group)
+        for group in islice(groups, progress.position, None):
+            batch = self.collate_fn(group) if self._streams else self._fetched(group)
+            progress.position += 1
+            yield batch
+        if self._latest is progress:
+            self._latest = None
 
     def _fetched(self, chosen: Any) -> Any:
         """The batch of some indices, of tensors with one index for all; or a single sample."""
