@@ -1,6 +1,7 @@
 """Hostile and damaged files of PyTorch are refused with a reason, and nothing in them is run."""
 
 import collections
+import contextlib
 import io
 import pickle
 import random
@@ -310,15 +311,16 @@ def test_an_archive_of_numpy(tmp_path: Path) -> None:
     refused(path, "not of torch.save")
 
 
-def test_two_end_records_that_differ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_end_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.pt"
     monkeypatch.setattr(zipfile, "ZIP_FILECOUNT_LIMIT", 1)  # more members get a second one
     save({"x": minigrad.ones(3)}, path)
-    for place in (-22 - 20 - 56 + 32, -22 + 10):  # how many members there are
-        data = bytearray(path.read_bytes())
-        data[len(data) + place] += 1
-        (tmp_path / "b.pt").write_bytes(data)
-        refused(tmp_path / "b.pt", "damaged")
+    assert load(path)["x"].tolist() == [1, 1, 1]
+    data = path.read_bytes()
+    for at in range(len(data) - 22 - 20 - 56, len(data)):  # a damage harms nothing, or is noticed
+        path.write_bytes(data[:at] + bytes([data[at] ^ 3]) + data[at + 1 :])
+        with contextlib.suppress(LoadError):
+            assert load(path)["x"].tolist() == [1, 1, 1]
 
 
 # The old format
