@@ -116,13 +116,16 @@ class DataLoader(Generic[B]):
         self.multiprocessing_context = multiprocessing_context
         self.pin_memory_device, self.in_order = pin_memory_device, in_order
         self.generator = None if generator is None else seeded("DataLoader", generator)
+        self._streams = isinstance(dataset, IterableDataset)
         self._check_order()
+        self._source: Any = dataset  # the indices, batches of them or samples to iterate over
         if batch_sampler is not None:
-            self.batch_size = None
+            self.batch_size, self._source = None, batch_sampler
         elif not self._streams:
             if sampler is None:
                 shuffled = RandomSampler(dataset, generator=self.generator)
-                sampler = self.sampler = shuffled if shuffle else SequentialSampler(dataset)
+                sampler = shuffled if shuffle else SequentialSampler(dataset)
+            self.sampler = self._source = sampler
             if batch_size is not None:
                 self.batch_sampler = BatchSampler(sampler, batch_size, self.drop_last)
         self._single = batch_size is None and batch_sampler is None
@@ -153,17 +156,6 @@ class DataLoader(Generic[B]):
                 raise ValueError(f"DataLoader: {why}")
         if not self._streams and not ((given or batched) and hasattr(self.dataset, "__getitem__")):
             check_dataset("DataLoader", self.dataset)
-
-    @property
-    def _streams(self) -> bool:
-        return isinstance(self.dataset, IterableDataset)
-
-    @property
-    def _source(self) -> Any:
-        """The indices, batches of them or samples to iterate over."""
-        if self._streams:
-            return self.dataset
-        return self.batch_sampler if self.batch_size is None and not self._single else self.sampler
 
     def __len__(self) -> int:
         """The number of batches in an epoch, if the sampler or the stream has a length."""

@@ -175,7 +175,7 @@ class LRScheduler:
         for group, lr in zip(self.optimizer.param_groups, rates, strict=True):
             _set_rate(group, lr)
         known = [group["lr"] for group in self.optimizer.param_groups]
-        self._last_lr = [lr.clone() if isinstance(lr, Tensor) else lr for lr in known]
+        self._last_lr: list[Any] = [lr.clone() if isinstance(lr, Tensor) else lr for lr in known]
 
     def _admit(self) -> None:
         """Take in the groups that came later, with the options that all others have."""
