@@ -76,6 +76,8 @@ class Optimizer:
     """The options that are numbers from 0 up to, but not including, 1."""
     _whole_only = False
     """Whether it cannot train parameters of which each rank has a part."""
+    _decoupled = False
+    """Whether the weight decay is decoupled, without an option."""
     _elementwise = False
     """Whether `_update` updates each element by itself; then it is called with blocks."""
 
@@ -116,9 +118,7 @@ class Optimizer:
         for i, param in enumerate(params):
             self._check_param(i, param)
             if id(param) in known:
-                raise ValueError(
-                    f"{self._name}: parameter {i} of shape {param._data.shape} occurs twice"
-                )
+                raise self._wrong(i, param, "occurs twice")
             known.add(id(param))
         options = {"params": None, **self.defaults, **param_group} | {"params": params}
         if names:
@@ -155,20 +155,17 @@ class Optimizer:
                 f"{self._name}: parameter {i} must be a Tensor, got {type(param).__name__}"
             )
         if not param.is_leaf:
-            raise ValueError(
-                f"{self._name}: parameter {i} of shape {param._data.shape} is the result of an op; "
-                f"only leaf tensors can be trained"
-            )
+            raise self._wrong(i, param, "is the result of an op; only leaf tensors can be trained")
         if param.dtype.kind != "f":
-            raise ValueError(
-                f"{self._name}: parameter {i} has dtype {param._data.dtype}, not a float"
-            )
+            raise self._wrong(i, param, f"has dtype {param._data.dtype}, not a float")
         if self._whole_only and getattr(param, "divided_among", None) is not None:
-            raise ValueError(
-                f"{self._name}: parameter {i} of shape {param._data.shape} is divided among ranks, "
-                f"and a step of {self._name} needs it whole; use an elementwise optimizer, such as "
-                f"AdamW"
+            raise self._wrong(
+                i, param, "is divided among ranks; an elementwise optimizer is needed"
             )
+
+    def _wrong(self, i: int, param: Tensor, why: str) -> ValueError:
+        """The error of a parameter that cannot be trained."""
+        return ValueError(f"{self._name}: parameter {i} of shape {param._data.shape} {why}")
 
     def _check_options(self, options: Mapping[str, Any]) -> None:
         """Refuse options that are out of range."""
@@ -250,13 +247,14 @@ class Optimizer:
         raise NotImplementedError
 
     def _improve(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
-        """`_update` with the gradient of what is minimized; with `maximize`, that of -loss."""
+        """`_update` with the gradient of what is minimized, and what decays the parameter."""
         if self._required:
             if not state:
                 self._begin(data, state, group)
             if "step" in state:
                 state["step"] += 1
-        self._update(data, -grad if group.get("maximize") else grad, state, group)
+        grad = -grad if group.get("maximize") else grad
+        self._update(data, self._with_decay(data, grad, group), state, group)
 
     def _moves_only_rows(self, group: State) -> bool:  # noqa: ARG002  # subclasses read it
         """Whether a row without a gradient stays as it is, and its state too."""
@@ -324,12 +322,12 @@ class Optimizer:
     def _with_decay(self, data: np.ndarray, grad: np.ndarray, group: State) -> np.ndarray:
         """The gradient plus that of the L2 penalty, g + weight_decay · θ.
 
-        With the option `decoupled_weight_decay`, the parameter decays instead.
+        If the decay is decoupled, the parameter decays instead.
         """
-        decay = float(group["weight_decay"])
+        decay = float(group.get("weight_decay", 0.0))
         if not decay:
             return grad
-        if group.get("decoupled_weight_decay"):
+        if self._decoupled or group.get("decoupled_weight_decay"):
             data *= 1.0 - float(group["lr"]) * decay
             return grad
         out = np.multiply(data, decay, out=self._buffer(0, data))
