@@ -159,10 +159,8 @@ class DataLoader(Generic[B]):
 
     def __len__(self) -> int:
         """The number of batches in an epoch, if the sampler or the stream has a length."""
-        count = len(self._source)
-        return count if self.batch_size is None else batches_in(
-            count, self.batch_size, self.drop_last
-        )  # fmt: skip
+        count, size = len(self._source), self.batch_size
+        return count if size is None else batches_in(count, size, self.drop_last)
 
     def __iter__(self) -> Iterator[B]:
         """Start an epoch, or resume the one whose state was loaded."""

@@ -25,6 +25,7 @@ from minigrad.tensors.rows import SparseRows
 from minigrad.tensors.tensor import Tensor
 
 Params = Iterable[Tensor] | Iterable[tuple[str, Tensor]] | Iterable[dict[str, Any]]
+Hook = Callable[..., Any]
 _optimizers: weakref.WeakSet["Optimizer"] = weakref.WeakSet()
 _MAY_LACK = {
     "maximize", "foreach", "capturable", "differentiable", "fused", "decoupled_weight_decay",
@@ -87,7 +88,7 @@ class Optimizer:
         self.state: defaultdict[Tensor, State] = defaultdict(dict)
         self._scratch: dict[tuple[int, np.dtype[Any], int], np.ndarray] = {}
         self._blocks = Blocks()
-        self._hooks: defaultdict[str, dict[int, Callable[..., Any]]] = defaultdict(dict)
+        self._hooks: defaultdict[str, dict[int, Hook]] = defaultdict(dict)
         given = self._listed(params)
         if not given:
             raise ValueError(f"{self._name}: no parameters were given")
@@ -343,7 +344,7 @@ class Optimizer:
 
     # Hooks
 
-    def register_step_pre_hook(self, hook: Callable[..., Any]) -> Removable:
+    def register_step_pre_hook(self, hook: Hook) -> Removable:
         """Register a hook ``hook(optimizer, args, kwargs)`` that runs before each step.
 
         The first of `args` is the optimizer too. If the hook does not return None, it returns other
@@ -358,35 +359,27 @@ class Optimizer:
         """
         return self._around_steps("before a step", hook)
 
-    def register_step_post_hook(self, hook: Callable[..., Any]) -> Removable:
+    def register_step_post_hook(self, hook: Hook) -> Removable:
         """Register a hook ``hook(optimizer, args, kwargs)`` that runs after each step."""
         return self._around_steps("after a step", hook)
 
-    def _around_steps(self, place: str, hook: Callable[..., Any]) -> Removable:
+    def _around_steps(self, place: str, hook: Hook) -> Removable:
         vars(self)["step"] = partial(_step_with_hooks, self)  # in front of the class's
         return register(self._hooks[place], hook)
 
-    def register_state_dict_pre_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> Removable:
+    def register_state_dict_pre_hook(self, hook: Hook, prepend: bool = False) -> Removable:
         """Register a hook ``hook(optimizer)`` that runs before `state_dict`."""
         return register(self._hooks["before saving"], hook, prepend)
 
-    def register_state_dict_post_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> Removable:
+    def register_state_dict_post_hook(self, hook: Hook, prepend: bool = False) -> Removable:
         """Register a hook ``hook(optimizer, state_dict)`` that may change or replace the state."""
         return register(self._hooks["after saving"], hook, prepend)
 
-    def register_load_state_dict_pre_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> Removable:
+    def register_load_state_dict_pre_hook(self, hook: Hook, prepend: bool = False) -> Removable:
         """Register a hook ``hook(optimizer, state_dict)`` that may replace what is loaded."""
         return register(self._hooks["before loading"], hook, prepend)
 
-    def register_load_state_dict_post_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> Removable:
+    def register_load_state_dict_post_hook(self, hook: Hook, prepend: bool = False) -> Removable:
         """Register a hook ``hook(optimizer)`` that runs after `load_state_dict`."""
         return register(self._hooks["after loading"], hook, prepend)
 
@@ -509,10 +502,8 @@ def _step_with_hooks(*args: Any, **kwargs: Any) -> Any:
         if replaced is None:
             continue
         if not isinstance(replaced, tuple) or len(replaced) != 2:
-            raise RuntimeError(
-                f"{optimizer._name}: a hook before a step returns None or a pair (args, kwargs), "
-                f"got {replaced!r}"
-            )
+            wanted = "a hook before a step returns None or a pair (args, kwargs)"
+            raise RuntimeError(f"{optimizer._name}: {wanted}, got {replaced!r}")
         args, kwargs = replaced
     result = type(optimizer).step(*args, **kwargs)
     for hook in [*optimizer._hooks["after a step"].values()]:
