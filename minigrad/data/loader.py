@@ -98,8 +98,8 @@ class DataLoader(Generic[B]):
         generator: Seed = None, *, prefetch_factor: int | None = None,
         persistent_workers: bool = False, pin_memory_device: str = "", in_order: bool = True,
     ) -> None:  # fmt: skip
-        check_flag("DataLoader", "shuffle", False if shuffle is None else shuffle)
-        check_flag("DataLoader", "drop_last", drop_last)
+        self.shuffle = check_flag("DataLoader", "shuffle", False if shuffle is None else shuffle)
+        self.drop_last = check_flag("DataLoader", "drop_last", drop_last)
         check_number("DataLoader", "timeout", timeout, 0.0)
         if batch_size is not None:
             check_size("DataLoader", "batch_size", batch_size)
@@ -109,13 +109,12 @@ class DataLoader(Generic[B]):
             if not num_workers:
                 raise ValueError("DataLoader: prefetch_factor is for each worker: give num_workers")
         self.dataset, self.sampler, self.batch_size = dataset, sampler, batch_size
-        self.shuffle, self.drop_last = bool(shuffle), bool(drop_last)
         self.batch_sampler, self.num_workers = batch_sampler, num_workers
         self.prefetch_factor, self.pin_memory, self.timeout = prefetch_factor, pin_memory, timeout
         self.worker_init_fn, self.persistent_workers = worker_init_fn, persistent_workers
         self.multiprocessing_context = multiprocessing_context
         self.pin_memory_device, self.in_order = pin_memory_device, in_order
-        self.generator = None if generator is None else seeded("DataLoader", generator)
+        self.generator = seeded("DataLoader", generator)
         self._streams = isinstance(dataset, IterableDataset)
         self._check_order()
         self._source: Any = dataset  # the indices, batches of them or samples to iterate over
