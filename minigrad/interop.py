@@ -9,7 +9,6 @@ first tensor. The order of imports does not matter.
 """
 
 import contextlib
-from collections.abc import Sequence
 from typing import Any
 
 from minigrad import ops
@@ -37,6 +36,10 @@ else:
         """
 
         framework_name = "minigrad"
+        arange, stack_on_zeroth_dimension = staticmethod(arange), staticmethod(ops.stack)
+        transpose, tile = staticmethod(ops.transpose), staticmethod(ops.tile)
+        add_axis, concat = staticmethod(ops.expand_dims), staticmethod(ops.concatenate)
+        einsum, to_numpy = staticmethod(ops.einsum), staticmethod(Tensor.numpy)
 
         def is_appropriate_type(self, tensor: Any) -> bool:
             """Whether this backend handles a tensor."""
@@ -46,34 +49,9 @@ else:
             """Convert an array; floats require grad, as in einops' other backends."""
             return tensor(x, requires_grad=x.dtype.kind == "f")
 
-        def to_numpy(self, x: Tensor) -> Any:
-            """The values: a read-only view."""
-            return x.numpy()
-
-        def arange(self, start: int, stop: int) -> Tensor:
-            """Consecutive integers."""
-            return arange(start, stop)
-
-        def stack_on_zeroth_dimension(self, tensors: Sequence[Tensor]) -> Tensor:
-            """Join a list along a new first axis."""
-            return ops.stack(tensors)
-
-        def transpose(self, x: Tensor, axes: Sequence[int]) -> Tensor:
-            """Put the axes in another order."""
-            return ops.transpose(x, axes)
-
-        def reduce(self, x: Tensor, operation: str, axes: tuple[int, ...]) -> Tensor:
+        def reduce(self, x: Tensor, operation: str, axes: tuple[int, ...]) -> Any:
             """Reduce along axes: "min", "max", "sum", "mean", "prod", "any" or "all"."""
-            reduced: Tensor = getattr(ops, operation)(x, axes)
-            return reduced
-
-        def add_axis(self, x: Tensor, new_position: int) -> Tensor:
-            """Insert an axis of length 1."""
-            return ops.expand_dims(x, new_position)
-
-        def tile(self, x: Tensor, repeats: tuple[int, ...]) -> Tensor:
-            """Repeat along each axis."""
-            return ops.tile(x, repeats)
+            return getattr(ops, operation)(x, axes)
 
         def add_axes(self, x: Tensor, n_axes: int, pos2len: dict[int, int]) -> Tensor:  # noqa: ARG002
             """Insert axes of the given lengths at the given positions, without copying."""
@@ -81,17 +59,9 @@ else:
             shape = [pos2len.get(axis, length) for axis, length in enumerate(x.shape)]
             return ops.broadcast_to(x, tuple(shape))
 
-        def concat(self, tensors: Sequence[Tensor], axis: int) -> Tensor:
-            """Join along an axis."""
-            return ops.concatenate(tensors, axis)
-
         def is_float_type(self, x: Tensor) -> bool:
             """Whether the dtype is a float, so that a mean can be taken."""
             return x.dtype.kind == "f"
-
-        def einsum(self, pattern: str, *x: Tensor) -> Tensor:
-            """Einstein summation."""
-            return ops.einsum(pattern, *x)
 
         def layers(self) -> Any:
             """The module that has Rearrange and Reduce."""

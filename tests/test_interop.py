@@ -248,7 +248,7 @@ class TestEinx:
 
 def test_the_functions_of_einops_are_found_here_too() -> None:
     assert minigrad.einops.rearrange is einops.rearrange
-    for name in minigrad.einops.__all__:
+    for name in einops.__all__:
         assert getattr(minigrad.einops, name) is getattr(einops, name)
     assert "einops" not in minigrad.__all__  # `from minigrad import *` needs no package
 

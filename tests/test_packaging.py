@@ -324,8 +324,7 @@ for part in ("data", "io", "viz", "onnx", "distributed", "pretrained", "distribu
 print("ctypes" in sys.modules, minigrad.keep_freed_memory(1024), minigrad.get_num_threads() >= 1)
 model = nn.Linear(400, 400)
 optimizer = optim.Adam(model.parameters())
-loader = minigrad.data.DataLoader(minigrad.data.TensorDataset(minigrad.randn(900, 400)), 300,
-                                  prefetch=2)
+loader = minigrad.data.DataLoader(minigrad.data.TensorDataset(minigrad.randn(900, 400)), 300)
 for (x,) in loader:
     model(x).square().mean().backward()
     optimizer.step()

@@ -30,10 +30,10 @@ def check_dataset(owner: str, dataset: Any) -> None:
         )
 
 
-def seeded(owner: str, generator: Any) -> np.random.Generator:
-    """Return a NumPy generator, given itself or its seed."""
+def seeded(owner: str, generator: Any) -> np.random.Generator | None:
+    """Return a NumPy generator, given itself or its seed; None for the common one."""
     try:
-        return np.random.default_rng(generator)
+        return None if generator is None else np.random.default_rng(generator)
     except (TypeError, ValueError) as error:
         raise type(error)(
             f"{owner}: generator must be a NumPy generator or a seed, a whole number from 0 on, "
@@ -208,8 +208,8 @@ class StackDataset(Dataset):
         if bool(args) == bool(kwargs):
             raise ValueError("StackDataset: datasets expected, either in order or by name")
         self.datasets: Any = args or kwargs
-        lengths = [len(dataset) for dataset in args or kwargs.values()]
-        if len({*lengths}) > 1:
+        self._length, *others = lengths = [len(dataset) for dataset in args or kwargs.values()]
+        if {*others} - {self._length}:
             raise ValueError(f"StackDataset: datasets of equal length expected, got {lengths}")
 
     def __getitem__(self, index: Any) -> Any:
@@ -218,8 +218,7 @@ class StackDataset(Dataset):
         return tuple(dataset[index] for dataset in self.datasets)
 
     def __len__(self) -> int:
-        values = self.datasets.values() if isinstance(self.datasets, dict) else self.datasets
-        return len(next(iter(values)))
+        return self._length
 
 
 class ConcatDataset(Dataset):
@@ -298,6 +297,6 @@ def random_split(
         )
     for i in range(n - sum(counts)):
         counts[i % len(counts)] += 1
-    draw = random.generator() if generator is None else seeded("random_split", generator)
+    draw = seeded("random_split", generator) or random.generator()
     parts = np.split(draw.permutation(n), np.cumsum(counts)[:-1])
     return [Subset(dataset, part) for part in parts]

@@ -14,7 +14,6 @@ import numpy as np
 from minigrad import random
 from minigrad.data.collate import default_collate, default_convert
 from minigrad.data.datasets import IterableDataset, Subset, TensorDataset, check_dataset, seeded
-from minigrad.data.prefetch import Prefetched
 from minigrad.data.samplers import (
     BatchSampler,
     RandomSampler,
@@ -67,18 +66,13 @@ class DataLoader(Generic[B]):
             start of the epoch; one without ``len``, during the epoch.
         batch_sampler: An iterable of lists of indices, one for each batch, instead of the other
             options of order and size.
-        num_workers: More than 0 for a thread that prepares ``num_workers * prefetch_factor``
-            batches in advance. The dataset's draws from `minigrad.random` then happen earlier.
         collate_fn: A function that makes a batch from a list of samples; if None,
             `default_collate`, or `default_convert` for single samples.
         drop_last: Skip the last batch if it is smaller.
         generator: A NumPy generator or a seed for the order; `minigrad.random` if None.
-        prefetch_factor: The number of batches in advance for each worker; 2 if None.
-        prefetch: The number of batches that the thread prepares in advance, instead of
-            `num_workers` and `prefetch_factor`.
-        pin_memory, timeout, worker_init_fn, multiprocessing_context: Without effect, as there are
-            no worker processes and no GPU.
-        persistent_workers, pin_memory_device, in_order: The same.
+        num_workers, prefetch_factor, pin_memory, timeout, worker_init_fn: Without effect, as there
+            are no worker processes and no GPU.
+        multiprocessing_context, persistent_workers, pin_memory_device, in_order: The same.
 
     Attributes:
         sampler: The iterable of indices; None for a stream, and beside `batch_sampler`.
@@ -103,40 +97,39 @@ class DataLoader(Generic[B]):
         timeout: float = 0, worker_init_fn: Any = None, multiprocessing_context: Any = None,
         generator: Seed = None, *, prefetch_factor: int | None = None,
         persistent_workers: bool = False, pin_memory_device: str = "", in_order: bool = True,
-        prefetch: int = 0,
     ) -> None:  # fmt: skip
-        check_flag("DataLoader", "shuffle", False if shuffle is None else shuffle)
-        check_flag("DataLoader", "drop_last", drop_last)
+        self.shuffle = check_flag("DataLoader", "shuffle", False if shuffle is None else shuffle)
+        self.drop_last = check_flag("DataLoader", "drop_last", drop_last)
         check_number("DataLoader", "timeout", timeout, 0.0)
         if batch_size is not None:
             check_size("DataLoader", "batch_size", batch_size)
-        check_size("DataLoader", "prefetch", prefetch, 0)
         check_size("DataLoader", "num_workers", num_workers, 0)
         if prefetch_factor is not None:
             check_size("DataLoader", "prefetch_factor", prefetch_factor)
             if not num_workers:
                 raise ValueError("DataLoader: prefetch_factor is for each worker: give num_workers")
         self.dataset, self.sampler, self.batch_size = dataset, sampler, batch_size
-        self.shuffle, self.drop_last = bool(shuffle), bool(drop_last)
         self.batch_sampler, self.num_workers = batch_sampler, num_workers
         self.prefetch_factor, self.pin_memory, self.timeout = prefetch_factor, pin_memory, timeout
         self.worker_init_fn, self.persistent_workers = worker_init_fn, persistent_workers
         self.multiprocessing_context = multiprocessing_context
         self.pin_memory_device, self.in_order = pin_memory_device, in_order
-        self.generator = None if generator is None else seeded("DataLoader", generator)
+        self.generator = seeded("DataLoader", generator)
+        self._streams = isinstance(dataset, IterableDataset)
         self._check_order()
+        self._source: Any = dataset  # the indices, batches of them or samples to iterate over
         if batch_sampler is not None:
-            self.batch_size = None
+            self.batch_size, self._source = None, batch_sampler
         elif not self._streams:
             if sampler is None:
                 shuffled = RandomSampler(dataset, generator=self.generator)
-                sampler = self.sampler = shuffled if shuffle else SequentialSampler(dataset)
+                sampler = shuffled if shuffle else SequentialSampler(dataset)
+            self.sampler = self._source = sampler
             if batch_size is not None:
                 self.batch_sampler = BatchSampler(sampler, batch_size, self.drop_last)
         self._single = batch_size is None and batch_sampler is None
         default = default_convert if self._single else default_collate
         self.collate_fn: Collate = default if collate_fn is None else collate_fn
-        self.prefetch = prefetch or num_workers * (prefetch_factor or 2)
         self._latest: _Progress | None = None
         self._loaded: _Progress | None = None
 
@@ -163,23 +156,10 @@ class DataLoader(Generic[B]):
         if not self._streams and not ((given or batched) and hasattr(self.dataset, "__getitem__")):
             check_dataset("DataLoader", self.dataset)
 
-    @property
-    def _streams(self) -> bool:
-        return isinstance(self.dataset, IterableDataset)
-
-    @property
-    def _source(self) -> Any:
-        """The indices, batches of them or samples to iterate over."""
-        if self._streams:
-            return self.dataset
-        return self.batch_sampler if self.batch_size is None and not self._single else self.sampler
-
     def __len__(self) -> int:
         """The number of batches in an epoch, if the sampler or the stream has a length."""
-        count = len(self._source)
-        return count if self.batch_size is None else batches_in(
-            count, self.batch_size, self.drop_last
-        )  # fmt: skip
+        count, size = len(self._source), self.batch_size
+        return count if size is None else batches_in(count, size, self.drop_last)
 
     def __iter__(self) -> Iterator[B]:
         """Start an epoch, or resume the one whose state was loaded."""
@@ -188,18 +168,7 @@ class DataLoader(Generic[B]):
         else:
             progress, self._loaded = self._loaded, None
         self._latest = progress
-        batches = self._batches(progress.order, progress.position)
-        return self._counted(
-            Prefetched(batches, self.prefetch) if self.prefetch else batches, progress
-        )
-
-    def _counted(self, batches: Iterator[B], progress: _Progress) -> Iterator[B]:
-        """The rest of an epoch."""
-        for batch in batches:
-            progress.position += 1
-            yield batch
-        if self._latest is progress:
-            self._latest = None
+        return self._batches(progress)
 
     def _begin(self, generator: np.random.Generator, position: int = 0) -> _Progress:
         """An epoch whose order is drawn from a generator, if it is drawn."""
@@ -229,9 +198,10 @@ class DataLoader(Generic[B]):
         generator = getattr(self._source, "generator", None)
         return generator if isinstance(generator, np.random.Generator) else self.generator
 
-    def _batches(self, order: Any, position: int) -> Iterator[Any]:
-        """The batches from number `position` on."""
-        size, items = self.batch_size, self._source if order is None else order
+    def _batches(self, progress: _Progress) -> Iterator[Any]:
+        """The rest of an epoch."""
+        size, order = self.batch_size, progress.order
+        items = self._source if order is None else order
         groups: Iterator[Any]
         if size is None:
             groups = iter(items)
@@ -240,8 +210,12 @@ class DataLoader(Generic[B]):
             groups = (order[i * size : (i + 1) * size] for i in range(count))
         else:
             groups = batched(iter(items), size, self.drop_last)
-        for group in islice(groups, position, None):
-            yield self.collate_fn(group) if self._streams else self._fetched(group)
+        for group in islice(groups, progress.position, None):
+            batch = self.collate_fn(group) if self._streams else self._fetched(group)
+            progress.position += 1
+            yield batch
+        if self._latest is progress:
+            self._latest = None
 
     def _fetched(self, chosen: Any) -> Any:
         """The batch of some indices, of tensors with one index for all; or a single sample."""

@@ -105,12 +105,11 @@ class RandomSampler(_Drawn):
         generator: Seed = None,
     ) -> None:  # fmt: skip
         self.data_source = data_source
-        check_flag("RandomSampler", "replacement", replacement)
-        self.replacement = bool(replacement)
+        self.replacement = check_flag("RandomSampler", "replacement", replacement)
         self._num_samples = num_samples
         if num_samples is not None:
             check_size("RandomSampler", "num_samples", num_samples)
-        self.generator = _own("RandomSampler", generator)
+        self.generator = seeded("RandomSampler", generator)
 
     @property
     def num_samples(self) -> int:
@@ -159,7 +158,7 @@ class SubsetRandomSampler(_Drawn):
 
     def __init__(self, indices: Sequence[int], generator: Seed = None) -> None:
         self.indices = indices
-        self.generator = _own("SubsetRandomSampler", generator)
+        self.generator = seeded("SubsetRandomSampler", generator)
 
     def _draw(self, generator: np.random.Generator) -> np.ndarray:
         order = generator.permutation(len(self.indices))
@@ -189,13 +188,12 @@ class WeightedRandomSampler(_Drawn):
     ) -> None:
         name = "WeightedRandomSampler"
         self.num_samples = check_size(name, "num_samples", num_samples)
-        check_flag(name, "replacement", replacement)
-        self.replacement = bool(replacement)
+        self.replacement = check_flag(name, "replacement", replacement)
         self.weights = tensor(to_array(weights, np.float64, name=name))
         if self.weights.ndim != 1:
             shape = tuple(self.weights.shape)
             raise ValueError(f"{name}: weights of shape (n,) expected, got {shape}")
-        self.generator = _own(name, generator)
+        self.generator = seeded(name, generator)
         self._draw(np.random.default_rng(0))  # refuse wrong weights here
 
     def _draw(self, generator: np.random.Generator) -> np.ndarray:
@@ -224,8 +222,7 @@ class BatchSampler(Sampler[list[int]]):
     def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool) -> None:
         self.sampler = sampler
         self.batch_size = check_size("BatchSampler", "batch_size", batch_size)
-        check_flag("BatchSampler", "drop_last", drop_last)
-        self.drop_last = drop_last
+        self.drop_last = check_flag("BatchSampler", "drop_last", drop_last)
 
     @property
     def generator(self) -> Any:
@@ -265,7 +262,3 @@ def batches_in(n: int, size: int, drop_last: bool) -> int:
     """The number of batches of `n` samples."""
     whole, rest = divmod(n, size)
     return whole + (rest > 0 and not drop_last)
-
-
-def _own(owner: str, generator: Seed) -> np.random.Generator | None:
-    return None if generator is None else seeded(owner, generator)

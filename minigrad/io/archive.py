@@ -17,11 +17,8 @@ import numpy as np
 from minigrad.io.errors import LoadError
 
 CHUNK = 1 << 20
-END = struct.Struct("<4s6xHIIH")
-"""The end record: signature, number of members, length and start of their directory, and the length
-of a comment."""
-END_64 = struct.Struct("<4s28xQQQ4s16x")
-"""The ZIP64 end record and its locator, where there is one before the end record."""
+END = 22
+"""The length of the end record, without a comment."""
 
 
 def size_of(file: IO[bytes]) -> int:
@@ -44,10 +41,10 @@ def opened(file: IO[bytes], kind: str, advice: str) -> Iterator[zipfile.ZipFile]
     """
     try:
         size = size_of(file)
+        file.seek(max(size - END, 0))
+        end = file.read()
         with zipfile.ZipFile(file) as archive:
-            members = archive.infolist()
-            _check(members, size, advice)
-            _check_end(file, size, len(members))
+            _check(archive, size, end, advice)
             yield archive
     except LoadError:
         raise
@@ -71,49 +68,29 @@ def fill(content: IO[bytes], memory: np.ndarray, name: str) -> None:
         rest = rest[count:]
 
 
-def _check(members: list[zipfile.ZipInfo], size: int, advice: str) -> None:
-    """Refuse, before allocating, an archive that would need more memory than its size."""
+def _check(archive: zipfile.ZipFile, size: int, end: bytes, advice: str) -> None:
+    """Refuse an archive that would need more memory than its size, or of which a part is missing.
+
+    zipfile accepts a wrong end record: if a length in the directory is wrong, it takes the entries
+    after it for a comment, and members for data before the archive.
+    """
+    members = archive.infolist()
     for member in members:
         if member.compress_type != zipfile.ZIP_STORED:
             raise LoadError(
                 f"{member.filename} is compressed, so its size is not bounded by the file's; "
                 f"if you trust the file, {advice}"
             )
-        if member.file_size != member.compress_size:
-            raise LoadError(f"damaged: {member.filename} has two different sizes")
+        if member.file_size != member.compress_size or member.comment:
+            raise LoadError(f"damaged: the entry of {member.filename} is wrong")
     claimed = sum(member.file_size for member in members)
     if claimed > size:
         raise LoadError(f"damaged: {claimed:,} bytes claimed, the file has {size:,}")
     if len({member.filename for member in members}) < len(members):
         raise LoadError("damaged: two members have the same name")
-
-
-def _check_end(file: IO[bytes], size: int, count: int) -> None:
-    """Check the end record, because zipfile accepts wrong ones.
-
-    If a length in the directory is wrong, zipfile takes the entries after it for a comment. If the
-    length of the directory is wrong, it takes members for data before the archive.
-
-    Source: PKWARE, ".ZIP file format specification", 4.3.14 to 4.3.16.
-    """
-    file.seek(-END.size, os.SEEK_END)
-    signature, counted, length, start, comment = END.unpack(file.read(END.size))
-    if signature != b"PK\5\6" or comment:
-        raise LoadError("damaged: bytes missing or added at the end")
-    end = size - END.size
-    if size >= END.size + END_64.size:
-        file.seek(-END.size - END_64.size, os.SEEK_END)
-        record, counted_64, length_64, start_64, locator = END_64.unpack(file.read(END_64.size))
-        if record == b"PK\6\6" and locator == b"PK\6\7":
-            for short, whole, most in (
-                (counted, counted_64, 0xFFFF),
-                (length, length_64, 0xFFFFFFFF),
-                (start, start_64, 0xFFFFFFFF),
-            ):
-                if short not in (whole, most):
-                    raise LoadError("damaged: its two end records differ")
-            end, counted, length, start = end - END_64.size, counted_64, length_64, start_64
-    if counted != count:
-        raise LoadError(f"damaged: {counted} members expected, {count} found")
-    if start + length != end:
-        raise LoadError("damaged: its directory is not where it should be")
+    first = min((member.header_offset for member in members), default=archive.start_dir)
+    if end[:4] != b"PK\5\6" or end[20:] != b"\0\0" or first != 0:
+        raise LoadError("damaged: bytes missing or added before its members or at its end")
+    counted = int.from_bytes(end[10:12], "little")
+    if counted != min(len(members), 0xFFFF):
+        raise LoadError(f"damaged: {counted} members expected, {len(members)} found")

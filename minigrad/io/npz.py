@@ -40,15 +40,14 @@ def read(file: IO[bytes]) -> tuple[dict[str, np.ndarray], str | None]:
     structure = None
     advice = "read it with np.load and write it with minigrad.save"
     with opened(file, "an npz file", advice) as archive:
-        for name in archive.namelist():
-            if not name.endswith(".npy") and name != STRUCTURE:
-                raise LoadError(f"{name} is not an array")
         for member in archive.infolist():
+            name = member.filename.removesuffix(".npy")
             if member.filename == STRUCTURE:
                 structure = archive.read(member).decode()
+            elif name == member.filename:
+                raise LoadError(f"{name} is not an array")
             else:
                 with archive.open(member) as content:
-                    name = member.filename.removesuffix(".npy")
                     arrays[name] = _array(content, member.file_size, name)
     return arrays, structure
 

@@ -94,7 +94,7 @@ class Packer:
         if len(path) > DEEPEST:
             raise ValueError(f"{said(path)} is nested too deeply, or contains itself")
         if value is None or isinstance(value, bool):
-            return value
+            return self.atom(value)
         text = isinstance(value, (str, bytes))  # also NumPy's
         if isinstance(value, (Tensor, np.ndarray, np.generic)) and not text:
             array = value._data if isinstance(value, Tensor) else np.asarray(value)
@@ -106,10 +106,10 @@ class Packer:
             return self.array(value, array, path)
         for kind in self.plain:
             if isinstance(value, kind):
-                return kind(value)
+                return self.atom(kind(value))
         if isinstance(value, (list, tuple)):
             parts = [self.entry(part, (*path, str(i))) for i, part in enumerate(value)]
-            return parts if isinstance(value, list) else self.tuple_of(parts)
+            return self.list_of(parts) if isinstance(value, list) else self.tuple_of(parts)
         if isinstance(value, Mapping):
             return self.mapping(value, path)
         return self.other(value, path)
@@ -118,9 +118,17 @@ class Packer:
         """What is written of a tensor, an array or a number of NumPy."""
         raise NotImplementedError
 
+    def atom(self, value: Any) -> Any:
+        """What is written of None, a bool or a value of a plain type."""
+        return value
+
+    def list_of(self, parts: list[Any]) -> Any:
+        """What is written of a list."""
+        return parts
+
     def tuple_of(self, parts: list[Any]) -> Any:
         """What is written of a tuple."""
-        return tuple(parts)
+        raise NotImplementedError
 
     def mapping(self, value: Mapping[Any, Any], path: tuple[str, ...]) -> Any:
         """What is written of a dict."""

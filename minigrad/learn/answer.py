@@ -55,6 +55,7 @@ GENERAL = {
 """The texts about mistakes that are possible in every exercise, by the name of the diagnosis."""
 
 
+@dataclass(eq=False)
 class Failure(Exception):
     """A fault of an answer.
 
@@ -65,18 +66,10 @@ class Failure(Exception):
         value: The function and the name of the value, where there is one.
     """
 
-    def __init__(
-        self,
-        facts: str,
-        diagnosis: str,
-        suspected: tuple[str, ...] = (),
-        value: tuple[str, str] = ("", ""),
-    ) -> None:
-        super().__init__(facts)
-        self.diagnosis = diagnosis
-        self.facts = facts
-        self.suspected = suspected
-        self.value = value
+    facts: str
+    diagnosis: str
+    suspected: tuple[str, ...] = ()
+    value: tuple[str, str] = ("", "")
 
 
 @dataclass
@@ -191,15 +184,9 @@ class Answer:
             raise Failure(self.after(facts), diagnosis)
 
     def compare(
-        self,
-        name: str,
-        got: Any,
-        want: Any,
-        mistakes: Mapping[str, Any] | None = None,
-        *,
-        rtol: float = 1e-6,
-        atol: float = 1e-9,
-    ) -> None:
+        self, name: str, got: Any, want: Any, mistakes: Mapping[str, Any] | None = None, *,
+        rtol: float = 1e-6, atol: float = 1e-9,
+    ) -> None:  # fmt: skip
         """Compare a value, and find out which misconception explains it.
 
         Args:
@@ -227,14 +214,9 @@ class Answer:
         self._differs(name, mine, right, mistakes or {}, rtol, atol)
 
     def _differs(
-        self,
-        name: str,
-        mine: np.ndarray,
-        right: np.ndarray,
-        mistakes: Mapping[str, Any],
-        rtol: float,
-        atol: float,
-    ) -> None:
+        self, name: str, mine: np.ndarray, right: np.ndarray, mistakes: Mapping[str, Any],
+        rtol: float, atol: float,
+    ) -> None:  # fmt: skip
         facts = self.after(_difference(name, mine, right, rtol, atol))
         suspected = tuple(
             diagnosis for diagnosis, wrong in mistakes.items() if _explains(wrong, mine, rtol, atol)
@@ -276,20 +258,12 @@ class _Witness(Answer):
         pass
 
     def _differs(
-        self,
-        name: str,
-        mine: np.ndarray,
-        right: np.ndarray,  # noqa: ARG002
-        mistakes: Mapping[str, Any],
-        rtol: float,
-        atol: float,
-    ) -> None:
+        self, name: str, mine: np.ndarray, right: np.ndarray,  # noqa: ARG002
+        mistakes: Mapping[str, Any], rtol: float, atol: float,
+    ) -> None:  # fmt: skip
         if (self._function, name) == self._value:
-            self.left = tuple(
-                one
-                for one in self.left
-                if one not in mistakes or _explains(mistakes[one], mine, rtol, atol)
-            )
+            known = {one for one, wrong in mistakes.items() if _explains(wrong, mine, rtol, atol)}
+            self.left = tuple(one for one in self.left if one in known or one not in mistakes)
 
 
 def confirmed(check: Callable[[Answer], None], names: Mapping[str, Any], failure: Failure) -> str:

@@ -129,13 +129,9 @@ def digits(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def train(
-    engine: Any,
-    width: int = 16,
-    heads: int = 2,
-    layers: int = 2,
-    steps: int = 40,
+    engine: Any, width: int = 16, heads: int = 2, layers: int = 2, steps: int = 40,
     rate: float = 0.01,
-) -> Iterator[tuple[int, float, float]]:
+) -> Iterator[tuple[int, float, float]]:  # fmt: skip
     """Train a model with Adam, on 40 new digits in each step.
 
     Args:

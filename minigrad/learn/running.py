@@ -201,13 +201,8 @@ def check_file(this: Exercise, path: Path, seconds: float = SECONDS) -> Result:
     if traced.startswith("Timeout") or process.returncode is None:
         return Result(this.number, "time", f"After {seconds:g} seconds it was still at\n{where}")
     how = f"Python {_status(process.returncode)}, without a result."
-    last = (
-        f"It was at\n{where}"
-        if inside
-        else f"What it said last:\n{_indented(told)}"
-        if told
-        else ""
-    )
+    last = f"What it said last:\n{_indented(told)}" if told else ""
+    last = f"It was at\n{where}" if inside else last
     return Result(this.number, "ended", f"{how} {last}".strip())
 
 
@@ -275,16 +270,11 @@ class _Printed(io.TextIOBase):
 
 def _functions(names: Mapping[str, Any]) -> list[Any]:
     """The functions of an answer, and those of its classes; not what it imports."""
-    inside = [
-        function
-        for value in names.values()
-        if inspect.isclass(value)
-        for function in vars(value).values()
-    ]
+    classes = filter(inspect.isclass, names.values())
+    inside = [function for kind in classes for function in vars(kind).values()]
     functions = filter(inspect.isfunction, [*names.values(), *inside])
-    return [
-        one for one in functions if not f"{one.__module__}.".startswith(("minigrad.", "numpy."))
-    ]
+    imported = ("minigrad.", "numpy.")
+    return [one for one in functions if not f"{one.__module__}.".startswith(imported)]
 
 
 def _result(this: Exercise, error: BaseException, files: Collection[str]) -> Result:

@@ -47,7 +47,6 @@ class Adagrad(Optimizer):
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         work = self._buffer(1, data)
 
-        grad = self._with_decay(data, grad, group)
         state["sum"] += np.multiply(grad, grad, out=work)
         np.sqrt(state["sum"], out=work)
         work += float(group["eps"])
@@ -104,7 +103,6 @@ class RMSprop(Optimizer):
             state["grad_avg"] = np.zeros_like(data)
         square, work = state["square_avg"], self._buffer(1, data)
 
-        grad = self._with_decay(data, grad, group)
         average_square(square, grad, alpha, work)
         if group["centered"]:
             mean = state["grad_avg"]
@@ -158,7 +156,6 @@ class Adadelta(Optimizer):
         square, moved = state["square_avg"], state["acc_delta"]
         work, move = self._buffer(1, data), self._buffer(2, data)
 
-        grad = self._with_decay(data, grad, group)
         average_square(square, grad, rho, work)
         np.add(square, eps, out=work)
         np.divide(np.add(moved, eps, out=move), work, out=move)

@@ -82,7 +82,6 @@ class Adam(_Moments):
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         beta1, beta2 = map(float, group["betas"])
-        grad = self._with_decay(data, grad, group)
         mean, square, work = self._moments(grad, state, beta1, beta2)
         if group["amsgrad"]:
             if "max_exp_avg_sq" not in state:
@@ -196,7 +195,6 @@ class Adamax(Optimizer):
         beta1, beta2 = (float(beta) for beta in group["betas"])
         mean, largest, work = state["exp_avg"], state["exp_inf"], self._buffer(1, data)
 
-        grad = self._with_decay(data, grad, group)
         average(mean, grad, beta1, work)
         largest *= beta2
         np.abs(grad, out=work)
@@ -251,7 +249,6 @@ class NAdam(_Moments):
         state["mu_product"] *= now
         product, move = state["mu_product"], self._buffer(2, data)
 
-        grad = self._with_decay(data, grad, group)
         mean, square, work = self._moments(grad, state, beta1, beta2)
         np.multiply(mean, lr * ahead / (1.0 - product * ahead), out=move)
         move += np.multiply(grad, lr * (1.0 - now) / (1.0 - product), out=work)
@@ -291,7 +288,6 @@ class RAdam(_Moments):
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         beta1, beta2 = (float(beta) for beta in group["betas"])
-        grad = self._with_decay(data, grad, group)
         mean, square, work = self._moments(grad, state, beta1, beta2)
 
         step = state["step"]

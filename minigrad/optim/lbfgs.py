@@ -15,8 +15,8 @@ from minigrad.support.checks import check_choice, check_size
 from minigrad.tensors.inplace import assign
 from minigrad.tensors.tensor import Tensor
 
-_VECTORS = ("d", "prev_flat_grad", "old_dirs", "old_stps")
-_NUMBERS = ("t", "ro", "H_diag")
+_COUNTS = {"func_evals", "n_iter"}
+_VECTORS = {"d", "prev_flat_grad", "old_dirs", "old_stps"}
 
 
 class LBFGS(Optimizer):
@@ -201,10 +201,9 @@ class LBFGS(Optimizer):
         return at
 
     def _restored(self, number: int, param: Tensor, saved: Mapping[str, Any]) -> State:
-        counts = {"func_evals", "n_iter"}
-        every = counts.union(_VECTORS, _NUMBERS)
+        every = {*_COUNTS, *_VECTORS, "t", "ro", "H_diag"}
         given = saved.keys() - {"al", "prev_loss"}  # PyTorch stores these; nothing reads them
-        if param is not self._params[0] or given not in (counts, every):
+        if param is not self._params[0] or given not in (_COUNTS, every):
             raise ValueError(
                 f"LBFGS: the state of parameter {number} has {sorted(saved)}; {sorted(every)} of "
                 f"parameter 0 expected, for all of them"
@@ -214,14 +213,10 @@ class LBFGS(Optimizer):
         def restored(name: str, value: Any) -> Any:
             if isinstance(value, (list, tuple)):
                 return [restored(name, entry) for entry in value]
-            if name not in _VECTORS:
-                return int(value) if name in counts else float(value)
-            array = np.asarray(value).astype(self._dtype)
-            if array.shape != (size,):
-                raise ValueError(
-                    f"LBFGS: {name} has shape {array.shape}, the parameters together ({size},)"
-                )
-            return array
+            array, shape = np.asarray(value), (size,) if name in _VECTORS else ()
+            if array.shape != shape:
+                raise ValueError(f"LBFGS: {name} has shape {array.shape}, {shape} expected")
+            return array.astype(self._dtype) if shape else array.item()
 
         state = {name: restored(name, saved[name]) for name in saved if name in given}
         if len({len(state[name]) for name in ("old_dirs", "old_stps", "ro") if name in state}) > 1:

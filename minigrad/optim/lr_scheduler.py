@@ -77,9 +77,6 @@ class LRScheduler:
         [0.25]
     """
 
-    _is_initial = _get_lr_called_within_step = False
-    _also_saved: tuple[str, ...] = ("_is_initial", "_get_lr_called_within_step")
-    """Entries of PyTorch's state that are not attributes of the object."""
     _not_saved: tuple[str, ...] = ("optimizer",)
     """Attributes that PyTorch's state does not have."""
     _by_group: tuple[str, ...] = ()
@@ -177,12 +174,8 @@ class LRScheduler:
         rates = [check_number(self._name, "a learning rate", lr, 0.0) for lr in self.get_lr()]
         for group, lr in zip(self.optimizer.param_groups, rates, strict=True):
             _set_rate(group, lr)
-        self._last_lr = self._copied_lrs()
-
-    def _copied_lrs(self) -> list[Any]:
-        """The current learning rates; one that is a tensor, as a tensor of its own."""
-        rates: list[Any] = [group["lr"] for group in self.optimizer.param_groups]
-        return [lr.clone() if isinstance(lr, Tensor) else lr for lr in rates]
+        known = [group["lr"] for group in self.optimizer.param_groups]
+        self._last_lr: list[Any] = [lr.clone() if isinstance(lr, Tensor) else lr for lr in known]
 
     def _admit(self) -> None:
         """Take in the groups that came later, with the options that all others have."""
@@ -209,8 +202,8 @@ class LRScheduler:
         The current learning rates are in the state of the optimizer too. Functions are not saved,
         but the attributes of objects that are called in their place are.
         """
-        names = (*vars(self), *self._also_saved)
-        return {name: _saved(getattr(self, name)) for name in names if name not in self._not_saved}
+        own = vars(self).items()
+        return {name: _saved(value) for name, value in own if name not in self._not_saved}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Load a state of the same class, saved here or in PyTorch; load nothing if it misfits.
@@ -228,7 +221,7 @@ class LRScheduler:
         if not isinstance(state, Mapping) or (state.keys() ^ own.keys()) - _NOT_IN_ALL_FILES:
             given = sorted(state) if isinstance(state, Mapping) else state
             raise ValueError(f"{self._name}: a state has the keys {sorted(own)}, got {given}")
-        for name in (own.keys() & state.keys()) - {*self._also_saved}:
+        for name in own.keys() & state.keys():
             saved = state[name]
             if isinstance(own[name], list) and (
                 not isinstance(saved, list) or len(saved) != len(own[name])
@@ -979,7 +972,6 @@ class ReduceLROnPlateau(LRScheduler):
         [0.1]
     """
 
-    _also_saved = ("mode_worse",)
     _not_saved = ("optimizer", "base_lrs", "_step_count")
     _by_group = ("min_lrs",)
 
@@ -998,16 +990,11 @@ class ReduceLROnPlateau(LRScheduler):
         self.cooldown = check_size(self._name, "cooldown", cooldown, 0)
         self.cooldown_counter = 0
         self.eps = check_number(self._name, "eps", eps, 0.0)
-        self.best = self.mode_worse
+        self.best = self.mode_worse = math.inf if mode == "min" else -math.inf
         self.num_bad_epochs = 0
         super().__init__(optimizer)
         self.min_lrs = self._per_group("min_lr", min_lr)
         self.default_min_lr = None if isinstance(min_lr, (list, tuple)) else min_lr
-
-    @property
-    def mode_worse(self) -> float:
-        """The metric than which every other one is better."""
-        return math.inf if self.mode == "min" else -math.inf
 
     def get_lr(self) -> list[float]:
         return self._lrs
@@ -1030,10 +1017,9 @@ class ReduceLROnPlateau(LRScheduler):
         self._advance()
 
     def _look_at(self, value: float) -> None:
+        self.num_bad_epochs += 1
         if self._is_better(value):
             self.best, self.num_bad_epochs = value, 0
-        else:
-            self.num_bad_epochs += 1
         if self.cooldown_counter > 0:
             self.cooldown_counter -= 1
             self.num_bad_epochs = 0
@@ -1055,7 +1041,6 @@ class ReduceLROnPlateau(LRScheduler):
 class _Several(LRScheduler):
     """A scheduler made of others."""
 
-    _also_saved = ()
     _not_saved: tuple[str, ...] = ("optimizer", "base_lrs", "_step_count")
     _schedulers: list[Any]
 

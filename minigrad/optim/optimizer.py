@@ -25,6 +25,7 @@ from minigrad.tensors.rows import SparseRows
 from minigrad.tensors.tensor import Tensor
 
 Params = Iterable[Tensor] | Iterable[tuple[str, Tensor]] | Iterable[dict[str, Any]]
+Hook = Callable[..., Any]
 _optimizers: weakref.WeakSet["Optimizer"] = weakref.WeakSet()
 _MAY_LACK = {
     "maximize", "foreach", "capturable", "differentiable", "fused", "decoupled_weight_decay",
@@ -76,6 +77,8 @@ class Optimizer:
     """The options that are numbers from 0 up to, but not including, 1."""
     _whole_only = False
     """Whether it cannot train parameters of which each rank has a part."""
+    _decoupled = False
+    """Whether the weight decay is decoupled, without an option."""
     _elementwise = False
     """Whether `_update` updates each element by itself; then it is called with blocks."""
 
@@ -85,7 +88,7 @@ class Optimizer:
         self.state: defaultdict[Tensor, State] = defaultdict(dict)
         self._scratch: dict[tuple[int, np.dtype[Any], int], np.ndarray] = {}
         self._blocks = Blocks()
-        self._hooks: defaultdict[str, dict[int, Callable[..., Any]]] = defaultdict(dict)
+        self._hooks: defaultdict[str, dict[int, Hook]] = defaultdict(dict)
         given = self._listed(params)
         if not given:
             raise ValueError(f"{self._name}: no parameters were given")
@@ -116,9 +119,7 @@ class Optimizer:
         for i, param in enumerate(params):
             self._check_param(i, param)
             if id(param) in known:
-                raise ValueError(
-                    f"{self._name}: parameter {i} of shape {param._data.shape} occurs twice"
-                )
+                raise self._wrong(i, param, "occurs twice")
             known.add(id(param))
         options = {"params": None, **self.defaults, **param_group} | {"params": params}
         if names:
@@ -155,20 +156,17 @@ class Optimizer:
                 f"{self._name}: parameter {i} must be a Tensor, got {type(param).__name__}"
             )
         if not param.is_leaf:
-            raise ValueError(
-                f"{self._name}: parameter {i} of shape {param._data.shape} is the result of an op; "
-                f"only leaf tensors can be trained"
-            )
+            raise self._wrong(i, param, "is the result of an op; only leaf tensors can be trained")
         if param.dtype.kind != "f":
-            raise ValueError(
-                f"{self._name}: parameter {i} has dtype {param._data.dtype}, not a float"
-            )
+            raise self._wrong(i, param, f"has dtype {param._data.dtype}, not a float")
         if self._whole_only and getattr(param, "divided_among", None) is not None:
-            raise ValueError(
-                f"{self._name}: parameter {i} of shape {param._data.shape} is divided among ranks, "
-                f"and a step of {self._name} needs it whole; use an elementwise optimizer, such as "
-                f"AdamW"
+            raise self._wrong(
+                i, param, "is divided among ranks; an elementwise optimizer is needed"
             )
+
+    def _wrong(self, i: int, param: Tensor, why: str) -> ValueError:
+        """The error of a parameter that cannot be trained."""
+        return ValueError(f"{self._name}: parameter {i} of shape {param._data.shape} {why}")
 
     def _check_options(self, options: Mapping[str, Any]) -> None:
         """Refuse options that are out of range."""
@@ -250,13 +248,14 @@ class Optimizer:
         raise NotImplementedError
 
     def _improve(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
-        """`_update` with the gradient of what is minimized; with `maximize`, that of -loss."""
+        """`_update` with the gradient of what is minimized, and what decays the parameter."""
         if self._required:
             if not state:
                 self._begin(data, state, group)
             if "step" in state:
                 state["step"] += 1
-        self._update(data, -grad if group.get("maximize") else grad, state, group)
+        grad = -grad if group.get("maximize") else grad
+        self._update(data, self._with_decay(data, grad, group), state, group)
 
     def _moves_only_rows(self, group: State) -> bool:  # noqa: ARG002  # subclasses read it
         """Whether a row without a gradient stays as it is, and its state too."""
@@ -324,12 +323,12 @@ class Optimizer:
     def _with_decay(self, data: np.ndarray, grad: np.ndarray, group: State) -> np.ndarray:
         """The gradient plus that of the L2 penalty, g + weight_decay · θ.
 
-        With the option `decoupled_weight_decay`, the parameter decays instead.
+        If the decay is decoupled, the parameter decays instead.
         """
-        decay = float(group["weight_decay"])
+        decay = float(group.get("weight_decay", 0.0))
         if not decay:
             return grad
-        if group.get("decoupled_weight_decay"):
+        if self._decoupled or group.get("decoupled_weight_decay"):
             data *= 1.0 - float(group["lr"]) * decay
             return grad
         out = np.multiply(data, decay, out=self._buffer(0, data))
@@ -345,7 +344,7 @@ class Optimizer:
 
     # Hooks
 
-    def register_step_pre_hook(self, hook: Callable[..., Any]) -> Removable:
+    def register_step_pre_hook(self, hook: Hook) -> Removable:
         """Register a hook ``hook(optimizer, args, kwargs)`` that runs before each step.
 
         The first of `args` is the optimizer too. If the hook does not return None, it returns other
@@ -360,35 +359,27 @@ class Optimizer:
         """
         return self._around_steps("before a step", hook)
 
-    def register_step_post_hook(self, hook: Callable[..., Any]) -> Removable:
+    def register_step_post_hook(self, hook: Hook) -> Removable:
         """Register a hook ``hook(optimizer, args, kwargs)`` that runs after each step."""
         return self._around_steps("after a step", hook)
 
-    def _around_steps(self, place: str, hook: Callable[..., Any]) -> Removable:
+    def _around_steps(self, place: str, hook: Hook) -> Removable:
         vars(self)["step"] = partial(_step_with_hooks, self)  # in front of the class's
         return register(self._hooks[place], hook)
 
-    def register_state_dict_pre_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> Removable:
+    def register_state_dict_pre_hook(self, hook: Hook, prepend: bool = False) -> Removable:
         """Register a hook ``hook(optimizer)`` that runs before `state_dict`."""
         return register(self._hooks["before saving"], hook, prepend)
 
-    def register_state_dict_post_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> Removable:
+    def register_state_dict_post_hook(self, hook: Hook, prepend: bool = False) -> Removable:
         """Register a hook ``hook(optimizer, state_dict)`` that may change or replace the state."""
         return register(self._hooks["after saving"], hook, prepend)
 
-    def register_load_state_dict_pre_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> Removable:
+    def register_load_state_dict_pre_hook(self, hook: Hook, prepend: bool = False) -> Removable:
         """Register a hook ``hook(optimizer, state_dict)`` that may replace what is loaded."""
         return register(self._hooks["before loading"], hook, prepend)
 
-    def register_load_state_dict_post_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> Removable:
+    def register_load_state_dict_post_hook(self, hook: Hook, prepend: bool = False) -> Removable:
         """Register a hook ``hook(optimizer)`` that runs after `load_state_dict`."""
         return register(self._hooks["after loading"], hook, prepend)
 
@@ -511,10 +502,8 @@ def _step_with_hooks(*args: Any, **kwargs: Any) -> Any:
         if replaced is None:
             continue
         if not isinstance(replaced, tuple) or len(replaced) != 2:
-            raise RuntimeError(
-                f"{optimizer._name}: a hook before a step returns None or a pair (args, kwargs), "
-                f"got {replaced!r}"
-            )
+            wanted = "a hook before a step returns None or a pair (args, kwargs)"
+            raise RuntimeError(f"{optimizer._name}: {wanted}, got {replaced!r}")
         args, kwargs = replaced
     result = type(optimizer).step(*args, **kwargs)
     for hook in [*optimizer._hooks["after a step"].values()]:

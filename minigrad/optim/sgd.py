@@ -76,7 +76,6 @@ class SGD(Optimizer):
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         lr, momentum = float(group["lr"]), float(group["momentum"])
-        grad = self._with_decay(data, grad, group)
         step = self._buffer(1, data)
         if momentum:
             velocity = state.get("momentum_buffer")
@@ -135,7 +134,6 @@ class ASGD(Optimizer):
         lr, lambd = float(group["lr"]), float(group["lambd"])
         step, eta, mean, work = state["step"], state["eta"], state["ax"], self._buffer(1, data)
 
-        grad = self._with_decay(data, grad, group)
         data *= 1.0 - lambd * eta
         data -= np.multiply(grad, eta, out=work)
         if state["mu"] == 1.0:
@@ -184,7 +182,7 @@ class Muon(Optimizer):
         True
     """
 
-    _whole_only = True
+    _whole_only = _decoupled = True
     _required = ("momentum_buffer",)
     _at_least_0 = ("lr", "weight_decay", "momentum", "eps")
 
@@ -199,10 +197,7 @@ class Muon(Optimizer):
     def _check_param(self, i: int, param: Any) -> None:
         super()._check_param(i, param)
         if param.ndim != 2:
-            raise ValueError(
-                f"Muon: parameter {i} has shape {param._data.shape}; it is for matrices: give "
-                f"others to AdamW"
-            )
+            raise self._wrong(i, param, "is not a matrix: give it to AdamW")
 
     def _check_options(self, options: Mapping[str, Any]) -> None:
         super()._check_options(options)
@@ -226,7 +221,6 @@ class Muon(Optimizer):
             adjusted = 0.2 * lr * math.sqrt(max(rows, columns))
         else:
             adjusted = lr * math.sqrt(max(1.0, rows / max(columns, 1)))
-        data *= 1.0 - lr * float(group["weight_decay"])
         data -= np.multiply(update, adjusted, out=work, casting="same_kind")
 
 

@@ -6,9 +6,8 @@ Source: the documentation of torchvision, for the names, the arguments and what 
 import sys
 
 from minigrad.torch.modules import Module
-from minigrad.torchvision import datasets as datasets
-from minigrad.torchvision import transforms as transforms
-from minigrad.torchvision import utils as utils
+from minigrad.torchvision import datasets, transforms, utils
 
+__all__ = ["datasets", "transforms", "utils"]
 __version__ = "0.28.0+minigrad"
 sys.modules[__name__].__class__ = Module  # it says why a name is not here

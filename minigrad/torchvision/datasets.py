@@ -2,13 +2,13 @@
 
 With ``download=True`` files that are not there are loaded, and compared with their checksums.
 """
+# mypy: disable-error-code="attr-defined"
 
 import gzip
 import hashlib
 import io
 import pickle
 import tarfile
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
@@ -33,24 +33,21 @@ class VisionDataset(Dataset):
         self.root = str(Path(root).expanduser())
         self.transform, self.target_transform = transform, target_transform
 
-    def _sample(self, image: Any, target: Any) -> tuple[Any, Any]:
-        """The image and the target after their transforms."""
+    def __getitem__(self, index: Any) -> tuple[Any, Any]:
+        image, target = self._image(index), int(self.targets[index])
         image = image if self.transform is None else self.transform(image)
         return image, target if self.target_transform is None else self.target_transform(target)
 
+    def __len__(self) -> int:
+        return len(self.targets)
+
     def __repr__(self) -> str:
-        size = len(self)  # type: ignore[arg-type]  # of a subclass
-        lines = f"Number of datapoints: {size}", f"Root location: {self.root}"
+        lines = f"Number of datapoints: {len(self)}", f"Root location: {self.root}"
         return "\n    ".join([f"Dataset {type(self).__name__}", *lines])
 
 
 class _Downloaded(VisionDataset):
     """Images and their classes from files in a folder, which can be downloaded."""
-
-    folder: str
-    files: Any
-    _download: Any
-    _read: Any
 
     def __init__(
         self, root: Any, train: bool = True, transform: Any = None, target_transform: Any = None,
@@ -60,68 +57,54 @@ class _Downloaded(VisionDataset):
         self.train, self.place = train, Path(self.root, self.folder)
         missing = [name for name in self.files if not (self.place / name).exists()]
         if missing and not download:
-            raise RuntimeError(
-                f"{self.place}: no {missing[0]}. You can use download=True to load it"
-            )
-        for name in missing:
-            write(folder_for(self.place) / name, self._download(name))
-        vars(self).pop("_archive", None)
+            raise RuntimeError(f"no {self.place / missing[0]}: download=True loads it")
+        for name, content in self._downloaded(missing) if missing else ():
+            write(folder_for(self.place) / name, content)
         self.data, self.targets = self._read()
 
-    def __getitem__(self, index: Any) -> tuple[Any, Any]:
-        image = Image.fromarray(np.asarray(self.data[index]))
-        return self._sample(image, int(self.targets[index]))
-
-    def __len__(self) -> int:
-        return len(self.data)
+    def _image(self, index: Any) -> Any:
+        return Image.fromarray(np.asarray(self.data[index]))
 
 
-def _loaded(urls: list[str], md5: str) -> bytes:
-    """The content of the first address that has it, if it has this checksum."""
-    failed = ["nothing was downloaded:"]
-    for url in urls:
-        print(f"Downloading {url}")  # noqa: T201
-        try:
-            with urlopen(url, timeout=60) as answer:
-                content: bytes = answer.read()
-            if hashlib.md5(content, usedforsecurity=False).hexdigest() != md5:
-                raise OSError(f"the content has another checksum than {md5}")
-            return content
-        except OSError as error:
-            failed.append(f"{url}: {error}")
-    raise RuntimeError("\n  ".join(failed))
+def _loaded(url: str, md5: str) -> bytes:
+    """The content of an address, if it has this checksum."""
+    print(f"Downloading {url}")  # noqa: T201
+    try:
+        with urlopen(url, timeout=60) as answer:
+            content: bytes = answer.read()
+    except OSError as error:
+        raise RuntimeError(f"{url} was not downloaded: {error}") from error
+    if hashlib.md5(content, usedforsecurity=False).hexdigest() != md5:
+        raise RuntimeError(f"{url}: the content has another checksum than {md5}")
+    return content
 
 
 class MNIST(_Downloaded):
     """Handwritten digits, 60,000 for training and 10,000 for tests, from ``root/MNIST/raw``."""
 
     folder, files = "MNIST/raw", [f"{name}-ubyte" for name in FILES]
-    mirrors: Any = ("https://ossci-datasets.s3.amazonaws.com/mnist/",)
+    url = "https://ossci-datasets.s3.amazonaws.com/mnist/"
     checksums = """
         f68b3c2dcbeaaa9fbdd348bbdeb94873 d53e105ee54ea40749a09fcbcd1e9432
         9fb629c4189551a2d022fa330f9573f3 ec29112dd5afa0611ce80d1b7f02629c"""
     classes: Any = [f"{n} - {name}" for n, name in enumerate(DIGITS.split())]  # noqa: RUF012
 
-    def _download(self, name: str) -> bytes:
-        """The content of a file that is not there."""
-        md5 = self.checksums.split()[self.files.index(name)]
-        return gzip.decompress(_loaded([f"{mirror}{name}.gz" for mirror in self.mirrors], md5))
+    def _downloaded(self, missing: list[str]) -> Any:
+        for name in missing:
+            md5 = self.checksums.split()[self.files.index(name)]
+            yield name, gzip.decompress(_loaded(f"{self.url}{name}.gz", md5))
 
     def _read(self) -> tuple[Any, Any]:
-        """The arrays of two files: their axes, and the lengths of these, stand before the bytes."""
-        found = []
-        for name in self.files[:2] if self.train else self.files[2:]:
-            content = (self.place / name).read_bytes()
-            shape = np.frombuffer(content, ">i4", content[3], offset=4)
-            found.append(tensor(np.frombuffer(content[4 + shape.nbytes :], "u1").reshape(shape)))
-        return found[0], found[1].long()
+        images, labels = self.files[:2] if self.train else self.files[2:]
+        pixels = np.fromfile(self.place / images, np.uint8, offset=16).reshape(-1, 28, 28)
+        return tensor(pixels), tensor(np.fromfile(self.place / labels, np.uint8, offset=8)).long()
 
 
 class FashionMNIST(MNIST):
     """Pictures of clothes in the format of MNIST, from ``root/FashionMNIST/raw``."""
 
     folder = "FashionMNIST/raw"
-    mirrors = ("http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/",)
+    url = "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/"
     checksums = """
         8d4fb7e6c68d591d4c3dfef9ec88bf0d 25c81989df183df01b3e8a0aad5dffbe
         bef4ecab320f06d8554ea6380940ec79 bb300cfdad3c16e7a12a480ee83cd310"""
@@ -146,21 +129,15 @@ class CIFAR10(_Downloaded):
     url = "https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz"
     tgz_md5 = "c58f30108f718f92721af3b95e74349a"
 
-    @cached_property
-    def _archive(self) -> bytes:
-        """The one archive of all files, while they are taken out."""
-        return _loaded([self.url], self.tgz_md5)
-
-    def _download(self, name: str) -> bytes:
-        """The content of a file that is not there."""
-        with tarfile.open(fileobj=io.BytesIO(self._archive)) as archive:
-            file: Any = archive.extractfile(f"{self.folder}/{name}")
-            content: bytes = file.read()
-            return content
+    def _downloaded(self, missing: list[str]) -> Any:
+        with tarfile.open(fileobj=io.BytesIO(_loaded(self.url, self.tgz_md5))) as archive:
+            for name in missing:
+                file: Any = archive.extractfile(f"{self.folder}/{name}")
+                yield name, file.read()
 
     def _read(self) -> tuple[Any, Any]:
-        contents = [io.BytesIO((self.place / name).read_bytes()) for name in self.files]
-        *train, test, meta = [_Arrays(file, encoding="latin1").load() for file in contents]
+        files = [io.BytesIO((self.place / name).read_bytes()) for name in self.files]
+        *train, test, meta = [_Arrays(file, encoding="latin1").load() for file in files]
         chosen, self.classes = train if self.train else [test], meta["label_names"]
         rows = np.concatenate([batch["data"] for batch in chosen]).reshape(-1, 3, 32, 32)
         return rows.transpose(0, 2, 3, 1), [n for batch in chosen for n in batch["labels"]]
@@ -168,8 +145,7 @@ class CIFAR10(_Downloaded):
 
 def default_loader(path: str) -> Any:
     """A coloured image of a file."""
-    with Image.open(path) as image:
-        return image.convert("RGB")
+    return Image.open(path).convert("RGB")
 
 
 class ImageFolder(VisionDataset):
@@ -184,19 +160,13 @@ class ImageFolder(VisionDataset):
         fits = is_valid_file or (lambda path: path.lower().endswith(IMG_EXTENSIONS))
         self.classes = sorted(entry.name for entry in Path(self.root).iterdir() if entry.is_dir())
         self.class_to_idx = {name: i for i, name in enumerate(self.classes)}
-        paths = [(p, i) for name, i in self.class_to_idx.items()
-                 for p in sorted(Path(self.root, name).rglob("*"))]  # fmt: skip
-        self.samples = [(str(p), i) for p, i in paths if p.is_file() and fits(str(p))]
+        paths = [(str(path), i) for name, i in self.class_to_idx.items()
+                 for path in sorted(Path(self.root, name).rglob("*"))]  # fmt: skip
+        self.samples = [(p, i) for p, i in paths if Path(p).is_file() and fits(p)]
         self.imgs, self.targets = self.samples, [i for _, i in self.samples]
         empty = [name for name, i in self.class_to_idx.items() if i not in self.targets]
         if empty or not self.classes:
-            raise FileNotFoundError(
-                f"ImageFolder: {self.root} has no images of {empty or 'classes'}"
-            )
+            raise FileNotFoundError(f"ImageFolder: no images of {empty or 'classes'}: {self.root}")
 
-    def __getitem__(self, index: Any) -> tuple[Any, Any]:
-        path, target = self.samples[index]
-        return self._sample(self.loader(path), target)
-
-    def __len__(self) -> int:
-        return len(self.samples)
+    def _image(self, index: Any) -> Any:
+        return self.loader(self.samples[index][0])

@@ -3,7 +3,7 @@
 from typing import Any
 
 from minigrad import torch
-from minigrad.torch import Tensor
+from minigrad.torch.nn.functional import pad
 from minigrad.torchvision.transforms import to_pil_image
 
 
@@ -11,7 +11,7 @@ from minigrad.torchvision.transforms import to_pil_image
 def make_grid(
     tensor: Any, nrow: int = 8, padding: int = 2, normalize: bool = False,
     value_range: Any = None, scale_each: bool = False, pad_value: float = 0.0,
-) -> Tensor:  # fmt: skip
+) -> torch.Tensor:  # fmt: skip
     """Images side by side, `nrow` in a row, with a border of `padding` around each.
 
     Args:
@@ -27,30 +27,23 @@ def make_grid(
     Returns:
         Shape (C, H', W'); of a single image, the image without a border.
     """
-    images = torch.stack(tensor) if isinstance(tensor, (list, tuple)) else tensor
-    if not isinstance(images, Tensor):
-        raise TypeError(f"make_grid: a tensor or a list of them expected, got {type(tensor)}")
+    images = torch.stack(list(tensor))
     images = images.reshape((1,) * (4 - images.ndim) + tuple(images.shape))
     images = images.expand(-1, 3, -1, -1) if images.shape[1] == 1 else images
     if normalize:
         axes = (1, 2, 3) if scale_each else (0, 1, 2, 3)
         low, high = value_range or (f(images, axes, keepdim=True) for f in (torch.amin, torch.amax))
         images = (images.clamp(low, high) - low) / torch.as_tensor(high - low).clamp(min=1e-5)
-    count, channels, *sides = images.shape
+    count = len(images)
     if count == 1:
         return images[0]
     columns = min(nrow, count)
-    height, width = (side + padding for side in sides)
-    size = channels, height * -(-count // columns) + padding, width * columns + padding
-    grid = images.new_full(size, pad_value)
-    for i, image in enumerate(images):
-        row, column = divmod(i, columns)
-        place = grid[:, row * height + padding :, column * width + padding :]
-        place[:, : sides[0], : sides[1]] = image
-    return grid
+    rows = -(-count // columns)
+    images = pad(images, (padding, 0, padding, 0, 0, 0, 0, rows * columns - count), value=pad_value)
+    grid = images.unflatten(0, (rows, columns)).permute(2, 0, 3, 1, 4).flatten(3).flatten(1, 2)
+    return pad(grid, (0, padding, 0, padding), value=pad_value)
 
 
-@torch.no_grad()
 def save_image(tensor: Any, fp: Any, format: str | None = None, **options: Any) -> None:  # noqa: A002
     """Write images from 0 to 1 as one picture: see `make_grid`, whose options these are."""
     grid = make_grid(tensor, **options)

@@ -12,8 +12,6 @@ from minigrad import Tensor, data
 from minigrad.data import DataLoader, RandomSampler, Sampler, SequentialSampler, random_split
 from minigrad.data import WeightedRandomSampler as weighted
 
-ahead = pytest.mark.parametrize("prefetch", [0, 1, 3])
-
 
 class Counting(data.Dataset):
     """Squares; counts how often it is asked."""
@@ -72,11 +70,10 @@ def lists(batches: Any) -> list[Any]:
 
 
 class TestBatches:
-    @ahead
     @pytest.mark.parametrize("n", [0, 1, 5, 6])
     @pytest.mark.parametrize("drop_last", [False, True])
-    def test_all_of_them(self, n: int, drop_last: bool, prefetch: int) -> None:
-        loader = DataLoader(range(n), 3, drop_last=drop_last, prefetch=prefetch)
+    def test_all_of_them(self, n: int, drop_last: bool) -> None:
+        loader = DataLoader(range(n), 3, drop_last=drop_last)
         expected = [[*range(i, min(i + 3, n))] for i in range(0, n, 3)]
         if drop_last:
             expected = [batch for batch in expected if len(batch) == 3]
@@ -84,17 +81,15 @@ class TestBatches:
         assert lists(loader) == expected
         assert lists(loader) == expected, "a second epoch"
 
-    @ahead
-    def test_one_inside_another(self, prefetch: int) -> None:
-        loader = DataLoader(range(4), 2, prefetch=prefetch)
+    def test_one_inside_another(self) -> None:
+        loader = DataLoader(range(4), 2)
         seen = [(a.tolist(), b.tolist()) for a in loader for b in loader]
         first, second = [0, 1], [2, 3]
         assert seen == [(first, first), (first, second), (second, first), (second, second)]
         assert [a == b for a, b in zip(lists(loader), lists(loader), strict=True)] == [True, True]
 
-    @ahead
-    def test_an_iterator_ends_for_good(self, prefetch: int) -> None:
-        batches = iter(DataLoader(range(2), prefetch=prefetch))
+    def test_an_iterator_ends_for_good(self) -> None:
+        batches = iter(DataLoader(range(2)))
         assert iter(batches) is batches
         assert lists(batches) == [[0], [1]]
         for _ in range(2):
@@ -144,11 +139,10 @@ class TestBatches:
         tensors = data.TensorDataset(np.arange(3))
         assert [*DataLoader(tensors, 2, collate_fn=len)] == [2, 1]
 
-    @ahead
     @pytest.mark.parametrize(
         ("error", "raised"), [(KeyError, KeyError), (StopIteration, RuntimeError)]
     )
-    def test_what_a_dataset_raises(self, prefetch: int, error: Any, raised: Any) -> None:
+    def test_what_a_dataset_raises(self, error: Any, raised: Any) -> None:
         """StopIteration too: an epoch does not end before its time."""
 
         class Faulty(Counting):
@@ -157,7 +151,7 @@ class TestBatches:
                     raise error("no such thing")
                 return super().__getitem__(index)
 
-        batches = iter(DataLoader(Faulty(4), prefetch=prefetch))
+        batches = iter(DataLoader(Faulty(4)))
         assert [next(batches)[0].item(), next(batches)[0].item()] == [0, 1]
         with pytest.raises(raised) as caught:
             next(batches)
@@ -167,10 +161,9 @@ class TestBatches:
             next(batches)
 
 
-@ahead
-def test_seeds_of_a_loader(prefetch: int) -> None:
+def test_seeds_of_a_loader() -> None:
     def epochs(generator: Any = None) -> list[Any]:
-        loader = DataLoader(range(20), 5, shuffle=True, generator=generator, prefetch=prefetch)
+        loader = DataLoader(range(20), 5, shuffle=True, generator=generator)
         return [lists(loader), lists(loader)]
 
     assert epochs(3) == epochs(np.random.default_rng(3)) != epochs(4)
@@ -260,15 +253,14 @@ class TestLoaders:
         with pytest.raises(TypeError, match="DataLoader: a dataset has"):
             DataLoader(powers, 2)
 
-    @pytest.mark.parametrize("options", [{}, {"prefetch": 2}, {"num_workers": 1}], ids=str)
-    def test_streams(self, options: dict[str, Any]) -> None:
+    def test_streams(self) -> None:
         for stream in (Stream(5), SizedStream(5)):
-            loader = DataLoader(stream, 2, **options)
+            loader = DataLoader(stream, 2)
             for _ in range(2):
                 batches = [(i.tolist(), x.tolist()) for i, x in loader]
                 assert batches == [([0, 1], [0, 0.5]), ([2, 3], [1, 1.5]), ([4], [2])]
-            assert len([*DataLoader(stream, 2, drop_last=True, **options)]) == 2
-            assert [*DataLoader(Stream(0), 2, **options)] == []
+            assert len([*DataLoader(stream, 2, drop_last=True)]) == 2
+            assert [*DataLoader(Stream(0), 2)] == []
         assert len(DataLoader(SizedStream(5), 2)) == 3
         with pytest.raises(TypeError, match="Stream' has no len"):
             len(DataLoader(Stream(5)))
@@ -284,10 +276,9 @@ class TestLoaders:
             ["a", "b", "c"], ["d", "e", "a"], ["b", "c", "d"],
         ]  # fmt: skip
 
-    def test_workers_are_a_thread(self) -> None:
-        loader = DataLoader(range(5), 2, num_workers=2, pin_memory=True)
-        assert (loader.prefetch, lists(loader)) == (4, [[0, 1], [2, 3], [4]])
-        assert DataLoader(range(5), num_workers=2, prefetch=1).prefetch == 1
+    def test_workers_are_accepted(self) -> None:
+        loader = DataLoader(range(5), 2, num_workers=2, prefetch_factor=4, pin_memory=True)
+        assert (loader.num_workers, lists(loader)) == (2, [[0, 1], [2, 3], [4]])
 
     def test_a_generator_is_what_a_sampler_draws_from(self) -> None:
         def epochs() -> list[Any]:
@@ -309,28 +300,24 @@ def of_eight(**options: Any) -> DataLoader:
     return DataLoader(range(8), 3, **options)
 
 
-def in_batches(generator: Any, **options: Any) -> DataLoader:
+def in_batches(generator: Any) -> DataLoader:
     """The generator is that of the sampler inside."""
     inner = RandomSampler(range(9), generator=generator)
-    return DataLoader(range(9), batch_sampler=data.BatchSampler(inner, 2, False), **options)
+    return DataLoader(range(9), batch_sampler=data.BatchSampler(inner, 2, False))
 
 
 LOADERS: dict[str, Any] = {
     "in order": lambda g: make(),
     "shuffled": lambda g: make(shuffle=True),
     "its own": lambda g: make(shuffle=True, generator=g),
-    "prefetched": lambda g: make(shuffle=True, generator=g, prefetch=2),
-    "drop last": lambda g: make(shuffle=True, drop_last=True, prefetch=1),
+    "drop last": lambda g: make(shuffle=True, drop_last=True),
     **{name: lambda g, draw=draw: of_eight(sampler=draw(g)) for name, draw in DRAWN.items()},
     "own": lambda g: of_eight(sampler=Mixed(8)),
     "own, with a generator": lambda g: of_eight(sampler=Mixed(8), generator=g),
     "batches": lambda g: in_batches(g),
-    "batches, prefetched": lambda g: in_batches(g, prefetch=2),
     "in an order": lambda g: of_eight(sampler=[4, 2, 0, 1, 7, 5, 3]),
     "stream": lambda g: DataLoader(Stream(8), 3, collate_fn=minigrad.tensor),
-    "stream, prefetched": lambda g: DataLoader(
-        SizedStream(8), 3, collate_fn=minigrad.tensor, prefetch=2
-    ),
+    "stream with a length": lambda g: DataLoader(SizedStream(8), 3, collate_fn=minigrad.tensor),
 }
 
 

@@ -22,6 +22,8 @@ REFUSALS: dict[type[Exception], dict[str, str]] = {
         "TensorDataset(ONES, np.ones(3))": "TensorDataset: ... equal length",
         "TensorDataset(np.float64(1.0))": "TensorDataset: ... equal length",
         "ConcatDataset([])": "there is no dataset",
+        "StackDataset()": "StackDataset: datasets expected, either in order or by name",
+        "StackDataset('ab', 'abc')": "datasets of equal length expected, got [2, 3]",
         "random_split(range(10), [])": "non-negative",
         "random_split(range(10), [4, 5])": "add up to 9, but the dataset has 10 samples",
         "random_split(range(10), [0.5, 0.4])": "must sum to 1",

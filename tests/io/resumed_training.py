@@ -5,7 +5,7 @@
 A small model learns for so many steps, and saves itself after every so many of them. What PATH
 holds it goes on from. At its end it prints the checksum of everything that a further step would
 depend on. It says "step N" after each step, and waits a little, so that it can be killed there.
-With "generator", the data's order is drawn from a generator of its own, and batches made ahead.
+With "generator", the data's order is drawn from a generator of its own.
 """
 
 import sys
@@ -26,8 +26,7 @@ def main(path: Path, steps: int, every: int, own: bool) -> None:
     minigrad.random.seed(0)
     x = minigrad.randn(50, 6)
     dataset = TensorDataset(x, minigrad.argmax(x, axis=1))
-    options = {"generator": 7, "prefetch": 2} if own else {}
-    loader = DataLoader(dataset, 8, shuffle=True, **options)
+    loader = DataLoader(dataset, 8, shuffle=True, generator=7 if own else None)
     model = nn.Sequential(nn.Linear(6, 16), nn.BatchNorm1d(16), nn.Dropout(0.3), nn.Linear(16, 6))
     optimizer = optim.AdamW(model.parameters(), lr=0.01, amsgrad=True)
     scheduler = optim.lr_scheduler.WarmupCosineLR(optimizer, 5, steps)

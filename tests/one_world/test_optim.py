@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import io
-import pickle
 from operator import attrgetter
 from typing import Any
 
@@ -135,25 +134,6 @@ def test_an_optimizer_steps_as_pytorchs(line: str) -> None:
     same(ours, theirs)
 
 
-def forms(value: Any) -> Any:
-    """What a state dict is made of: types, and the shapes of tensors."""
-    if isinstance(value, dict):
-        return {key: forms(entry) for key, entry in value.items()}
-    if isinstance(value, (minigrad.Tensor, torch.Tensor)):
-        return ("tensor", tuple(value.shape))
-    return type(value)
-
-
-@pytest.mark.parametrize("line", CALLS.strip().splitlines())
-def test_a_state_dict_has_pytorchs_form(line: str) -> None:
-    states = [trained(world, line)[0].state_dict() for world in (minigrad, torch)]
-    ours, theirs = (forms(state["state"]) for state in states)
-    for number in theirs:
-        for name, form in theirs[number].items():
-            if name != "momentum_buffer" or form is not type(None):
-                assert ours[number][name] == form, name
-
-
 def test_states_of_older_files_are_loaded() -> None:
     """They have arrays, whole numbers of steps, and none of the options that came later."""
     x = minigrad.ones(2, requires_grad=True)
@@ -266,37 +246,3 @@ def test_differentiable_steps_are_refused() -> None:
         if "differentiable" in inspect.signature(kind).parameters:
             with pytest.raises(NotImplementedError, match=f"{name}: differentiable=True"):
                 kind([x], differentiable=True)
-
-
-STATES = """
-LambdaLR(o, lambda step: 1 / (1 + step))
-MultiplicativeLR(o, lambda step: 0.9)
-StepLR(o, 3)
-MultiStepLR(o, [7, 3, 7], 0.5)
-ConstantLR(o, 0.1, 6)
-LinearLR(o, 0.1, 0.5, 8)
-ExponentialLR(o, 0.9)
-PolynomialLR(o, 8, 2.0)
-CosineAnnealingLR(o, 6)
-CosineAnnealingWarmRestarts(o, 3, 2)
-"""
-
-
-@pytest.mark.parametrize("line", STATES.strip().splitlines())
-def test_a_schedule_goes_on_from_pytorchs_state(line: str) -> None:
-    schedules = []
-    for world in (minigrad, torch):
-        o = world.optim.SGD([world.ones(1, requires_grad=True)], lr=0.5)
-        schedules.append((o, eval(line, {**vars(world.optim.lr_scheduler), "o": o})))
-    (ours, schedule), (theirs, other) = schedules
-    for _ in range(4):
-        theirs.step()
-        other.step()
-    ours.load_state_dict(theirs.state_dict())
-    schedule.load_state_dict(pickle.loads(pickle.dumps(other.state_dict())))
-    for _ in range(6):
-        assert schedule.get_last_lr() == pytest.approx(other.get_last_lr())
-        ours.step()
-        theirs.step()
-        schedule.step()
-        other.step()

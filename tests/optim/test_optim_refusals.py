@@ -15,7 +15,8 @@ REFUSALS: dict[type[Exception], dict[str, str]] = {
         # parameters
         "Adam([])": "Adam: no parameters",
         "Adam([X * 2])": "Adam: parameter 0 of shape ... is the result of an op",
-        "Adam([COUNT])": "Adam: parameter 0 has dtype int64",
+        "Adam([COUNT])": "Adam: parameter 0 of shape (1,) has dtype int64",
+        "Muon([X])": "Muon: parameter 0 of shape (1,) is not a matrix: give it to AdamW",
         "Adam([{'params': [X], 'lr': -1}])": "Adam: lr must be a number of at",
         "SGD([X, X])": "parameter 1 ... (1,) ... twice",
         "LBFGS([{'params': [X]}, {'params': [leaf([1.0])]}])":

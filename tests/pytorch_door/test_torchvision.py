@@ -75,7 +75,7 @@ def test_a_grid_of_normalized_images(value_range: Any, scale_each: bool) -> None
 def test_pictures_in_files(tmp_path: Path) -> None:
     one = utils.make_grid(torch.tensor(IMAGES[0, 0]))
     np.testing.assert_array_equal(one.numpy(), IMAGES[0, :1].repeat(3, 0))
-    with pytest.raises(TypeError, match="make_grid: a tensor or a list"):
+    with pytest.raises(TypeError, match="got str"):
         utils.make_grid("x")
     shades = torch.tensor([[0.0, 0.25, 0.5, 1.0, 2.0, -1.0]])
     utils.save_image(shades, tmp_path / "one.png")
@@ -273,14 +273,13 @@ def test_downloads_with_checksums(
     for name, content in packed.items():
         (folder / name).write_bytes(content)
     sums = {name: hashlib.md5(content).hexdigest() for name, content in packed.items()}
-    closed = "http://127.0.0.1:9/"  # nobody answers there: the next address is asked
-    monkeypatch.setattr(datasets.MNIST, "mirrors", (closed, address))
+    monkeypatch.setattr(datasets.MNIST, "url", address)
     monkeypatch.setattr(datasets.MNIST, "checksums", " ".join([*sums.values()][:4]))
     monkeypatch.setattr(datasets.CIFAR10, "url", f"{address}cifar.tar.gz")
 
-    with pytest.raises(RuntimeError, match="no train-images-idx3-ubyte.*download=True"):
+    with pytest.raises(RuntimeError, match="no .*train-images-idx3-ubyte: download=True"):
         datasets.MNIST(tmp_path)
-    with pytest.raises(RuntimeError, match="cifar.tar.gz: .* another checksum than c58f30"):
+    with pytest.raises(RuntimeError, match="cifar.tar.gz: .*another checksum than c58f30"):
         datasets.CIFAR10(tmp_path, download=True)
     monkeypatch.setattr(datasets.CIFAR10, "tgz_md5", sums["cifar.tar.gz"])
     assert len(datasets.MNIST(tmp_path, download=True)) == 4
@@ -292,7 +291,7 @@ def test_downloads_with_checksums(
     assert len(datasets.CIFAR10(tmp_path, download=True)) == 10
     assert capsys.readouterr().out == ""
     (tmp_path / "MNIST/raw/train-labels-idx1-ubyte").unlink()
-    with pytest.raises(RuntimeError, match=r"(?s)nothing was downloaded:.*127\.0\.0\.1:9/.*404"):
+    with pytest.raises(RuntimeError, match=r"train-labels.* was not downloaded: .*404"):
         datasets.MNIST(tmp_path, download=True)
 
 
@@ -313,7 +312,7 @@ def test_folders_of_images(tmp_path: Path) -> None:
     own = datasets.ImageFolder(tmp_path, loader=Path, is_valid_file=lambda path: "o" in path[-9:])
     assert own[0][0].name == "notes.txt"
     (tmp_path / "empty").mkdir()
-    with pytest.raises(FileNotFoundError, match=r"has no images of \['empty'\]"):
+    with pytest.raises(FileNotFoundError, match=r"no images of \['empty'\]"):
         datasets.ImageFolder(tmp_path)
 
 

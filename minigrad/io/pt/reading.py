@@ -20,7 +20,6 @@ import struct
 import sys
 import zipfile
 from collections import Counter, OrderedDict
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -46,7 +45,6 @@ REMEDIES = [
      "save tensor.to_dense()"),
     (r"torch\._utils\._rebuild_qtensor|torch\.q\w+|torch\.Q\w+", "for a quantized tensor save "
      "tensor.dequantize()"),
-    (r"torch\._utils\._rebuild_nested_tensor", "of a nested tensor save the list of its parts"),
     (r"torch\.float\w+", "NumPy has no such dtype: save tensor.float()"),
     (r"numpy\.\w+(\.\w+)*", "save torch.from_numpy(array), or a number of Python"),
     (r"torch\._tensor\._rebuild_from_type_v2|torch\._utils\._rebuild_parameter_with_state",
@@ -168,15 +166,11 @@ class Reader(Unpickler):
         file: The open file.
         size: Its size.
         weights_only: Whether to refuse modules.
-        sizes: How many bytes there are of each storage, if that is known before they are read.
     """
 
-    def __init__(
-        self, file: IO[bytes], size: int, weights_only: bool, sizes: Mapping[str, int] | None = None
-    ) -> None:
+    def __init__(self, file: IO[bytes], size: int, weights_only: bool) -> None:
         super().__init__(file, size)
-        self.weights_only = weights_only
-        self.sizes, self.bytes_left = sizes, size
+        self.weights_only, self.bytes_left = weights_only, size
         self.storages: dict[str, Storage] = {}
         self.overlapping: list[np.ndarray] = []
         self.trained: list[Tensor] = []
@@ -200,19 +194,9 @@ class Reader(Unpickler):
             raise LoadError(f"damaged: storage {name} has no type, or no size")
         known = self.storages.get(name)
         if known is None:
-            size = count * kind.itemsize
-            there = size if self.sizes is None else self.sizes.get(name)
-            if there is None:
-                raise LoadError(f"damaged: storage {name} is missing")
-            if there != size:
-                raise LoadError(
-                    f"damaged: storage {name} should have {size:,} bytes, but has {there:,}"
-                )
-            self.bytes_left -= size
+            self.bytes_left -= count * kind.itemsize
             if self.bytes_left < 0:
-                raise LoadError(
-                    f"damaged: storage {name} claims {size:,} bytes, more than the file has"
-                )
+                raise LoadError(f"damaged: storage {name} claims more bytes than the file has")
             known = self.storages[name] = Storage(kind, count)
         elif (known.kind, known.count) != (kind, count):
             raise LoadError(f"damaged: storage {name} is described in two ways")
@@ -314,10 +298,14 @@ def _read_archive(archive: zipfile.ZipFile, size: int, weights_only: bool) -> An
     if byteorder not in ("little", "big"):
         raise LoadError(f"damaged: its byte order is {byteorder!r}")
     content = io.BytesIO(archive.read(f"{folder}data.pkl"))
-    storages = {k[5:]: n for k, n in sizes.items() if k.startswith("data/")}
-    reader = Reader(content, size, weights_only, storages)
+    reader = Reader(content, size, weights_only)
     value = reader.load()
     for name, storage in reader.storages.items():
+        there = sizes.get(f"data/{name}", 0)
+        if there != storage.size:
+            raise LoadError(
+                f"damaged: storage {name} should have {storage.size:,} bytes, but has {there:,}"
+            )
         with archive.open(f"{folder}data/{name}") as record:
             fill(record, storage.content, name)
     reader.finish(byteorder)

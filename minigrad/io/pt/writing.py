@@ -4,14 +4,14 @@ Arrays that overlap share a storage: the part of the memory that they span. Elem
 belong to none of them are written as zeros.
 """
 
-import io
 import pickle
+import struct
 import sys
 import zipfile
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Mapping
-from functools import cache
-from typing import IO, Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
+from typing import IO, Any
 
 import numpy as np
 
@@ -25,6 +25,8 @@ from minigrad.tensors.creation import Device
 from minigrad.tensors.tensor import Tensor
 
 FOLDER = "archive"
+Code = list[Any]
+"""Opcodes with their arguments, as bytes, and tensors."""
 STORAGE_OF = {np.dtype(dtype): name for name, dtype in STORAGES.items()}
 
 
@@ -35,6 +37,9 @@ class Stored:
         array: Its values, in a layout that PyTorch has.
         requires_grad: Whether it requires a gradient.
         parameter: Whether it is a parameter.
+        first: The address of its first byte.
+        end: The address behind its last byte.
+        kind: What tensors of one storage have in common.
         storage: The memory that it is a view of.
         start: The byte of the storage at which it begins.
     """
@@ -43,17 +48,34 @@ class Stored:
     start: int
 
     def __init__(self, array: np.ndarray, requires_grad: bool, parameter: bool) -> None:
-        self.array = representable(array)
+        self.array = array = representable(array)
         self.requires_grad, self.parameter = requires_grad, parameter
+        self.first, end = np.lib.array_utils.byte_bounds(array)
+        self.end = end if array.size else self.first
+        self.kind = array.dtype.str, self.first % array.itemsize
 
-    def span(self) -> tuple[int, int]:
-        """The addresses of its first byte, and behind its last one."""
-        first, last = np.lib.array_utils.byte_bounds(self.array)
-        return first, last if self.array.size else first
-
-    def strides(self) -> tuple[int, ...]:
-        """Its strides in elements; that of an axis of length 1 may be any."""
-        return tuple([abs(step) // self.array.itemsize for step in self.array.strides])
+    def code(self) -> Code:
+        """The opcodes that make it a view of its storage."""
+        array, no_hooks = self.array, call("collections OrderedDict")
+        untyped = array.dtype in UNTYPED.values()
+        kind = "torch.storage UntypedStorage" if untyped else f"torch {STORAGE_OF[array.dtype]}"
+        count = self.storage.size // (1 if untyped else array.itemsize)
+        storage = tuple_of([
+            opcodes("storage"), [named(kind)], opcodes(str(self.storage.number)), opcodes("cpu"),
+            opcodes(count),
+        ])  # fmt: skip
+        # The stride of an axis of length 1 may be any.
+        strides = tuple([abs(step) // array.itemsize for step in array.strides])
+        view = call(
+            f"torch._utils _rebuild_tensor_v{3 if untyped else 2}", [*storage, pickle.BINPERSID],
+            opcodes(self.start // array.itemsize), opcodes(array.shape), opcodes(strides),
+            opcodes(self.requires_grad and not self.parameter), no_hooks,
+            *([opcodes(array.dtype)] if untyped else []),
+        )  # fmt: skip
+        if not self.parameter:
+            return view
+        requires_grad = opcodes(self.requires_grad)
+        return call("torch._utils _rebuild_parameter", view, requires_grad, no_hooks)
 
 
 class Storage:
@@ -62,11 +84,10 @@ class Storage:
     def __init__(self, number: int, tensors: list[Stored]) -> None:
         self.number, self.tensors = number, tensors
         self.dtype = tensors[0].array.dtype
-        spans = [tensor.span() for tensor in tensors]
-        first = min(start for start, _ in spans)
-        self.size = max(end for _, end in spans) - first
-        for tensor, (start, _) in zip(tensors, spans, strict=True):
-            tensor.storage, tensor.start = self, start - first
+        first = min(tensor.first for tensor in tensors)
+        self.size = max(tensor.end for tensor in tensors) - first
+        for tensor in tensors:
+            tensor.storage, tensor.start = self, tensor.first - first
 
     def content(self) -> memoryview:
         """Its bytes."""
@@ -97,50 +118,37 @@ def representable(array: np.ndarray) -> np.ndarray:
 
 def storages_of(tensors: list[Stored]) -> list[Storage]:
     """The storages of tensors, in the order of the tensors; each tensor gets its place."""
-    alike: dict[tuple[Any, ...], list[tuple[int, int, int]]] = {}
-    for number, tensor in enumerate(tensors):
-        start, end = tensor.span()
-        kind = tensor.array.dtype, start % tensor.array.itemsize
-        alike.setdefault(kind, []).append((start, end, number))
     groups: list[list[int]] = []
-    for spans in alike.values():
-        last = -1
-        for start, end, number in sorted(spans):
-            if start < last:
-                groups[-1].append(number)
-            else:
-                groups.append([number])
-            last = max(last, end)
-    return [
-        Storage(i, [tensors[number] for number in sorted(group)])
-        for i, group in enumerate(sorted(groups, key=min))
-    ]
+    kind, end = ("", 0), 0
+    for i in sorted(range(len(tensors)), key=lambda i: (tensors[i].kind, tensors[i].first)):
+        tensor = tensors[i]
+        if tensor.kind == kind and tensor.first < end:
+            groups[-1].append(i)
+        else:
+            groups.append([i])
+            end = 0
+        kind, end = tensor.kind, max(end, tensor.end)
+    in_order = enumerate(sorted(groups, key=min))
+    return [Storage(number, [tensors[i] for i in group]) for number, group in in_order]
 
 
-class Packed(NamedTuple):
-    """A value as a pickle and the storages that it names."""
-
-    pickle: bytes
-    storages: list[Storage]
-
-
-def pack(value: Any) -> Packed:
-    """The pickle of a value, and its storages.
+def pack(value: Any) -> tuple[bytes, list[Storage]]:
+    """The pickle of a value, and the storages that it names.
 
     Raises:
         TypeError: Something cannot be written; the message says where.
         ValueError: It is nested too deeply, or contains itself.
     """
-    plain = _Plain()
-    content = plain.entry(value, ())
-    storages = storages_of([*plain.tensors.values()])
-    out = io.BytesIO()
-    _Pickler(out, 2).dump(content)
-    return Packed(out.getvalue(), storages)
+    pickler = _Pickler()
+    content = pickler.entry(value, ())
+    storages = storages_of(pickler.tensors)
+    parts = chain.from_iterable(p.code() if isinstance(p, Stored) else [p] for p in content)
+    return b"".join([pickle.PROTO, b"\2", *parts, pickle.STOP]), storages
 
 
-def write(file: IO[bytes], packed: Packed) -> None:
+def write(file: IO[bytes], packed: tuple[bytes, list[Storage]]) -> None:
     """Write the records in PyTorch's order."""
+    content, storages = packed
     with zipfile.ZipFile(file, "w") as archive:
 
         def record(name: str, content: bytes | memoryview) -> None:
@@ -148,32 +156,50 @@ def write(file: IO[bytes], packed: Packed) -> None:
             with archive.open(info, "w", force_zip64=len(content) > zipfile.ZIP64_LIMIT) as member:
                 member.write(content)
 
-        record("data.pkl", packed.pickle)
+        record("data.pkl", content)
         record("byteorder", sys.byteorder.encode())
-        for storage in packed.storages:
+        for storage in storages:
             record(f"data/{storage.number}", storage.content())
         record("version", b"3\n")
 
 
-class Parts(NamedTuple):
-    """The function that makes a value, and its arguments."""
+def opcodes(value: Any) -> Code:
+    """The opcodes of a number, a string, bytes, None, a device, a dtype or a tuple of them."""
+    match value:
+        case tuple():
+            return tuple_of(map(opcodes, value))
+        case np.dtype():
+            return [named(f"torch {value.name}")]
+        case Device():
+            return call("torch device", opcodes(str(value)))
+        case str():
+            text = value.encode("utf-8", "surrogatepass")
+            return [pickle.BINUNICODE, struct.pack("<I", len(text)), text]
+        case bytes():
+            return call("_codecs encode", opcodes(value.decode("latin1")), opcodes("latin1"))
+    return [pickle.dumps(value, 2)[2:-1]]
 
-    function: type
-    arguments: tuple[Any, ...]
+
+def named(name: str) -> bytes:
+    """The opcode of a name, such as "torch Size", which need not exist here."""
+    return pickle.GLOBAL + name.replace(" ", "\n").encode() + b"\n"
 
 
-class Made:
-    """An object of a class as it is written: its class, and its attributes."""
-
-    def __init__(self, kind: type) -> None:
-        self.path = kind.__module__, kind.__qualname__
-        self.state: dict[str, Any] | None = None  # while it is being looked at
+def tuple_of(parts: Iterable[Code]) -> Code:
+    """The opcodes of a tuple."""
+    return [pickle.MARK, *chain.from_iterable(parts), pickle.TUPLE]
 
 
-class _Plain(Packer):
-    """Makes a value of plain types: subclasses become their base, arrays and tensors `Stored`.
+def call(name: str, *arguments: Code) -> Code:
+    """The opcodes of a call of a function by its name."""
+    return [named(name), *tuple_of(arguments), pickle.REDUCE]
 
-    Modules become `Made`.
+
+class _Pickler(Packer):
+    """Makes the opcodes of a value in protocol 2, which every version of PyTorch reads.
+
+    A tensor stands among them as `Stored`, until all tensors are known. Tensors and modules are
+    remembered, and nothing else: then equal values give equal files.
     """
 
     plain = (Device, int, float, str, bytes)
@@ -181,56 +207,76 @@ class _Plain(Packer):
         "tensors, arrays, numbers, strings, bytes, bools, None, dtypes, modules, and dicts, lists, "
         "tuples and sets of them"
     )
+    atom, tuple_of = staticmethod(opcodes), staticmethod(tuple_of)
 
     def __init__(self) -> None:
-        self.tensors: dict[int, Stored] = {}  # by the identity of what they were made of
-        self.objects: dict[int, Made] = {}
+        self.tensors: list[Stored] = []
+        self.memo: dict[int, Code] = {}  # by identity, how an object is remembered
         self.alive: list[Any] = []  # that no other object gets its identity
 
     def entry(self, value: Any, path: tuple[str, ...]) -> Any:
         if not isinstance(value, SAVED):
             return super().entry(value, path)
-        if (known := self.objects.get(id(value))) is None:
-            known = self.objects[id(value)] = Made(type(value))
-            self.alive.append(value)
-            known.state = {k: self.entry(v, (*path, k)) for k, v in attributes(value).items()}
-        if known.state is None:
-            raise ValueError(f"{said(path)} is a module that contains itself")
-        return known
+        kind = type(value)
+        names = opcodes(kind.__module__), opcodes(kind.__qualname__)
+        return self.once(
+            value, path,
+            lambda: call("minigrad.io object", *names, self.mapping(attributes(value), path)),
+        )  # fmt: skip
 
-    def array(self, value: Any, array: np.ndarray, path: tuple[str, ...]) -> Any:  # noqa: ARG002
-        if isinstance(value, np.generic):
-            return value.item()
-        if id(value) not in self.tensors:
-            trained = isinstance(value, Tensor) and value.requires_grad
-            self.tensors[id(value)] = Stored(array, trained, isinstance(value, Parameter))
+    def once(self, value: Any, path: tuple[str, ...], make: Callable[[], Code]) -> Code:
+        """The opcodes that make an object; where it occurs again, those that remember it."""
+        if id(value) not in self.memo:
+            self.memo[id(value)] = []
             self.alive.append(value)
-        return self.tensors[id(value)]
+            number = struct.pack("<I", len(self.alive))
+            made = make()
+            self.memo[id(value)] = [pickle.LONG_BINGET, number]
+            return [*made, pickle.LONG_BINPUT, number]
+        if not self.memo[id(value)]:
+            raise ValueError(f"{said(path)} is a module that contains itself")
+        return self.memo[id(value)]
+
+    def array(self, value: Any, array: np.ndarray, path: tuple[str, ...]) -> Code:
+        if isinstance(value, np.generic):
+            return opcodes(value.item())
+
+        def stored() -> Code:
+            trained = isinstance(value, Tensor) and value.requires_grad
+            self.tensors.append(Stored(array, trained, isinstance(value, Parameter)))
+            return [self.tensors[-1]]
+
+        return self.once(value, path, stored)
+
+    def list_of(self, parts: list[Any]) -> Code:
+        return [pickle.EMPTY_LIST, pickle.MARK, *chain.from_iterable(parts), pickle.APPENDS]
 
     def other(self, value: Any, path: tuple[str, ...]) -> Any:
         if isinstance(value, set):
-            return {self._key(part, "the element", path) for part in value}
+            elements = [self._key(part, "the element", path) for part in sorted(value, key=repr)]
+            return call("__builtin__ set", self.list_of(elements))
         if isinstance(value, (np.dtype, dtype)) and value in DTYPES.values():
-            return np.dtype(value).newbyteorder("=")
+            return opcodes(np.dtype(value))
         name = getattr(value, "__name__", "")
         if FUNCTIONS.get(name, self) is value:
-            return Parts(named("minigrad.io", "function"), (name,))
+            return call("minigrad.io function", opcodes(name))
         return super().other(value, path)
 
-    def mapping(self, value: Mapping[Any, Any], path: tuple[str, ...]) -> dict[Any, Any]:
-        pairs = [
-            (self._key(key, "the key", path), self.entry(part, (*path, str(key))))
-            for key, part in value.items()
-        ]
+    def mapping(self, value: Mapping[Any, Any], path: tuple[str, ...]) -> Code:
+        parts = [pickle.MARK]
+        for key, part in value.items():
+            parts += self._key(key, "the key", path) + self.entry(part, (*path, str(key)))
+        parts.append(pickle.SETITEMS)
+        if isinstance(value, Counter):
+            return call("collections Counter", [pickle.EMPTY_DICT, *parts])
         if not isinstance(value, OrderedDict):
-            return Counter(dict(pairs)) if isinstance(value, Counter) else dict(pairs)
-        ordered = OrderedDict(pairs)
+            return [pickle.EMPTY_DICT, *parts]
         if "_metadata" in vars(value):  # of a state dict of PyTorch
-            metadata = self.entry(vars(value)["_metadata"], (*path, "_metadata"))
-            vars(ordered)["_metadata"] = metadata
-        return ordered
+            metadata = {"_metadata": vars(value)["_metadata"]}
+            parts += [*self.mapping(metadata, path), pickle.BUILD]
+        return [*call("collections OrderedDict"), *parts]
 
-    def _key(self, key: Any, what: str, path: tuple[str, ...]) -> Any:
+    def _key(self, key: Any, what: str, path: tuple[str, ...]) -> Code:
         parts = key if isinstance(key, tuple) else (key,)
         if len(parts) > LONGEST_KEY or not all(isinstance(part, ATOMS) for part in parts):
             raise TypeError(
@@ -238,67 +284,3 @@ class _Plain(Packer):
                 f"them can be keys and elements of sets"
             )
         return self.entry(key, path)
-
-
-@cache
-def named(module: str, name: str) -> type:
-    """Something that a file names, which need not exist here: only its name is written."""
-    return type(name, (), {"__module__": module})
-
-
-class _Pickler(pickle._Pickler):  # its Python code, in which a name need not be importable
-    """Writes plain values in protocol 2, which every version of PyTorch reads."""
-
-    write: Callable[[bytes], Any]
-
-    def memoize(self, obj: Any) -> None:
-        """Remember tensors and names only: then equal values give equal files."""
-        if isinstance(obj, (Stored, Made, type, np.dtype)):
-            super().memoize(obj)  # type: ignore[misc]  # typeshed lacks it
-
-    def save_global(self, obj: Any, name: str | None = None) -> None:
-        """Write a name, of a class or of a dtype."""
-        path = f"torch\n{name}" if name else f"{obj.__module__}\n{obj.__name__}"
-        self.write(pickle.GLOBAL + f"{path}\n".encode())
-        self.memoize(obj)
-
-    def persistent_id(self, obj: Any) -> Any:
-        """How a pickle names a storage."""
-        if not isinstance(obj, Storage):
-            return None
-        kind, count = named("torch", STORAGE_OF.get(obj.dtype, "")), obj.size // obj.dtype.itemsize
-        if obj.dtype in UNTYPED.values():
-            kind, count = named("torch.storage", "UntypedStorage"), obj.size
-        return "storage", kind, str(obj.number), "cpu", count
-
-    def reducer_override(self, obj: Any) -> Any:
-        """The function and arguments that make a value; NotImplemented for one of Python."""
-        match obj:
-            case np.dtype():
-                return obj.name
-            case bytes():
-                return named("_codecs", "encode"), (obj.decode("latin1"), "latin1")
-            case set():
-                return named("__builtin__", "set"), (sorted(obj, key=repr),)
-            case Counter():
-                return named("collections", "Counter"), (dict(obj),)
-            case Device():
-                return named("torch", "device"), (str(obj),)
-            case Parts():
-                return obj
-            case Made():
-                return named("minigrad.io", "object"), (*obj.path, obj.state)
-            case Stored():
-                array = obj.array
-                no_hooks: OrderedDict[Any, Any] = OrderedDict()
-                kind = [array.dtype] if array.dtype in UNTYPED.values() else []
-                tensor = Parts(
-                    named("torch._utils", f"_rebuild_tensor_v{3 if kind else 2}"),
-                    (obj.storage, obj.start // array.itemsize, array.shape, obj.strides(),
-                     obj.requires_grad and not obj.parameter, no_hooks, *kind),
-                )  # fmt: skip
-                if obj.parameter:
-                    rebuild = named("torch._utils", "_rebuild_parameter")
-                    return rebuild, (tensor, obj.requires_grad, no_hooks)
-                return tensor
-        return NotImplemented

@@ -47,70 +47,57 @@ class LogSoftmax(_OfLastAxis, nn.LogSoftmax):
     """The logarithm of the softmax, along the last axis if none is given."""
 
 
-class L1Loss(nn.L1Loss):
+class _Loss(nn.Module):
+    """A loss whose constructor has no `size_average` and `reduce`."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__init__" not in vars(cls):  # of PyTorch's layer
+            cls.__init__ = without_old(cls.__init__)  # type: ignore[method-assign]
+
+
+class L1Loss(_Loss, nn.L1Loss):
     """The absolute error; the first argument is `reduction`."""
 
-    __init__ = without_old(nn.L1Loss.__init__)
 
-
-class MSELoss(nn.MSELoss):
+class MSELoss(_Loss, nn.MSELoss):
     """The squared error; the first argument is `reduction`."""
 
-    __init__ = without_old(nn.MSELoss.__init__)
 
-
-class SmoothL1Loss(nn.SmoothL1Loss):
+class SmoothL1Loss(_Loss, nn.SmoothL1Loss):
     """The squared error below `beta`, the absolute one above; the first is `reduction`."""
 
-    __init__ = without_old(nn.SmoothL1Loss.__init__)
 
-
-class CrossEntropyLoss(nn.CrossEntropyLoss):
+class CrossEntropyLoss(_Loss, nn.CrossEntropyLoss):
     """The cross-entropy of scores; the second argument is `ignore_index`."""
 
-    __init__ = without_old(nn.CrossEntropyLoss.__init__)
 
-
-class NLLLoss(nn.NLLLoss):
+class NLLLoss(_Loss, nn.NLLLoss):
     """The cross-entropy of log-probabilities; the second argument is `ignore_index`."""
 
-    __init__ = without_old(nn.NLLLoss.__init__)
 
-
-class BCELoss(nn.BCELoss):
+class BCELoss(_Loss, nn.BCELoss):
     """The cross-entropy of probabilities; the second argument is `reduction`."""
 
-    __init__ = without_old(nn.BCELoss.__init__)
 
-
-class BCEWithLogitsLoss(nn.BCEWithLogitsLoss):
+class BCEWithLogitsLoss(_Loss, nn.BCEWithLogitsLoss):
     """The cross-entropy of log-odds; the second argument is `reduction`."""
 
-    __init__ = without_old(nn.BCEWithLogitsLoss.__init__)
 
-
-class KLDivLoss(nn.KLDivLoss):
+class KLDivLoss(_Loss, nn.KLDivLoss):
     """The divergence of log-probabilities from a target; the first argument is `reduction`."""
 
-    __init__ = without_old(nn.KLDivLoss.__init__)
 
-
-class TripletMarginLoss(nn.TripletMarginLoss):
+class TripletMarginLoss(_Loss, nn.TripletMarginLoss):
     """How much nearer a positive is than a negative; `reduction` comes after `swap`."""
 
-    __init__ = without_old(nn.TripletMarginLoss.__init__)
 
-
-class CosineEmbeddingLoss(nn.CosineEmbeddingLoss):
+class CosineEmbeddingLoss(_Loss, nn.CosineEmbeddingLoss):
     """How similar the pairs with y = 1 are, and the others are not; the second is `reduction`."""
 
-    __init__ = without_old(nn.CosineEmbeddingLoss.__init__)
 
-
-class MarginRankingLoss(nn.MarginRankingLoss):
+class MarginRankingLoss(_Loss, nn.MarginRankingLoss):
     """How far the order of two tensors is from a given one; the second argument is `reduction`."""
-
-    __init__ = without_old(nn.MarginRankingLoss.__init__)
 
 
 class GaussianNLLLoss(nn.GaussianNLLLoss):

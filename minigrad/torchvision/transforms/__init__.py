@@ -3,22 +3,20 @@
 An image is one of Pillow, or a tensor (..., C, H, W), and the result is of the same kind.
 """
 
-import functools
 import inspect
 from collections.abc import Callable
-from enum import IntEnum
+from functools import reduce, wraps
 from typing import Any
 
 import numpy as np
 
 from minigrad import random, torch
-from minigrad.nn import Module
+from minigrad.nn.layers.function_layer import UnaryLayer, layer_of
 from minigrad.support.checks import optional_package
 from minigrad.torch import Tensor, uint8
 
 Image = optional_package("torchvision", "PIL.Image", install="pillow")
-InterpolationMode = IntEnum("InterpolationMode", "NEAREST LANCZOS BILINEAR BICUBIC", start=0)
-BILINEAR = InterpolationMode["BILINEAR"]  # Pillow's numbers
+InterpolationMode = Image.Resampling
 
 
 def pil_to_tensor(pic: Any) -> Tensor:
@@ -47,7 +45,7 @@ def to_pil_image(pic: Any, mode: str | None = None) -> Any:
 def of_images(function: Callable[..., Any]) -> Any:
     """The function, of a tensor, as one of images too."""
 
-    @functools.wraps(function)
+    @wraps(function)
     def call(img: Any, *args: Any, **options: Any) -> Any:
         if isinstance(img, Tensor):
             return function(img, *args, **options)
@@ -60,15 +58,13 @@ def normalize(tensor: Tensor, mean: Any, std: Any, inplace: bool = False) -> Ten
     """Subtract a mean from each channel, and divide by a standard deviation."""
     if not isinstance(tensor, Tensor) or not tensor.is_floating_point():
         raise TypeError("normalize: a tensor of floats expected; ToTensor comes first")
-    means, deviations = (
-        torch.as_tensor(x, dtype=tensor.dtype).reshape(-1, 1, 1) for x in (mean, std)
-    )
-    if (deviations == 0).any():
-        raise ValueError(f"normalize: a standard deviation is 0: {std}")
-    return (tensor if inplace else tensor.clone()).sub_(means).div_(deviations)
+    mean, std = (torch.as_tensor(x, dtype=tensor.dtype).reshape(-1, 1, 1) for x in (mean, std))
+    if not std.all():
+        raise ValueError(f"normalize: a standard deviation is 0: {std.tolist()}")
+    return (tensor if inplace else tensor.clone()).sub_(mean).div_(std)
 
 
-def resize(img: Any, size: Any, interpolation: Any = BILINEAR, antialias: Any = True) -> Any:
+def resize(img: Any, size: Any, interpolation: int = Image.BILINEAR, antialias: bool = True) -> Any:
     """Resize an image of Pillow, smoothly: to (height, width), or its shorter side to a number."""
     if not isinstance(img, Image.Image):
         raise TypeError(f"resize: an image of Pillow expected, got {type(img).__name__}")
@@ -91,17 +87,18 @@ def pad(img: Tensor, padding: Any, fill: float = 0, padding_mode: Any = "constan
 
 @of_images
 def crop(img: Tensor, top: int, left: int, height: int, width: int) -> Tensor:
-    """A part of an image."""
-    return img[..., top : top + height, left : left + width]
+    """A part of an image; what is outside of it is 0."""
+    high, wide = img.shape[-2:]
+    outside = np.array([-left, -top, left + width - wide, top + height - high]).clip(0)
+    img = pad(img, outside) if outside.any() else img
+    return img[..., max(top, 0) :, max(left, 0) :][..., :height, :width]
 
 
 @of_images
 def center_crop(img: Tensor, size: Any) -> Tensor:
     """The part in the middle of an image; what is outside of it is 0."""
-    room = np.array(img.shape[-2:]) - pair(size)
-    down, across = (-room).clip(0).tolist()
-    img = pad(img, (across // 2, down // 2, (across + 1) // 2, (down + 1) // 2))
-    return crop(img, *(round(n / 2) for n in room.clip(0).tolist()), *pair(size))
+    room = (np.array(img.shape[-2:]) - pair(size)).tolist()
+    return crop(img, *(round(n / 2) if n > 0 else int(n / 2) for n in room), *pair(size))
 
 
 def rgb_to_grayscale(img: Any, num_output_channels: int = 1) -> Any:
@@ -138,26 +135,12 @@ def _perhaps(flip: Callable[[Any], Any]) -> Callable[..., Any]:
     return lambda img, p=0.5: flip(img) if random.generator().random() < p else img
 
 
-def _then(img: Any, transform: Callable[[Any], Any]) -> Any:
-    return transform(img)
-
-
 def _class(name: str, function: Callable[..., Any]) -> Any:
-    """The class of a function of an image: what follows the image are the options of an object."""
-    signature = inspect.signature(function)
-
-    def begin(self: Any, *args: Any, **options: Any) -> None:
-        Module.__init__(self)
-        bound = signature.bind(None, *args, **options)
-        bound.apply_defaults()
-        self.options = dict([*bound.arguments.items()][1:])
-        vars(self).update(self.options)
-
-    return type(name, (Module,), {
-        "__doc__": function.__doc__, "__module__": __name__, "__init__": begin,
-        "forward": lambda self, img: function(img, **self.options),
-        "extra_repr": lambda self: ", ".join(f"{n}={value}" for n, value in self.options.items()),
-    })  # fmt: skip
+    """The class of a function of an image: what follows the image are the fields of an object."""
+    _, *options = inspect.signature(function).parameters.values()
+    defaults = {p.name: p.default for p in options if p.default is not p.empty}
+    body = {"__annotations__": dict.fromkeys([p.name for p in options], Any), **defaults}
+    return layer_of(function)(type(name, (UnaryLayer,), {**body, "__doc__": function.__doc__}))
 
 
 ToTensor, ToPILImage = _class("ToTensor", to_tensor), _class("ToPILImage", to_pil_image)
@@ -167,5 +150,5 @@ Pad, Grayscale = _class("Pad", pad), _class("Grayscale", rgb_to_grayscale)
 RandomHorizontalFlip = _class("RandomHorizontalFlip", _perhaps(hflip))
 RandomVerticalFlip = _class("RandomVerticalFlip", _perhaps(vflip))
 RandomCrop, Lambda = _class("RandomCrop", _cropped), _class("Lambda", lambda img, lambd: lambd(img))
-Compose = _class("Compose", lambda img, transforms: functools.reduce(_then, transforms, img))
+Compose = _class("Compose", lambda img, transforms: reduce(lambda x, t: t(x), transforms, img))
 Compose.__repr__ = lambda self: "\n    ".join(["Compose(", *map(repr, self.transforms)]) + "\n)"
