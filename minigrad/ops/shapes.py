@@ -10,7 +10,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from minigrad.autograd.errors import value_error
-from minigrad.autograd.primitives import primitive
+from minigrad.autograd.primitives import of_numpy, primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops.casting import as_tensor
 
@@ -114,7 +114,7 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
     return x.swapaxes(axis1, axis2)
 
 
-@primitive(numpy=np.moveaxis, arrays=1, axes=("source", "destination"))
+@of_numpy(np.moveaxis, arrays=1, axes=("source", "destination"))
 def moveaxis(x: Any, source: Shape, destination: Shape) -> Any:
     """Return a view with axes moved to other positions; the others keep their order.
 
@@ -131,7 +131,6 @@ def moveaxis(x: Any, source: Shape, destination: Shape) -> Any:
         >>> minigrad.moveaxis(minigrad.ones((2, 3, 4)), 0, -1).shape
         minigrad.Size([3, 4, 2])
     """
-    return np.moveaxis(x, source, destination)
 
 
 @primitive(numpy=np.squeeze, arrays=1, axes=("axis",))
@@ -148,7 +147,7 @@ def squeeze(x: Any, axis: Shape | None = None) -> Any:
     return x.squeeze(axis)
 
 
-@primitive(numpy=np.expand_dims, arrays=1, axes=("axis",))
+@of_numpy(np.expand_dims, arrays=1, axes=("axis",))
 def expand_dims(x: Any, axis: Shape) -> Any:
     """Return a view with new axes of length 1.
 
@@ -164,7 +163,6 @@ def expand_dims(x: Any, axis: Shape) -> Any:
         >>> minigrad.expand_dims(minigrad.ones(3), 0).shape
         minigrad.Size([1, 3])
     """
-    return np.expand_dims(x, axis)
 
 
 def atleast_1d(*tensors: Any) -> Tensor | tuple[Tensor, ...]:
@@ -227,7 +225,7 @@ def _inverse(axes: Sequence[int]) -> tuple[int, ...]:
     return tuple(order.index(i) for i in range(n))
 
 
-@primitive(numpy=np.broadcast_to, arrays=1)
+@of_numpy(np.broadcast_to, arrays=1)
 def broadcast_to(x: Any, shape: Shape) -> Any:
     """Repeat along axes of length 1 without copying: a view whose elements share memory.
 
@@ -238,7 +236,6 @@ def broadcast_to(x: Any, shape: Shape) -> Any:
     Raises:
         ValueError: The tensor cannot be broadcast to the shape.
     """
-    return np.broadcast_to(x, shape)
 
 
 def _cannot_expand(x: Any, sizes: tuple[int, ...]) -> str:

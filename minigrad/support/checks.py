@@ -64,7 +64,8 @@ def check_probability(owner: str, name: str, value: Any) -> float:
 
 def check_flag(owner: str, name: str, value: Any) -> bool:
     """Return True or False; 1 and 0 count as them, but not the string "False", which is truthy."""
-    if not isinstance(value, (bool, np.bool_, int)) or value not in (0, 1):
+    plain = value is True or value is False
+    if not plain and (not isinstance(value, (np.bool_, int)) or value not in (0, 1)):
         raise TypeError(f"{owner}: {name} must be True or False, got {value!r}")
     return bool(value)
 

@@ -17,7 +17,7 @@ import numpy as np
 from minigrad.autograd.api import add_to_grad
 from minigrad.autograd.call import record_outputs, with_history
 from minigrad.autograd.engine import run_backward
-from minigrad.autograd.events import Call, tell, undecorated, unrepeatable, within
+from minigrad.autograd.events import Call, tell, undecorated, unrepeatable
 from minigrad.autograd.mode import changed, located, state
 from minigrad.autograd.mutation import history, view_of, written_since
 from minigrad.autograd.node import Edge, Leaf, Node, Output, Variable, clock, node_of, nodes_behind
@@ -168,7 +168,7 @@ class _Segment:
 
     def first_run(self) -> tuple[Any, list[Any]]:
         """The result, and the tensors in it that were recorded during the call."""
-        with _FirstRun() as trace, within(self), self.first:
+        with _FirstRun() as trace, changed(within=self), self.first:
             result = self._call()
         self._own = trace.own
         given = flatten((self.args, self.kwargs), "")
