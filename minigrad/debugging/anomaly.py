@@ -16,6 +16,7 @@ from minigrad.autograd.events import Call, Observer, Pull
 from minigrad.autograd.mode import located
 from minigrad.autograd.node import Node, Variable, data_of
 from minigrad.autograd.primitives import Primitive
+from minigrad.debugging.memory import saved_arrays
 from minigrad.support.checks import check_flag
 from minigrad.support.decorators import Decorator
 from minigrad.support.tree import leaves
@@ -97,7 +98,8 @@ class detect_anomaly(Observer, Decorator):
             return
         node, cotangent = pull.node, pull.cotangent
         name, line = node.plan.op.name, lines_of_nodes.get(node, "")
-        saved = list(_named_saved(node))
+        kept = saved_arrays(node)
+        saved = [(f"saved {'output' if name == 'out' else name}", array) for name, array in kept]
         came = [("the gradient of its output", array) for array in _arrays(cotangent)]
         inputs = [*came, *saved]
         for slot, part in zip(node.plan.slot_names, pull.parts, strict=True):
@@ -212,12 +214,3 @@ def _named_arguments(op: Primitive, arguments: Sequence[Any]) -> Iterator[tuple[
             array = data_of(one)
             if isinstance(array, np.ndarray) or _is_float(array):
                 yield (f"{name}[{i}]" if op.variadic else name), array
-
-
-def _named_saved(node: Node) -> Iterator[tuple[str, np.ndarray]]:
-    """The arrays that a node saved, with their names."""
-    for name, saved in zip(node.plan.saved_names, node.saved, strict=True):
-        what = "saved output" if name == "out" else f"saved {name}"
-        for array in saved if isinstance(saved, tuple) else (saved,):
-            if isinstance(array, np.ndarray):
-                yield what, array
