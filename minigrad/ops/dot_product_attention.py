@@ -23,6 +23,7 @@ from minigrad.ops._numerics import widened
 from minigrad.ops.probabilities import softmax
 from minigrad.ops.random_masks import dropout as dropped
 from minigrad.ops.random_masks import dropout_factor as dropout_factor  # of the formula
+from minigrad.support.checks import common_shape
 
 __all__ = ["attention", "attention_weights"]
 
@@ -39,24 +40,16 @@ def _cannot_attend(query: Any, key: Any, value: Any, bias: Any, keep: Any) -> st
         return f"{shown}: the widths of query ({q[-1]}) and key ({k[-1]}) must be equal"
     if k[-2] != v[-2]:
         return f"{shown}: the lengths of key ({k[-2]}) and value ({v[-2]}) must be equal"
-    leading = _together(q[:-2], k[:-2], v[:-2])
+    leading = common_shape(q[:-2], k[:-2], v[:-2])
     if leading is None:
         return f"{shown}: the leading axes do not broadcast"
     scores = (*leading, q[-2], k[-2])
     for name, mask in (("bias", bias), ("keep", keep)):
-        if mask is not None and _together(np.shape(mask), scores) != scores:
+        if mask is not None and common_shape(np.shape(mask), scores) != scores:
             return f"{shown}: {name} of shape {np.shape(mask)} does not broadcast to {scores}"
     if keep is not None and np.asarray(keep).dtype != np.bool_:
         return f"keep must hold bools (True = may attend), got {np.asarray(keep).dtype}"
     return None
-
-
-def _together(*shapes: tuple[int, ...]) -> tuple[int, ...] | None:
-    """The shape to which shapes broadcast, None if there is none."""
-    try:
-        return np.broadcast_shapes(*shapes)
-    except ValueError:
-        return None
 
 
 def _allowed(keep: Any, causal: bool, length: int, size: int) -> Any:

@@ -13,6 +13,7 @@ from minigrad.autograd.errors import value_error
 from minigrad.autograd.primitives import of_numpy, primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops.casting import as_tensor
+from minigrad.support.checks import common_shape
 
 __all__ = [
     "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_to", "expand",
@@ -271,11 +272,11 @@ def expand(input: Any, *sizes: Any, size: Any = None) -> Tensor:
 
 def broadcast_shape(name: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
     """The shape to which shapes broadcast; an error of the op `name` if there is none."""
-    try:
-        return np.broadcast_shapes(*shapes)
-    except ValueError:
+    found = common_shape(*shapes)
+    if found is None:
         shown = ", ".join(str(tuple(shape)) for shape in shapes)
-        raise value_error(f"{name}: shapes {shown} do not broadcast together") from None
+        raise value_error(f"{name}: shapes {shown} do not broadcast together")
+    return found
 
 
 def broadcast_arrays(*tensors: Any) -> tuple[Tensor, ...]:

@@ -116,6 +116,14 @@ def fitted(array: np.ndarray, dtype: np.dtype[Any], name: str = "") -> np.ndarra
     return array.astype(dtype, copy=False)
 
 
+def common_shape(*shapes: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The shape to which shapes broadcast, None if there is none."""
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        return None
+
+
 def optional_package(owner: str, name: str, install: str = "") -> Any:
     """Import a module of an optional package; an ImportError if it is not installed."""
     try:
