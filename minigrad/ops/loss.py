@@ -136,7 +136,7 @@ def _log_total(rows: np.ndarray) -> np.ndarray:
     shift, rest = log_total
 
     def work(start: int, stop: int) -> None:
-        _, top, sums = exponentials(widened(rows[start:stop]), sums=_sums)
+        _, top, sums = exponentials(widened(rows[start:stop]), sums=lambda x: total(x, 1))
         if isinstance(top, np.ndarray):
             masked = sums == 0  # rows of -inf only
             sums[masked], top[masked] = 1, 0
@@ -145,10 +145,6 @@ def _log_total(rows: np.ndarray) -> np.ndarray:
 
     in_passes(len(rows), rows.shape[1], work)
     return log_total[..., 0]
-
-
-def _sums(x: np.ndarray) -> np.ndarray:
-    return np.asarray(total(x, 1))
 
 
 def _of_kept(smooth: Any, kept: Any) -> Any:

@@ -163,11 +163,6 @@ def _wide(x: np.ndarray) -> Any:
     return np.float32 if x.dtype == np.float16 else x.dtype
 
 
-def _averages(width: int, weight: np.ndarray | None, like: np.ndarray) -> np.ndarray:
-    """Factors (W, 1): rows @ factors are the means of rows times the weight."""
-    return (ones((width, 1), _wide(like)) if weight is None else widened(weight)[:, None]) / width
-
-
 def _squares(rows: np.ndarray) -> np.ndarray:
     """The sum of the squares of each row: shape (R, 1)."""
     rows = widened(rows)
@@ -189,7 +184,8 @@ def _layer_norm_pull(
     # Each block has its own sums over rows, for the weight and for the bias.
     blocks = (-(-len(rows) // block), width)
     sums = [np.empty(blocks, _wide(x)) if need else None for need in needed[1:]]
-    averages = _averages(width, scale, x)
+    factors = ones((width, 1), _wide(x)) if scale is None else widened(scale)[:, None]
+    averages = factors / width  # rows @ averages are the means of rows times the weight
 
     def work(start: int, stop: int) -> None:
         part = slice(start, stop)
