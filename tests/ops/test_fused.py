@@ -387,9 +387,6 @@ def test_dropout_by_key() -> None:
     one, same, other = (ops.dropout(x, 0.5, key).numpy() for key in (1, 1, 2))
     np.testing.assert_array_equal(one, same)
     assert 0.4 < (one != other).mean() < 0.6
-    for p in (-0.1, 1.1, float("nan")):
-        with pytest.raises(ValueError, match="dropout: p .*0.*1"):
-            ops.dropout(x, p, 1)
 
 
 def test_the_masks_of_keys_are_unrelated() -> None:
