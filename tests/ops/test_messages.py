@@ -252,8 +252,8 @@ MESSAGES: dict[str, tuple[Any, ...]] = {
     "multi_dot vector": (lambda op: op([t(2, 3), t(3), t(3, 2)]),
      "…vectors only at the ends; got shape (3,) at place 1"),
     # Norms of matrices
-    "vector_norm vectors": (lambda op: linalg.norm(t(3), "fro"), "ord … vectors, got 'fro'"),
-    "vector_norm nan": (lambda op: op(t(3), ord=np.nan), "…got nan"),
+    "norm vectors": (lambda op: linalg.norm(t(3), "fro"), "ord …got 'fro'"),
+    "norm nan": (lambda op: linalg.vector_norm(t(3), ord=np.nan), "…got nan"),
     "matrix_norm matrix": (lambda op: linalg.norm(t(3, 3), 3),
      'ord must be "fro", "nuc", 1, -1, 2, -2, inf or -inf, got 3'),
     "norm axes": (lambda op: linalg.norm(t(2, 2, 2), 2),
