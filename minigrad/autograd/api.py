@@ -172,10 +172,8 @@ def _several(given: Any) -> list[Any]:
 
 
 def _check_flags(name: str, retain_graph: Any, create_graph: Any) -> None:
-    if retain_graph is not None and retain_graph.__class__ is not bool:
-        check_flag(name, "retain_graph", retain_graph)
-    if create_graph.__class__ is not bool:
-        check_flag(name, "create_graph", create_graph)
+    check_flag(name, "retain_graph", False if retain_graph is None else retain_graph)
+    check_flag(name, "create_graph", create_graph)
 
 
 def _roots(name: str, outputs: Any, cotangents: Any, create_graph: bool) -> list[tuple[Edge, Any]]:

@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from minigrad.autograd.scope import Frame
 
 __all__ = [
-    "call_path", "leaf_of", "record_outputs", "rounded_once",
-    "with_history", "wrap",
+    "call_path", "leaf_of", "record_outputs", "rounded_once", "tell_ran", "with_history", "wrap",
 ]  # fmt: skip
 
 _new = object.__new__  # without `__init__`, which checks and copies: a result needs neither
@@ -115,7 +114,7 @@ def _one_array(op: Primitive, general: Callable[..., Any]) -> Callable[..., Any]
         if result._data.base is not None or out is array:
             view_of(result, x)
         if now.observers:
-            _tell(op, (x, *static), (array, *static), (result,))
+            tell_ran(op, (x, *static), (array, *static), (result,))
         return result
 
     return call
@@ -154,36 +153,26 @@ def _two_arrays(op: Primitive) -> Callable[..., Any]:
         if p is q is None or not now.recording:
             result = wrap(out)
         elif p is None or q is None:
-            result = _one_sided(op, a, b, x, y, p, q, out, now.frame)
+            slots, source = (_FIRST, p) if q is None else (_SECOND, q)
+            if op.differentiable and (a.__class__ is _ndarray or b.__class__ is _ndarray):
+                x, y = _kept_apart(op, slots, a, b, x, y)
+            result = record(op, slots, (source,), (x, y, out), out, now.frame)
         else:
             result = record(op, _BOTH, (p, q), (x, y, out), out, now.frame)
         if result._data.base is not None or out is x or out is y:
             view_of(result, a)
             view_of(result, b)
         if now.observers:
-            _tell(op, (a, b), (x, y), (result,))
+            tell_ran(op, (a, b), (x, y), (result,))
         return result
 
     return call
 
 
-def _one_sided(
-    op: Primitive, a: Any, b: Any, x: Any, y: Any, first: Any, second: Any, out: Any,
-    frame: Frame | None,
-) -> Any:  # fmt: skip
-    """The result of two operands of which one has a history; a caller's array may be copied."""
-    if second is None:
-        if y is b and y.__class__ is _ndarray and _saves(op, _FIRST, 1):
-            y = y.copy()
-        return record(op, _FIRST, (first,), (x, y, out), out, frame)
-    if x is a and x.__class__ is _ndarray and _saves(op, _SECOND, 0):
-        x = x.copy()
-    return record(op, _SECOND, (second,), (x, y, out), out, frame)
-
-
-def _saves(op: Primitive, slots: tuple[int, ...], place: int) -> bool:
-    """Whether an argument is saved, to which the caller may write before the backward pass."""
-    return op.differentiable and op.plan(slots).arguments_saved[place]
+def _kept_apart(op: Primitive, slots: tuple[int, ...], a: Any, b: Any, x: Any, y: Any) -> Any:
+    """Both arrays; of a caller's array that is saved a copy, since the caller may write to it."""
+    first, second = op.plan(slots).arguments_saved
+    return x.copy() if first and x is a else x, y.copy() if second and y is b else y
 
 
 def _rounded(op: Primitive, call: Any, given: Sequence[Any], values: Sequence[Any]) -> Any:
@@ -222,7 +211,7 @@ def _any_signature(op: Primitive) -> Callable[..., Any]:
         results = result if several else (result,)
         _note_views(results, (*args, *kwargs.values()))
         if now.observers:
-            _tell(op, op.bind(args, kwargs), values, results, tuple(residuals))
+            tell_ran(op, op.bind(args, kwargs), values, results, tuple(residuals))
         return result
 
     return call
@@ -260,9 +249,10 @@ def _note_views(results: Sequence[Any], arguments: Sequence[Any]) -> None:
                 view_of(result, value)
 
 
-def _tell(
+def tell_ran(
     op: Primitive, given: Any, values: Any, outputs: tuple[Any, ...], residuals: Any = ()
 ) -> None:
+    """Tell observers of a call of an op."""
     node = node_of(outputs[0]._node) if outputs else None
     own = node if isinstance(node, Node) and node.plan.op is op else None
     tell("ran", Call(op, given, values, outputs, residuals, own, state.get().frame))

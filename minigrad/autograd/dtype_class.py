@@ -98,16 +98,11 @@ class dtype:
         return f"{shown_as}.{self.name}"
 
 
-def _new(name: str, kind: str, char: str, itemsize: int) -> dtype:
-    made = object.__new__(dtype)
-    made.name, made.kind, made.char, made.itemsize = name, kind, char, itemsize
-    return made
-
-
 def _of_numpy(name: str) -> dtype:
-    known = np.dtype(name)
-    made = DTYPES[known] = _new(name, known.kind, known.char, known.itemsize)
-    made.dtype = known
+    made = object.__new__(dtype)
+    made.name, made.dtype = name, np.dtype(name)
+    made.kind, made.char, made.itemsize = made.dtype.kind, made.dtype.char, made.dtype.itemsize
+    DTYPES[made.dtype] = made
     return made
 
 
@@ -119,5 +114,6 @@ uint8, uint16, uint32, uint64 = map(_of_numpy, ("uint8", "uint16", "uint32", "ui
 int8, int16, int32, int64 = map(_of_numpy, ("int8", "int16", "int32", "int64"))
 float16, float32, float64 = map(_of_numpy, ("float16", "float32", "float64"))
 complex64, complex128 = map(_of_numpy, ("complex64", "complex128"))
-bfloat16 = _new("bfloat16", "f", "", 2)
+bfloat16 = object.__new__(dtype)
+bfloat16.name, bfloat16.kind, bfloat16.char, bfloat16.itemsize = "bfloat16", "f", "", 2
 short, long, half, double = int16, int64, float16, float64

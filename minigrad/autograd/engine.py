@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd import mutation
-from minigrad.autograd.call import with_history, wrap
-from minigrad.autograd.events import Call, Pull, effect, tell, within
+from minigrad.autograd.call import tell_ran, with_history, wrap
+from minigrad.autograd.events import Pull, effect, tell
 from minigrad.autograd.lending import notice_writes
-from minigrad.autograd.mode import State, located, state
+from minigrad.autograd.mode import State, changed, located, state
 from minigrad.autograd.node import (
     FREED,
     Edge,
@@ -30,6 +30,7 @@ from minigrad.autograd.node import (
     Watch,
     data_of,
     node_of,
+    nodes_behind,
 )
 from minigrad.autograd.plan import Plan
 from minigrad.autograd.primitives import Primitive, primitive
@@ -166,7 +167,7 @@ def _pull_observed(
 ) -> None:
     """Run the rules of a node, and tell observers what they send, and the sums."""
     g = _cotangents(node, pending, create) if plan.op.multiple_outputs else pending.pop(node)
-    with within(node):
+    with changed(within=node):
         parts = pull_recorded(node, plan, g) if create else plan.pull(g, *node.saved)
         try:
             sums = [
@@ -272,24 +273,17 @@ def _between(roots: Sequence[tuple[Edge, Any]], inputs: Collection[Edge], since:
     if not inputs:
         return set()
     oldest = max(since, min(edge.stamp for edge in inputs))
-    seen = _reached(roots, oldest)
     relevant: set[Any] = set()
-    for node in sorted(seen, key=lambda node: node.stamp):
+    for node in sorted(_reached(roots, oldest), key=lambda node: node.stamp):
         if any(edge in inputs or node_of(edge) in relevant for edge in node.edges):
             relevant.add(node)
     return relevant
 
 
-def _reached(roots: Sequence[tuple[Edge, Any]], oldest: int) -> set[Node]:
+def _reached(roots: Sequence[tuple[Edge, Any]], oldest: int = 0) -> list[Node]:
     """The nodes from the roots down to the stamp `oldest`."""
-    seen: set[Any] = set()
-    stack: list[Any] = [node_of(edge) for edge, _ in roots]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, Node) and node not in seen and node.stamp >= oldest:
-            seen.add(node)
-            stack.extend(node.parents)
-    return seen
+    behind = nodes_behind(*(edge for edge, _ in roots), since=oldest)
+    return [node for node in behind if isinstance(node, Node) and node.stamp >= oldest]
 
 
 def _cotangents(node: Node, pending: dict[Edge, Any], create: bool) -> tuple[Any, ...]:
@@ -335,7 +329,7 @@ def _contributions(roots: Sequence[tuple[Edge, Any]], inputs: Any) -> dict[Any, 
     """The number of contributions that each leaf with hooks will get."""
     if not hooked or inputs is not None:
         return {}
-    edges = [edge for node in _reached(roots, 0) for edge in node.edges]
+    edges = [edge for node in _reached(roots) for edge in node.edges]
     return Counter([edge for edge in edges if isinstance(edge, Leaf) and edge in hooked])
 
 
@@ -474,5 +468,5 @@ def _without_history(op: Primitive, thing: Any) -> Any:
     data = data_of(thing)
     made = wrap(op.forward(data))
     if state.get().observers:
-        tell("ran", Call(op, (thing,), (data,), (made,), (), None, state.get().frame))
+        tell_ran(op, (thing,), (data,), (made,))
     return made

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minigrad.autograd.mode import located
+from minigrad.support.checks import common_shape
 
 if TYPE_CHECKING:
     from minigrad.autograd.primitives import Primitive
@@ -70,12 +71,9 @@ def _what_came(values: tuple[Any, ...]) -> str:
 
 def _shapes_that_clash(values: tuple[Any, ...]) -> str | None:
     """An error's message if two arrays do not broadcast together."""
-    if len(values) != 2 or not all(isinstance(value, np.ndarray) for value in values):
-        return None
-    try:
-        np.broadcast_shapes(values[0].shape, values[1].shape)
-    except ValueError:
-        return f"shapes {values[0].shape} and {values[1].shape} do not broadcast together"
+    shapes = [value.shape for value in values if isinstance(value, np.ndarray)]
+    if len(values) == len(shapes) == 2 and common_shape(*shapes) is None:
+        return f"shapes {shapes[0]} and {shapes[1]} do not broadcast together"
     return None
 
 

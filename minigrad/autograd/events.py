@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
 from minigrad.autograd.mode import State, StateChange, changed, state
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from minigrad.autograd.node import Node, Variable
     from minigrad.autograd.primitives import Primitive
 
-__all__ = ["Call", "Observer", "Pull", "effect", "reading", "tell", "undecorated", "within"]
+__all__ = ["Call", "Observer", "Pull", "effect", "reading", "tell", "undecorated"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -233,8 +233,3 @@ def undecorated(function: Callable[..., Any]) -> Callable[..., Any]:
     """Of a function with `effect` or `reading`, what observers are told of."""
     inner: Callable[..., Any] = vars(function)["__wrapped__"]
     return inner
-
-
-def within(step: Any) -> AbstractContextManager[None]:
-    """Mark what runs in the block as parts of a step: a node that is pulled, a checkpoint ..."""
-    return changed(within=step)

@@ -27,7 +27,7 @@ from minigrad.autograd.typing import ExplainError, F, Forward, OpFunction, P
 from minigrad.support.checks import module_of
 from minigrad.support.memory import keep_by_default
 
-__all__ = ["REQUIRED", "OpFunction", "Primitive", "by_numpy", "primitive", "registry"]
+__all__ = ["REQUIRED", "OpFunction", "Primitive", "by_numpy", "of_numpy", "primitive", "registry"]
 
 REQUIRED = inspect.Parameter.empty
 KEPT, LONGEST = 256, 64
@@ -75,6 +75,8 @@ class Options:
             array is cast to it first, and the result at the end. The function never gets it.
         float16_in: For a function of floats, of one array or two, the dtype in which float16 is
             computed, forward and backward; the result is rounded once.
+        computed_by: The function that computes it, if the decorated one only declares its name, its
+            arguments and its docstring.
     """
 
     arrays: Any = None
@@ -90,17 +92,21 @@ class Options:
     compares: bool = False
     casts: bool = False
     float16_in: Any = None
+    computed_by: Callable[..., Any] | None = None
 
 
 class Primitive(Options):
     """The record of an op: its forward function, its rules, its decomposition.
 
     Args:
-        forward: The function on arrays. `primitive` explains the options.
+        declared: The function on arrays, or, with ``computed_by``, one that only declares it.
+            `primitive` explains the options.
 
     Attributes:
-        name: The name of the forward function.
-        signature: The signature of the forward function.
+        forward: The function on arrays.
+        name: The name of the declared function.
+        module: The name of its module.
+        signature: Its signature.
         params: The names of its parameters; the first is the tensors of a variadic op.
         places: The position of each parameter.
         defaults: Their defaults, `REQUIRED` for those that have none.
@@ -121,10 +127,11 @@ class Primitive(Options):
         ('b',)
     """
 
-    def __init__(self, forward: Callable[..., Any], **options: Any) -> None:
+    def __init__(self, declared: Callable[..., Any], **options: Any) -> None:
         super().__init__(**options)
-        self.name, self.forward = _name_of(forward).strip("_"), forward
-        self.signature = _signature_of(forward, self.name)
+        self.forward = self.computed_by or declared
+        self.name, self.module = _name_of(declared).strip("_"), module_of(declared)
+        self.signature = _signature_of(declared, self.name)
         parameters = list(self.signature.parameters.values())[: -1 if self.casts else None]
         self.params = tuple(parameter.name for parameter in parameters)
         names = ("g", "out", "needed", *self.params, *self.residuals)
@@ -147,7 +154,7 @@ class Primitive(Options):
         )  # fmt: skip
         self.places = {name: i for i, name in enumerate(self.params)}
         self.spelling: dict[str, str] = {}  # PyTorch's names of its parameters
-        for theirs, own in SPELLINGS if module_of(forward).startswith("minigrad.") else ():
+        for theirs, own in SPELLINGS if self.module.startswith("minigrad.") else ():
             if own in self.params and theirs not in self.places:
                 self.places[theirs] = self.places[own]
                 self.spelling.setdefault(own, theirs)
@@ -352,7 +359,7 @@ def primitive(forward: Any = None, /, *, numpy: Any = (), **options: Any) -> Any
         own = functools.WRAPPER_UPDATES if function else ()  # not the fields of a callable object
         call: Any = functools.update_wrapper(call_path(op), forward, updated=own)
         call.__name__, call.op = op.name, op
-        call.__signature__, call.__doc__ = _shown(op)
+        call.__signature__, call.__doc__ = _shown(op, forward.__doc__)
         call.defvjp, call.defjoint = op.defvjp, op.defjoint
         call.defdecomposition, call.defformula = op.defdecomposition, op.defformula
         _register(op)
@@ -360,6 +367,24 @@ def primitive(forward: Any = None, /, *, numpy: Any = (), **options: Any) -> Any
         return call
 
     return make if forward is None else make(forward)
+
+
+def of_numpy(*functions: Any, **options: Any) -> Callable[[Forward[P]], OpFunction[P]]:
+    """Make an op of a function of NumPy, which computes it (a decorator).
+
+    The function below the decorator has no body: it declares the op's name, its arguments, in
+    NumPy's order, and its docstring.
+
+    Args:
+        *functions: The function of NumPy, and others for which the op answers too.
+        **options: See `Options`.
+
+    Example:
+        >>> from minigrad.ops import sin
+        >>> sin.op.forward
+        <ufunc 'sin'>
+    """
+    return primitive(numpy=functions, computed_by=functions[0], **options)
 
 
 def _name_of(forward: Any) -> str:
@@ -387,12 +412,12 @@ _NAMES_IN_DOC = re.compile(r"``?[^`]+``?|^ +\w+(?=: )", re.MULTILINE)
 _NAME = re.compile(r"(?<![\w.])[a-z]+(?![\w(])")
 
 
-def _shown(op: Primitive) -> tuple[inspect.Signature, str | None]:
+def _shown(op: Primitive, text: str | None) -> tuple[inspect.Signature, str | None]:
     """The signature and the docstring of an op, in which its tensors have PyTorch's names.
 
     An op along an axis keeps NumPy's: for it there is a function with PyTorch's arguments.
     """
-    own, new, text = op.signature, op.spelling, op.forward.__doc__
+    own, new = op.signature, op.spelling
     if not new or new.keys() & {"axis", "axes"}:
         return own, text
 
@@ -405,11 +430,10 @@ def _shown(op: Primitive) -> tuple[inspect.Signature, str | None]:
 
 def _register(op: Primitive) -> None:
     """Register an op of the library; another of that name is told apart by its module."""
-    module = module_of(op.forward)
     known = registry.get(op.name)
-    if not module.startswith("minigrad."):
-        op.name = op.name if known is None else f"{module or '__main__'}.{op.name}"
-    elif known is not None and known.forward.__module__ != module:  # otherwise it was reloaded
-        raise TypeError(f"{op.name}: {known.forward.__module__} has an op of that name")
+    if not op.module.startswith("minigrad."):
+        op.name = op.name if known is None else f"{op.module or '__main__'}.{op.name}"
+    elif known is not None and known.module != op.module:  # otherwise it was reloaded
+        raise TypeError(f"{op.name}: {known.module} has an op of that name")
     else:
         registry[op.name] = op

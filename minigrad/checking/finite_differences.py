@@ -203,8 +203,8 @@ class Probe:
 
 def moved_tensors(function: Callable[..., Any], arguments: Sequence[Any]) -> dict[str, Any]:
     """The tensors that require grad, with names: arguments as ``input 0``, parameters by paths."""
-    named = flatten(list(arguments), "arguments")
-    moved = {f"input {_readable(place)}": tensor for place, tensor in named}
+    named = [flatten(argument, f"input {i}") for i, argument in enumerate(arguments)]
+    moved = {place: tensor for pairs in named for place, tensor in pairs}
     if hasattr(function, "named_parameters"):
         moved.update(function.named_parameters())
     moved = {
@@ -215,8 +215,3 @@ def moved_tensors(function: Callable[..., Any], arguments: Sequence[Any]) -> dic
     if not moved:
         raise ValueError("gradcheck: no input requires grad, and no parameter of a module")
     return moved
-
-
-def _readable(place: str) -> str:
-    """``arguments[0]["weight"]`` as ``0["weight"]``."""
-    return place.removeprefix("arguments[").replace("]", "", 1)

@@ -78,11 +78,9 @@ def gradcheck(
         >>> minigrad.autograd.gradcheck(nn.Linear(3, 2).double(), x)
         True
     """
-    check_function("gradcheck", func)
-    _refuse_unknown("gradcheck", switches)
-    limits = _limits(step=eps, rtol=rtol, atol=atol)
+    limits = {"step": eps, "rtol": rtol, "atol": atol}
     directions = 1 if fast_mode and directions is None else directions
-    return _check(_first_order, raise_exception, func, inputs, limits, directions, seed)
+    return _check(_first_order, func, inputs, raise_exception, switches, limits, directions, seed)
 
 
 @checked
@@ -102,31 +100,24 @@ def gradgradcheck(
         >>> minigrad.autograd.gradgradcheck(minigrad.tanh, x)
         True
     """
-    check_function("gradgradcheck", func)
-    _refuse_unknown("gradgradcheck", switches)
-    limits = _limits(step=eps, rtol=rtol, atol=atol)
+    limits = {"step": eps, "rtol": rtol, "atol": atol}
     directions = 1 if fast_mode and directions is None else directions
-    return _check(_second_order, raise_exception, func, inputs, limits, directions, seed)
-
-
-def _limits(**asked: float | None) -> dict[str, float]:
-    return {name: value for name, value in asked.items() if value is not None}
-
-
-def _refuse_unknown(name: str, switches: dict[str, Any]) -> None:
-    """Raise a TypeError for a keyword that is not one of PyTorch's."""
-    if unknown := sorted(switches.keys() - _SWITCHES):
-        raise TypeError(f"{name}: unknown argument {unknown[0]!r}")
+    return _check(_second_order, func, inputs, raise_exception, switches, limits, directions, seed)
 
 
 def _check(
-    order: Callable[..., None], raise_exception: bool, function: Callable[..., Any], inputs: Any,
-    *options: Any,
+    order: Callable[..., None], function: Callable[..., Any], inputs: Any, raise_exception: bool,
+    switches: dict[str, Any], limits: dict[str, float | None], directions: int | None, seed: int,
 ) -> bool:  # fmt: skip
     """Check one order of derivatives; an error names the op whose rule is wrong."""
+    name = "gradcheck" if order is _first_order else "gradgradcheck"
+    check_function(name, function)
+    if unknown := sorted(switches.keys() - _SWITCHES):
+        raise TypeError(f"{name}: unknown argument {unknown[0]!r}")
+    asked = {limit: value for limit, value in limits.items() if value is not None}
     given = [inputs] if isinstance(inputs, Variable) else list(inputs)
     try:
-        order(function, given, *options)
+        order(function, given, asked, directions, seed)
     except GradientError as error:
         if not raise_exception:
             return False

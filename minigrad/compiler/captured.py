@@ -248,7 +248,8 @@ class _Entry:
     def record(self, step: Any, tensors: list[Tensor], args: Any, kwargs: Any) -> Any:
         """Run the step and record it; make the program of two recordings that agree."""
         arguments, randomness = _kinds(args, kwargs), _other_randomness()
-        own = _modules_in((step, getattr(step, "__self__", None), *self._kept))
+        reached = (step, getattr(step, "__self__", None), *self._kept)
+        own = [thing for thing in reached if hasattr(type(thing), "named_children")]  # modules
         known = {id(module): module for module in (*self._modules, *own)}
         attributes = [_attributes(module) for module in known.values()]
         before = {id(tensor): tensor._grad is not None for tensor, _ in self._gradients}
@@ -447,11 +448,6 @@ def _attributes(module: Any) -> dict[str, Any]:
         for name, value in vars(module).items()
         if name not in _HINTS and not isinstance(value, CapturedStep)
     }
-
-
-def _modules_in(things: Any) -> list[Any]:
-    """The modules among some objects."""
-    return [thing for thing in things if hasattr(type(thing), "named_children")]
 
 
 def _refuse_changes(module: Any, before: dict[str, Any]) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.primitives import by_numpy
 from minigrad.compiler.functions import add_copy_to_grad, add_to_grad, constant
 from minigrad.compiler.program import Instruction, Program, Value
 from minigrad.compiler.recording import Pull
@@ -16,16 +15,6 @@ from minigrad.support.checks import module_of
 from minigrad.support.tree import leaves, mapped, structure
 
 __all__ = ["last_uses", "run_all"]
-
-_OPS: dict[Any, Any] = by_numpy
-_UFUNCS = {
-    _OPS[ufunc].op.forward: ufunc
-    for ufunc in (
-        np.add, np.subtract, np.multiply, np.divide, np.negative, np.maximum, np.minimum, np.exp,
-        np.log, np.sqrt, np.square, np.tanh, np.sin, np.cos,
-    )
-}  # fmt: skip
-"""The forward functions that only call a ufunc with their arguments."""
 
 
 def run_all(program: Program) -> list[tuple[str, Program]]:
@@ -158,13 +147,12 @@ def reuse_memory(program: Program) -> None:
     """Let an elementwise function write into an operand that is not used any more."""
     reused = 0
     for instruction, free in _with_free_values(program):
-        ufunc = ufunc_of(instruction)
-        out = instruction.outputs[0] if instruction.outputs else None
-        if ufunc is None or out is None or not (out.shape and out.fresh) or instruction.keywords:
+        out = instruction.outputs[0] if _is_elementwise(instruction.function) else None
+        if out is None or not (out.shape and out.fresh):
             continue
         for value in instruction.args:
             if isinstance(value, Value) and value in free and _kind(value) == _kind(out):
-                instruction.function, instruction.into = ufunc, value
+                instruction.into = value
                 reused += 1
                 break
     if reused:
@@ -190,12 +178,9 @@ def _with_free_values(program: Program) -> Iterator[tuple[Instruction, set[Value
         )
 
 
-def ufunc_of(instruction: Instruction) -> np.ufunc | None:
-    """The elementwise ufunc of one result that an instruction calls; None for others."""
-    function: Any = instruction.function
-    function = function if isinstance(function, Pull) else _UFUNCS.get(function, function)
-    elementwise = isinstance(function, np.ufunc) and not function.signature and function.nout == 1
-    return function if elementwise else None
+def _is_elementwise(function: Any) -> bool:
+    """Whether a function is an elementwise ufunc with one result, which can write into memory."""
+    return isinstance(function, np.ufunc) and not function.signature and function.nout == 1
 
 
 def _kind(value: Value) -> Any:

@@ -13,9 +13,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from minigrad.autograd.events import Call, Observer, Pull
-from minigrad.autograd.mode import located
+from minigrad.autograd.mode import State, located
 from minigrad.autograd.node import Node, Variable, data_of
 from minigrad.autograd.primitives import Primitive
+from minigrad.autograd.scope import Scope
+from minigrad.debugging.memory import saved_arrays
 from minigrad.support.checks import check_flag
 from minigrad.support.decorators import Decorator
 from minigrad.support.tree import leaves
@@ -75,42 +77,33 @@ class detect_anomaly(Observer, Decorator):
             self._errstates[-1].__exit__(*exc)
             del self._errstates[-1]
 
+    def _state_inside(self, outer: State) -> State:
+        return super()._state_inside(outer) if self._check_nan else outer
+
     def ran(self, call: Call) -> None:
         """Check the result of an op."""
-        if not self._check_nan:
-            return
-        line = user_line()
-        op, outputs = call.op, call.outputs
-        inputs = list(_named_arguments(op, call.arguments))
+        line, outputs = user_line(), call.outputs
+        inputs = list(_named_arguments(call.op, call.arguments))
         for i, output in enumerate(outputs):
-            name = "its output" if len(outputs) == 1 else f"its output {i}"
-            trouble = _trouble(output._data, inputs)
-            if trouble:
-                message = _message(op.name, name, output._data, trouble, inputs, line)
-                raise FloatingPointError(located(message))
+            what = "its output" if len(outputs) == 1 else f"its output {i}"
+            _check(f"{call.op.name}: {what}", output._data, inputs, line)
         if call.node is not None:
             lines_of_nodes[call.node] = line
 
     def pulled(self, pull: Pull) -> None:
         """Check what a step of a backward pass returned."""
-        if not self._check_nan:
-            return
-        node, cotangent = pull.node, pull.cotangent
-        name, line = node.plan.op.name, lines_of_nodes.get(node, "")
-        saved = list(_named_saved(node))
-        came = [("the gradient of its output", array) for array in _arrays(cotangent)]
-        inputs = [*came, *saved]
+        node, line = pull.node, lines_of_nodes.get(pull.node, "")
+        inputs = [("the gradient of its output", array) for array in _arrays(pull.cotangent)]
+        for name, array in saved_arrays(node):
+            inputs.append((f"saved {'output' if name == 'out' else name}", array))
         for slot, part in zip(node.plan.slot_names, pull.parts, strict=True):
+            what = f"{node.plan.op.name}: the gradient of its argument {slot}"
             for array in _arrays(part):
-                trouble = _trouble(array, inputs)
-                if trouble:
-                    what = f"the gradient of its argument {slot}"
-                    message = _message(name, what, array, trouble, inputs, line)
-                    raise FloatingPointError(located(message, node.scope))
+                _check(what, array, inputs, line, node.scope)
 
     def guarded(self, node: Any, where: Any) -> None:
         """Warn of slopes that count as 0."""
-        if not self._check_nan or not isinstance(node, Node):
+        if not isinstance(node, Node):
             return
         line = lines_of_nodes.get(node, "")
         found = f" ({_counted(where, 'of its elements', where)})" if where.ndim else ""
@@ -148,6 +141,17 @@ class set_detect_anomaly(ExitStack):
             self.enter_context(detect_anomaly(check_nan))
 
 
+def _check(
+    what: str, array: Any, inputs: Sequence[tuple[str, Any]], line: str, scope: Scope | None = None
+) -> None:
+    """Raise an error for an anomaly of an array that did not come in with an infinity."""
+    if trouble := _trouble(array, inputs):
+        shown = "; ".join(f"{name} {_range(value)}" for name, value in inputs)
+        place = f"; at {line}" if line else ""
+        message = f"{what} {array.dtype} {tuple(array.shape)} has {trouble}: {shown}{place}"
+        raise FloatingPointError(located(message, scope))
+
+
 def _trouble(array: Any, inputs: Sequence[tuple[str, Any]]) -> str:
     """The anomaly of an array, in words; empty if there is none."""
     if not _is_float(array) or np.isfinite(array).all():
@@ -169,14 +173,6 @@ def _trouble(array: Any, inputs: Sequence[tuple[str, Any]]) -> str:
 def _counted(array: np.ndarray, name: str, where: np.ndarray) -> str:
     first = tuple(int(i) for i in np.unravel_index(int(np.argmax(where)), where.shape))
     return f"{int(where.sum())} {name}, first at {first}" if array.ndim else name
-
-
-def _message(
-    op: str, what: str, array: Any, trouble: str, inputs: Sequence[tuple[str, Any]], line: str
-) -> str:
-    shown = "; ".join(f"{name} {_range(value)}" for name, value in inputs)
-    place = f"; at {line}" if line else ""
-    return f"{op}: {what} {array.dtype} {tuple(array.shape)} has {trouble}: {shown}{place}"
 
 
 def _range(value: Any) -> str:
@@ -212,12 +208,3 @@ def _named_arguments(op: Primitive, arguments: Sequence[Any]) -> Iterator[tuple[
             array = data_of(one)
             if isinstance(array, np.ndarray) or _is_float(array):
                 yield (f"{name}[{i}]" if op.variadic else name), array
-
-
-def _named_saved(node: Node) -> Iterator[tuple[str, np.ndarray]]:
-    """The arrays that a node saved, with their names."""
-    for name, saved in zip(node.plan.saved_names, node.saved, strict=True):
-        what = "saved output" if name == "out" else f"saved {name}"
-        for array in saved if isinstance(saved, tuple) else (saved,):
-            if isinstance(array, np.ndarray):
-                yield what, array

@@ -9,7 +9,6 @@ from minigrad.autograd import dtype_class
 from minigrad.autograd.call import with_history
 from minigrad.autograd.node import FREED, Leaf, Node, Output
 from minigrad.autograd.scope import FunctionCall
-from minigrad.support.checks import module_of
 
 _NAMES = {
     "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan",
@@ -107,7 +106,7 @@ class GradFn:
             return "torch::autograd::AccumulateGrad"
         op, frame = self.node.plan.op, self.node.frame
         called, function = op.name, frame.name if isinstance(frame, FunctionCall) else ""
-        if not module_of(op.forward).startswith("minigrad."):  # a program's own
+        if not op.module.startswith("minigrad."):  # a program's own
             return f"{called.rpartition('.')[2]}Backward"
         if function in _FUNCTIONS:
             name = _FUNCTIONS[function]

@@ -18,6 +18,7 @@ from minigrad.autograd.scope import LOOP, FunctionCall
 from minigrad.autograd.views import owner
 from minigrad.debugging.memory import arrays, readable
 from minigrad.debugging.tables import REST, By, Event, Text, aligned, table, time_text
+from minigrad.support.tree import mapped
 from minigrad.tracing.lines import line_of, lines_of_nodes, user_frame
 
 OWNERS = 10
@@ -149,9 +150,7 @@ class Profile(Observer):
     def _hold(self, value: Any, event: Event, what: str = "result") -> list[_Memory]:
         """Follow the memory of the arrays in a value until it is freed."""
         found = []
-        values = value if isinstance(value, tuple | list) else (value,)
-        plain = [data_of(v) for v in values]
-        for array in arrays(plain):
+        for array in arrays(mapped(data_of, value)):
             memory = owner(array)
             known = self._alive.get(id(memory))
             if known is None:

@@ -33,13 +33,8 @@ COPIES_PER_NS = 3
 
 def _cannot_convolve(x: Any, weight: Any, bias: Any, window: Window, groups: int) -> str | None:
     shown = f"input {x.shape}, weight {weight.shape}"
-    if weight.ndim < 3 or x.ndim != weight.ndim:
-        return (
-            f"{shown}: both need shapes (N, C, ...) and (O, C/groups, ...), with as many axes; "
-            f"one image without a batch is x[None]"
-        )
     (channels, outputs), inner = (x.shape[1], weight.shape[0]), weight.shape[1]
-    if groups < 1 or outputs % groups:
+    if outputs % groups:
         return f"{shown}: {outputs} channels cannot be made by {groups} groups"
     if channels != inner * groups:
         return (
@@ -48,8 +43,6 @@ def _cannot_convolve(x: Any, weight: Any, bias: Any, window: Window, groups: int
         )
     if bias is not None and bias.shape != (outputs,):
         return f"{shown}: the bias must have shape ({outputs},), got {bias.shape}"
-    if weight.shape[2:] != window.kernel:
-        return f"{shown}: the window has a kernel of {window.kernel}"
     sizes = window.padded(x.shape[2:])
     if min(window.counts(x.shape[2:])) < 1:
         return (
@@ -91,19 +84,15 @@ def _turned(x: Any, channels: int) -> str:
     return f"; channels come first, x.movedim(-1, {1 - x.ndim})" if last else ""
 
 
-def _cannot_transpose(y: Any, weight: Any, window: Window, groups: int) -> str | None:
+def _cannot_transpose(y: Any, weight: Any, groups: int) -> str | None:
     shown = f"input {y.shape}, weight {weight.shape}"
-    if weight.ndim < 3 or y.ndim != weight.ndim:
-        return f"{shown}: shapes (N, O, ...) and (O, C/groups, ...) expected, with as many axes"
     if y.shape[1] != weight.shape[0]:
         return (
             f"{shown}: the input has {y.shape[1]} channels (its axis 1), and this weight takes "
             f"{weight.shape[0]}{_turned(y, weight.shape[0])}"
         )
-    if groups < 1 or weight.shape[0] % groups:
+    if weight.shape[0] % groups:
         return f"{shown}: {weight.shape[0]} channels cannot be split into {groups} groups"
-    if weight.shape[2:] != window.kernel:
-        return f"{shown}: the window has a kernel of {window.kernel}"
     return None
 
 
@@ -115,7 +104,7 @@ def convolution_transpose(y: Any, weight: Any, size: Sizes, window: Window, grou
 
     From (N, O, *P) to (N, C, *S), where S is `size`. The padding is cut off at the edges.
     """
-    if reason := _cannot_transpose(y, weight, window, groups):
+    if reason := _cannot_transpose(y, weight, groups):
         raise ArgumentError(reason)
     windows = WindowMatrix(window, size, weight.shape, groups)
     matrix = _by_group(weight, groups).swapaxes(-1, -2)  # (G, C/G·K, O/G)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.primitives import primitive
+from minigrad.autograd.primitives import of_numpy, primitive
 from minigrad.ops._numerics import constant, formula, stopped, times_sign, zero_gradient, zero_safe
 
 __all__ = [
@@ -19,7 +19,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-@primitive(numpy=np.add)
+@of_numpy(np.add)
 def add(a: Any, b: Any) -> Any:
     """Add element by element, ``a + b``.
 
@@ -30,19 +30,17 @@ def add(a: Any, b: Any) -> Any:
     Raises:
         ValueError: The shapes do not broadcast.
     """
-    return np.add(a, b)
 
 
-@primitive(numpy=np.subtract)
+@of_numpy(np.subtract)
 def subtract(a: Any, b: Any) -> Any:
     """Subtract element by element, ``a - b``.
 
     Arguments and errors are as for `add`.
     """
-    return np.subtract(a, b)
 
 
-@primitive(numpy=np.multiply)
+@of_numpy(np.multiply)
 def multiply(a: Any, b: Any) -> Any:
     """Multiply element by element, ``a * b``.
 
@@ -53,10 +51,9 @@ def multiply(a: Any, b: Any) -> Any:
         >>> minigrad.multiply(minigrad.tensor([1.0, 2.0]), 3)
         tensor([3., 6.])
     """
-    return np.multiply(a, b)
 
 
-@primitive(numpy=np.divide, float_inputs=True)
+@of_numpy(np.divide, float_inputs=True)
 def divide(a: Any, b: Any) -> Any:
     """Divide element by element, ``a / b``; integers become floats.
 
@@ -67,7 +64,6 @@ def divide(a: Any, b: Any) -> Any:
         >>> minigrad.true_divide(minigrad.tensor([1, 2]), 4)
         tensor([0.2500, 0.5000])
     """
-    return np.divide(a, b)
 
 
 @primitive(numpy=np.power, float16_in=np.float32)
@@ -85,7 +81,7 @@ def power(a: Any, b: Any) -> Any:
     return np.square(a) if b.__class__ is int and b == 2 else np.power(a, b)
 
 
-@primitive(numpy=np.reciprocal, float_inputs=True, float16_in=np.float32)
+@of_numpy(np.reciprocal, float_inputs=True, float16_in=np.float32)
 def reciprocal(x: Any) -> Any:
     """Compute ``1 / x`` of each element; integers become floats, as in every division.
 
@@ -94,10 +90,9 @@ def reciprocal(x: Any) -> Any:
         >>> minigrad.reciprocal(minigrad.tensor([2, 4]))
         tensor([0.5000, 0.2500])
     """
-    return np.reciprocal(x)
 
 
-@primitive(numpy=np.negative)
+@of_numpy(np.negative)
 def negative(x: Any) -> Any:
     """Compute the negative of each element, ``-x``.
 
@@ -106,16 +101,14 @@ def negative(x: Any) -> Any:
         >>> minigrad.negative(minigrad.tensor([1.0, -2.0]))
         tensor([-1.,  2.])
     """
-    return np.negative(x)
 
 
-@primitive(numpy=np.square)
+@of_numpy(np.square)
 def square(x: Any) -> Any:
     """Compute the square of each element."""
-    return np.square(x)
 
 
-@primitive(numpy=np.sqrt, float_inputs=True, float16_in=np.float32)
+@of_numpy(np.sqrt, float_inputs=True, float16_in=np.float32)
 def sqrt(x: Any) -> Any:
     """Compute the square root of each element; NaN for negative numbers.
 
@@ -124,10 +117,9 @@ def sqrt(x: Any) -> Any:
         >>> minigrad.sqrt(minigrad.tensor([1.0, 4.0]))
         tensor([1., 2.])
     """
-    return np.sqrt(x)
 
 
-@primitive(numpy=np.cbrt, float_inputs=True, float16_in=np.float32)
+@of_numpy(np.cbrt, float_inputs=True, float16_in=np.float32)
 def cbrt(x: Any) -> Any:
     """Compute the cube root of each element, which has the sign of the element.
 
@@ -136,10 +128,9 @@ def cbrt(x: Any) -> Any:
         >>> minigrad.cbrt(minigrad.tensor([1.0, -8.0]))
         tensor([ 1., -2.])
     """
-    return np.cbrt(x)
 
 
-@primitive(numpy=np.absolute)
+@of_numpy(np.absolute)
 def abs(x: Any) -> Any:
     """Compute the absolute value of each element; its derivative at 0 is 0.
 
@@ -148,7 +139,6 @@ def abs(x: Any) -> Any:
         >>> minigrad.abs(minigrad.tensor([1.0, -2.0]))
         tensor([1., 2.])
     """
-    return np.absolute(x)
 
 
 @primitive(float_inputs=True, float16_in=np.float32)
@@ -228,7 +218,7 @@ def sign(x: Any) -> Any:
     return x.copy() if x.dtype == bool else np.sign(x)
 
 
-@primitive(numpy=np.signbit)
+@of_numpy(np.signbit)
 def signbit(x: Any) -> Any:
     """Test which elements have a minus sign, as -0.0 has. Not differentiable.
 
@@ -237,10 +227,9 @@ def signbit(x: Any) -> Any:
         >>> minigrad.signbit(minigrad.tensor([1.0, -0.0, -2.0]))
         tensor([False,  True,  True])
     """
-    return np.signbit(x)
 
 
-@primitive(numpy=np.nextafter, float_inputs=True)
+@of_numpy(np.nextafter, float_inputs=True)
 def nextafter(a: Any, b: Any) -> Any:
     """Find the number of the dtype that is next to `a` in the direction of `b`.
 
@@ -252,10 +241,9 @@ def nextafter(a: Any, b: Any) -> Any:
         >>> minigrad.nextafter(minigrad.tensor([0.0, 2.0]), 3)
         tensor([1.4013e-45, 2.0000e+00])
     """
-    return np.nextafter(a, b)
 
 
-@primitive(numpy=np.copysign, float_inputs=True)
+@of_numpy(np.copysign, float_inputs=True)
 def copysign(a: Any, b: Any) -> Any:
     """Compute the absolute value of `a` with the sign of `b`.
 
@@ -267,10 +255,9 @@ def copysign(a: Any, b: Any) -> Any:
         >>> minigrad.copysign(minigrad.tensor([1.0, -2.0]), -3)
         tensor([-1., -2.])
     """
-    return np.copysign(a, b)
 
 
-@primitive(numpy=np.floor_divide)
+@of_numpy(np.floor_divide)
 def floor_divide(a: Any, b: Any) -> Any:
     """Divide and round down, ``a // b``.
 
@@ -281,10 +268,9 @@ def floor_divide(a: Any, b: Any) -> Any:
         >>> minigrad.floor_divide(minigrad.tensor([7.0, -7.0]), 2)
         tensor([ 3., -4.])
     """
-    return np.floor_divide(a, b)
 
 
-@primitive(numpy=np.remainder)
+@of_numpy(np.remainder)
 def remainder(a: Any, b: Any) -> Any:
     """Compute the remainder of floor division, ``a % b``.
 
@@ -296,10 +282,9 @@ def remainder(a: Any, b: Any) -> Any:
         >>> minigrad.remainder(minigrad.tensor([7.0, -7.0]), 3)
         tensor([1., 2.])
     """
-    return np.remainder(a, b)
 
 
-@primitive(numpy=np.fmod)
+@of_numpy(np.fmod)
 def fmod(a: Any, b: Any) -> Any:
     """Compute the remainder of division rounded towards 0, as in C, with the sign of `a`.
 
@@ -310,7 +295,6 @@ def fmod(a: Any, b: Any) -> Any:
         >>> minigrad.fmod(minigrad.tensor([7.0, -7.0]), 3)
         tensor([ 1., -1.])
     """
-    return np.fmod(a, b)
 
 
 @formula("1 / b")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.primitives import primitive
+from minigrad.autograd.primitives import of_numpy, primitive
 from minigrad.ops._numerics import constant, formula, zero_safe
 
 __all__ = [
@@ -21,7 +21,7 @@ _LOG2_E = math.log2(math.e)
 _LOG10_E = math.log10(math.e)
 
 
-@primitive(numpy=np.exp, float_inputs=True, float16_in=np.float32)
+@of_numpy(np.exp, float_inputs=True, float16_in=np.float32)
 def exp(x: Any) -> Any:
     """Compute the exponential of each element: e to the power of `x`.
 
@@ -30,10 +30,9 @@ def exp(x: Any) -> Any:
         >>> minigrad.exp(minigrad.tensor([0.0, 1.0]))
         tensor([1.0000, 2.7183])
     """
-    return np.exp(x)
 
 
-@primitive(numpy=np.exp2, float_inputs=True, float16_in=np.float32)
+@of_numpy(np.exp2, float_inputs=True, float16_in=np.float32)
 def exp2(x: Any) -> Any:
     """Compute 2 to the power of each element.
 
@@ -42,10 +41,9 @@ def exp2(x: Any) -> Any:
         >>> minigrad.exp2(minigrad.tensor([0.0, 3.0]))
         tensor([1., 8.])
     """
-    return np.exp2(x)
 
 
-@primitive(numpy=np.expm1, float_inputs=True, float16_in=np.float32)
+@of_numpy(np.expm1, float_inputs=True, float16_in=np.float32)
 def expm1(x: Any) -> Any:
     """Compute the exponential of each element minus 1, accurate for small elements.
 
@@ -54,10 +52,9 @@ def expm1(x: Any) -> Any:
         >>> minigrad.expm1(minigrad.tensor([0.0, 1e-10]))
         tensor([0.0000e+00, 1.0000e-10])
     """
-    return np.expm1(x)
 
 
-@primitive(numpy=np.log, float_inputs=True, float16_in=np.float32)
+@of_numpy(np.log, float_inputs=True, float16_in=np.float32)
 def log(x: Any) -> Any:
     """Compute the natural logarithm of each element; -inf at 0, NaN for negative numbers.
 
@@ -66,10 +63,9 @@ def log(x: Any) -> Any:
         >>> minigrad.log(minigrad.tensor([1.0, 2.0]))
         tensor([0.0000, 0.6931])
     """
-    return np.log(x)
 
 
-@primitive(numpy=np.log2, float_inputs=True, float16_in=np.float32)
+@of_numpy(np.log2, float_inputs=True, float16_in=np.float32)
 def log2(x: Any) -> Any:
     """Compute the logarithm of each element to base 2; -inf at 0, NaN for negative numbers.
 
@@ -78,10 +74,9 @@ def log2(x: Any) -> Any:
         >>> minigrad.log2(minigrad.tensor([1.0, 8.0]))
         tensor([0., 3.])
     """
-    return np.log2(x)
 
 
-@primitive(numpy=np.log10, float_inputs=True, float16_in=np.float32)
+@of_numpy(np.log10, float_inputs=True, float16_in=np.float32)
 def log10(x: Any) -> Any:
     """Compute the logarithm of each element to base 10; -inf at 0, NaN for negative numbers.
 
@@ -90,10 +85,9 @@ def log10(x: Any) -> Any:
         >>> minigrad.log10(minigrad.tensor([1.0, 10.0]))
         tensor([0., 1.])
     """
-    return np.log10(x)
 
 
-@primitive(numpy=np.log1p, float_inputs=True, float16_in=np.float32)
+@of_numpy(np.log1p, float_inputs=True, float16_in=np.float32)
 def log1p(x: Any) -> Any:
     """Compute ``log(1 + x)`` of each element, accurate for small elements; -inf at -1, NaN below.
 
@@ -102,10 +96,9 @@ def log1p(x: Any) -> Any:
         >>> minigrad.log1p(minigrad.tensor([0.0, 1e-10]))
         tensor([0.0000e+00, 1.0000e-10])
     """
-    return np.log1p(x)
 
 
-@primitive(numpy=np.logaddexp, float_inputs=True, float16_in=np.float32)
+@of_numpy(np.logaddexp, float_inputs=True, float16_in=np.float32)
 def logaddexp(a: Any, b: Any) -> Any:
     """Compute ``log(exp(a) + exp(b))`` without overflow.
 
@@ -116,7 +109,6 @@ def logaddexp(a: Any, b: Any) -> Any:
         >>> minigrad.logaddexp(minigrad.tensor([0.0, 1000.0]), 0.0)
         tensor([6.9315e-01, 1.0000e+03])
     """
-    return np.logaddexp(a, b)
 
 
 @primitive(float_inputs=True, float16_in=np.float32)

@@ -47,12 +47,8 @@ def take(x: Any, indices: Any, axis: int | None = None) -> Tensor:
         >>> minigrad.ops.take(x, [0, -1], axis=1).tolist()
         [[1.0, 3.0], [4.0, 6.0]]
     """
-    return _take(_with_an_axis(x, axis), indices, axis)
-
-
-def _with_an_axis(x: Any, axis: int | None) -> Any:
-    """A 0-d tensor with one axis, if `axis` is None; other tensors unchanged."""
-    return ravel(x) if axis is None and not np.ndim(x) else x
+    number = axis is None and not np.ndim(x)
+    return _take(ravel(x) if number else x, indices, axis)
 
 
 @formula(

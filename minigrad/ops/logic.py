@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.primitives import primitive
+from minigrad.autograd.primitives import of_numpy, primitive
 from minigrad.ops._numerics import Axis
 
 __all__ = [
@@ -20,7 +20,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-@primitive(numpy=np.bitwise_and)
+@of_numpy(np.bitwise_and)
 def bitwise_and(a: Any, b: Any) -> Any:
     """Compute the logical and (bitwise for integers), element by element.
 
@@ -31,10 +31,9 @@ def bitwise_and(a: Any, b: Any) -> Any:
         >>> minigrad.bitwise_and(minigrad.tensor([True, False]), True)
         tensor([ True, False])
     """
-    return np.bitwise_and(a, b)
 
 
-@primitive(numpy=np.bitwise_or)
+@of_numpy(np.bitwise_or)
 def bitwise_or(a: Any, b: Any) -> Any:
     """Compute the logical or (bitwise for integers), element by element.
 
@@ -45,10 +44,9 @@ def bitwise_or(a: Any, b: Any) -> Any:
         >>> minigrad.bitwise_or(minigrad.tensor([True, False]), True)
         tensor([True, True])
     """
-    return np.bitwise_or(a, b)
 
 
-@primitive(numpy=np.bitwise_xor)
+@of_numpy(np.bitwise_xor)
 def bitwise_xor(a: Any, b: Any) -> Any:
     """Compute the exclusive or (bitwise for integers), element by element.
 
@@ -59,10 +57,9 @@ def bitwise_xor(a: Any, b: Any) -> Any:
         >>> minigrad.bitwise_xor(minigrad.tensor([True, False]), True)
         tensor([False,  True])
     """
-    return np.bitwise_xor(a, b)
 
 
-@primitive(numpy=np.left_shift)
+@of_numpy(np.left_shift)
 def left_shift(a: Any, b: Any) -> Any:
     """Move the bits of integers to the left, ``a << b``: times ``2 ** b``.
 
@@ -73,10 +70,9 @@ def left_shift(a: Any, b: Any) -> Any:
         >>> minigrad.left_shift(minigrad.tensor([1, 5]), 2)
         tensor([ 4, 20])
     """
-    return np.left_shift(a, b)
 
 
-@primitive(numpy=np.right_shift)
+@of_numpy(np.right_shift)
 def right_shift(a: Any, b: Any) -> Any:
     """Move the bits of integers to the right, ``a >> b``: ``a // 2 ** b``.
 
@@ -87,10 +83,9 @@ def right_shift(a: Any, b: Any) -> Any:
         >>> minigrad.right_shift(minigrad.tensor([4, 21]), 2)
         tensor([1, 5])
     """
-    return np.right_shift(a, b)
 
 
-@primitive(numpy=np.logical_and, compares=True)
+@of_numpy(np.logical_and, compares=True)
 def logical_and(a: Any, b: Any) -> Any:
     """Test whether both are nonzero, element by element.
 
@@ -101,10 +96,9 @@ def logical_and(a: Any, b: Any) -> Any:
         >>> minigrad.logical_and(minigrad.tensor([True, False]), True)
         tensor([ True, False])
     """
-    return np.logical_and(a, b)
 
 
-@primitive(numpy=np.logical_or, compares=True)
+@of_numpy(np.logical_or, compares=True)
 def logical_or(a: Any, b: Any) -> Any:
     """Test whether either is nonzero, element by element.
 
@@ -115,10 +109,9 @@ def logical_or(a: Any, b: Any) -> Any:
         >>> minigrad.logical_or(minigrad.tensor([True, False]), True)
         tensor([True, True])
     """
-    return np.logical_or(a, b)
 
 
-@primitive(numpy=np.logical_xor, compares=True)
+@of_numpy(np.logical_xor, compares=True)
 def logical_xor(a: Any, b: Any) -> Any:
     """Test whether one of the two is nonzero, element by element.
 
@@ -129,10 +122,9 @@ def logical_xor(a: Any, b: Any) -> Any:
         >>> minigrad.logical_xor(minigrad.tensor([True, False]), True)
         tensor([False,  True])
     """
-    return np.logical_xor(a, b)
 
 
-@primitive(numpy=np.invert)
+@of_numpy(np.invert)
 def invert(x: Any) -> Any:
     """Compute the logical not of bools and the bitwise not of integers. Not differentiable.
 
@@ -144,10 +136,9 @@ def invert(x: Any) -> Any:
         >>> minigrad.invert(minigrad.tensor([True, False]))
         tensor([False,  True])
     """
-    return np.invert(x)
 
 
-@primitive(numpy=np.logical_not)
+@of_numpy(np.logical_not)
 def logical_not(x: Any) -> Any:
     """Test which elements are 0. Not differentiable.
 
@@ -156,7 +147,6 @@ def logical_not(x: Any) -> Any:
         >>> minigrad.logical_not(minigrad.tensor([0.0, 2.0]))
         tensor([ True, False])
     """
-    return np.logical_not(x)
 
 
 @primitive(numpy=np.any, arrays=1, axes=("axis",))
@@ -186,7 +176,7 @@ def count_nonzero(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     return np.count_nonzero(x, axis=axis, keepdims=keepdims)
 
 
-@primitive(numpy=np.equal, compares=True)
+@of_numpy(np.equal, compares=True)
 def equal(a: Any, b: Any) -> Any:
     """Compare element by element: ``a == b``. Not differentiable.
 
@@ -197,10 +187,9 @@ def equal(a: Any, b: Any) -> Any:
         >>> minigrad.eq(minigrad.tensor([1.0, 2.0, 3.0]), 2)
         tensor([False,  True, False])
     """
-    return np.equal(a, b)
 
 
-@primitive(numpy=np.not_equal, compares=True)
+@of_numpy(np.not_equal, compares=True)
 def not_equal(a: Any, b: Any) -> Any:
     """Compare element by element: ``a != b``. Not differentiable.
 
@@ -211,10 +200,9 @@ def not_equal(a: Any, b: Any) -> Any:
         >>> minigrad.not_equal(minigrad.tensor([1.0, 2.0, 3.0]), 2)
         tensor([ True, False,  True])
     """
-    return np.not_equal(a, b)
 
 
-@primitive(numpy=np.less, compares=True)
+@of_numpy(np.less, compares=True)
 def less(a: Any, b: Any) -> Any:
     """Compare element by element: ``a < b``. Not differentiable.
 
@@ -225,10 +213,9 @@ def less(a: Any, b: Any) -> Any:
         >>> minigrad.less(minigrad.tensor([1.0, 2.0, 3.0]), 2)
         tensor([ True, False, False])
     """
-    return np.less(a, b)
 
 
-@primitive(numpy=np.less_equal, compares=True)
+@of_numpy(np.less_equal, compares=True)
 def less_equal(a: Any, b: Any) -> Any:
     """Compare element by element: ``a <= b``. Not differentiable.
 
@@ -239,10 +226,9 @@ def less_equal(a: Any, b: Any) -> Any:
         >>> minigrad.less_equal(minigrad.tensor([1.0, 2.0, 3.0]), 2)
         tensor([ True,  True, False])
     """
-    return np.less_equal(a, b)
 
 
-@primitive(numpy=np.greater, compares=True)
+@of_numpy(np.greater, compares=True)
 def greater(a: Any, b: Any) -> Any:
     """Compare element by element: ``a > b``. Not differentiable.
 
@@ -253,10 +239,9 @@ def greater(a: Any, b: Any) -> Any:
         >>> minigrad.greater(minigrad.tensor([1.0, 2.0, 3.0]), 2)
         tensor([False, False,  True])
     """
-    return np.greater(a, b)
 
 
-@primitive(numpy=np.greater_equal, compares=True)
+@of_numpy(np.greater_equal, compares=True)
 def greater_equal(a: Any, b: Any) -> Any:
     """Compare element by element: ``a >= b``. Not differentiable.
 
@@ -267,10 +252,9 @@ def greater_equal(a: Any, b: Any) -> Any:
         >>> minigrad.greater_equal(minigrad.tensor([1.0, 2.0, 3.0]), 2)
         tensor([False,  True,  True])
     """
-    return np.greater_equal(a, b)
 
 
-@primitive(numpy=np.isclose, arrays=2, promote=("a", "b"), compares=True)
+@of_numpy(np.isclose, arrays=2, promote=("a", "b"), compares=True)
 def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
     """Test which elements are close: ``|a - b| <= atol + rtol * |b|``. Not differentiable.
 
@@ -281,7 +265,6 @@ def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: b
         >>> minigrad.isclose(minigrad.tensor([1.0, 2.0]), [1.0, 2.1])
         tensor([ True, False])
     """
-    return np.isclose(a, b, rtol, atol, equal_nan)
 
 
 def allclose(
@@ -297,7 +280,7 @@ def allclose(
     return bool(isclose(input, other, rtol, atol, equal_nan).all())
 
 
-@primitive(numpy=np.isnan)
+@of_numpy(np.isnan)
 def isnan(x: Any) -> Any:
     """Test which elements are NaN. Not differentiable.
 
@@ -306,10 +289,9 @@ def isnan(x: Any) -> Any:
         >>> minigrad.isnan(minigrad.tensor([1.0, float("nan"), float("-inf")]))
         tensor([False,  True, False])
     """
-    return np.isnan(x)
 
 
-@primitive(numpy=np.isinf)
+@of_numpy(np.isinf)
 def isinf(x: Any) -> Any:
     """Test which elements are infinite, of either sign. Not differentiable.
 
@@ -318,10 +300,9 @@ def isinf(x: Any) -> Any:
         >>> minigrad.isinf(minigrad.tensor([1.0, float("nan"), float("-inf")]))
         tensor([False, False,  True])
     """
-    return np.isinf(x)
 
 
-@primitive(numpy=np.isfinite)
+@of_numpy(np.isfinite)
 def isfinite(x: Any) -> Any:
     """Test which elements are finite: neither infinite nor NaN. Not differentiable.
 
@@ -330,4 +311,3 @@ def isfinite(x: Any) -> Any:
         >>> minigrad.isfinite(minigrad.tensor([1.0, float("nan"), float("-inf")]))
         tensor([ True, False, False])
     """
-    return np.isfinite(x)

@@ -42,9 +42,8 @@ def _unrows(rows: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def check_target(
-    logits: np.ndarray, target: np.ndarray, weight: Any, reduction: str, ignore_index: Any,
-    label_smoothing: float,
-) -> None:  # fmt: skip
+    logits: np.ndarray, target: np.ndarray, weight: Any, reduction: str, ignore_index: Any
+) -> None:
     """Refuse targets and options that do not fit the logits."""
     if not logits.ndim:
         raise ValueError("logits need a class axis, got shape ()")
@@ -65,8 +64,6 @@ def check_target(
         raise ValueError(f'reduction must be "mean", "sum" or "none", got {reduction!r}')
     if ignore_index is not None and not isinstance(ignore_index, (int, np.integer)):
         raise TypeError(f"ignore_index must be an int or None, got {ignore_index!r}")
-    if not 0 <= label_smoothing <= 1:
-        raise ValueError(f"label_smoothing must be between 0 and 1, got {label_smoothing}")
     _check_classes(target, classes, ignore_index)
 
 
@@ -136,7 +133,7 @@ def _log_total(rows: np.ndarray) -> np.ndarray:
     shift, rest = log_total
 
     def work(start: int, stop: int) -> None:
-        _, top, sums = exponentials(widened(rows[start:stop]), sums=_sums)
+        _, top, sums = exponentials(widened(rows[start:stop]), sums=lambda x: total(x, 1))
         if isinstance(top, np.ndarray):
             masked = sums == 0  # rows of -inf only
             sums[masked], top[masked] = 1, 0
@@ -145,10 +142,6 @@ def _log_total(rows: np.ndarray) -> np.ndarray:
 
     in_passes(len(rows), rows.shape[1], work)
     return log_total[..., 0]
-
-
-def _sums(x: np.ndarray) -> np.ndarray:
-    return np.asarray(total(x, 1))
 
 
 def _of_kept(smooth: Any, kept: Any) -> Any:
@@ -172,7 +165,7 @@ def cross_entropy(
     Source: Label smoothing: Szegedy et al. 2015, arXiv:1512.00567.
     """
     target = np.asarray(target)
-    check_target(logits, target, weight, reduction, ignore_index, label_smoothing)
+    check_target(logits, target, weight, reduction, ignore_index)
     rows = class_rows(logits)  # (M, C)
     index, counts, kept = row_weights(target, weight, ignore_index, rows.dtype)
     log_total = _log_total(rows)

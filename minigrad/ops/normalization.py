@@ -34,13 +34,6 @@ of NumPy are shorter there, so that more of them are needed.
 """
 
 
-def _check(x: Any, ndim: int, **parameters: Any) -> None:
-    """Refuse an input or parameters that do not fit the number of axes that are normalized."""
-    if x.ndim < ndim:
-        raise ArgumentError(f"the input has shape {x.shape}, at least {ndim} axes are normalized")
-    check_parameters(x, x.shape[x.ndim - ndim :], **parameters)
-
-
 def check_parameters(x: Any, wanted: tuple[int, ...], **parameters: Any) -> None:
     """Refuse a parameter that has another shape than is wanted for the input `x`."""
     for name, array in parameters.items():
@@ -77,7 +70,7 @@ def layer_norm(
         >>> minigrad.ops.layer_norm(minigrad.tensor([[1.0, 3.0]]), eps=0.0)
         tensor([[-1.,  1.]])
     """
-    _check(x, ndim, weight=weight, bias=bias)
+    check_parameters(x, x.shape[-ndim:], weight=weight, bias=bias)
     rows, width, weight, bias = _as_rows(x, weight, bias, ndim)
     out = np.empty(x.shape, x.dtype)
     flat = out.reshape(rows.shape)
@@ -163,11 +156,6 @@ def _wide(x: np.ndarray) -> Any:
     return np.float32 if x.dtype == np.float16 else x.dtype
 
 
-def _averages(width: int, weight: np.ndarray | None, like: np.ndarray) -> np.ndarray:
-    """Factors (W, 1): rows @ factors are the means of rows times the weight."""
-    return (ones((width, 1), _wide(like)) if weight is None else widened(weight)[:, None]) / width
-
-
 def _squares(rows: np.ndarray) -> np.ndarray:
     """The sum of the squares of each row: shape (R, 1)."""
     rows = widened(rows)
@@ -189,7 +177,8 @@ def _layer_norm_pull(
     # Each block has its own sums over rows, for the weight and for the bias.
     blocks = (-(-len(rows) // block), width)
     sums = [np.empty(blocks, _wide(x)) if need else None for need in needed[1:]]
-    averages = _averages(width, scale, x)
+    factors = ones((width, 1), _wide(x)) if scale is None else widened(scale)[:, None]
+    averages = factors / width  # rows @ averages are the means of rows times the weight
 
     def work(start: int, stop: int) -> None:
         part = slice(start, stop)
@@ -283,7 +272,7 @@ def rms_norm(x: Any, weight: Any = None, *, ndim: int = 1, eps: float = 1e-6) ->
         >>> minigrad.ops.rms_norm(minigrad.tensor([[1.0, 7.0]]), eps=0.0)
         tensor([[0.2000, 1.4000]])
     """
-    _check(x, ndim, weight=weight)
+    check_parameters(x, x.shape[-ndim:], weight=weight)
     rows, width, weight, _ = _as_rows(x, weight, None, ndim)
     out = np.empty(rows.shape, x.dtype)
     rstd = np.empty((len(rows), 1), x.dtype)
@@ -357,11 +346,6 @@ def group_norm(
         >>> minigrad.ops.group_norm(x, groups=2, eps=0.0)
         tensor([[-1.,  1., -1.,  1.]])
     """
-    if x.ndim < 2 or x.shape[1] % groups:
-        raise ArgumentError(
-            f"an input of shape (N, C, ...) expected, with C divisible by {groups}, got {x.shape}"
-        )
-    check_parameters(x, x.shape[1:2], weight=weight, bias=bias)
     parts = _as_groups(x, groups)
     out = np.empty(parts.shape, x.dtype)
     statistics = np.empty((3, len(parts), 1), widened(x[:0]).dtype)

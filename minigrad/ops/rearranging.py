@@ -11,7 +11,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from minigrad.autograd.dtypes import checked
 from minigrad.autograd.errors import type_error, value_error
-from minigrad.autograd.primitives import primitive
+from minigrad.autograd.primitives import of_numpy, primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import Axis, total
 from minigrad.ops.casting import as_tensor
@@ -23,7 +23,7 @@ from minigrad.support.checks import check_size, fitted
 __all__ = ["flip", "fliplr", "flipud", "pad", "repeat", "roll", "rot90", "tile", "unfold"]
 
 
-@primitive(numpy=np.flip, arrays=1, axes=("axis",))
+@of_numpy(np.flip, arrays=1, axes=("axis",))
 def flip(x: Any, axis: Axis = None) -> Any:
     """Return a view with the elements along axes in reverse order.
 
@@ -34,7 +34,6 @@ def flip(x: Any, axis: Axis = None) -> Any:
     Raises:
         ValueError: An axis does not exist or is repeated.
     """
-    return np.flip(x, axis)
 
 
 def fliplr(input: Any) -> Tensor:
@@ -113,7 +112,7 @@ def repeat(x: Any, repeats: Any, axis: int | None = None) -> Tensor:
     return _repeat(ravel(x), repeats, 0) if axis is None else _repeat(x, repeats, axis)
 
 
-@primitive(numpy=np.tile, arrays=1)
+@of_numpy(np.tile, arrays=1)
 def tile(x: Any, reps: int | Sequence[int]) -> Any:
     """Repeat the whole tensor along its axes; an element receives the sum of its copies' gradients.
 
@@ -126,7 +125,6 @@ def tile(x: Any, reps: int | Sequence[int]) -> Any:
         TypeError: The numbers are not integers.
         ValueError: A number is negative.
     """
-    return np.tile(x, reps)
 
 
 @primitive(arrays=1)

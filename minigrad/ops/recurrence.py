@@ -8,11 +8,11 @@ last to the first. What does not depend on later steps is computed for all steps
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
-from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitives import primitive
 from minigrad.ops._numerics import moves, zeroed
 from minigrad.ops._parallel import in_passes
@@ -90,11 +90,10 @@ def lstm(gates: Any, weight: Any, h0: Any, c0: Any) -> Any:
     # One tanh for all four gates: sigmoid(a) = (1 + tanh(a / 2)) / 2.
     factor = np.full(4 * width, 0.5, gates.dtype)
     factor[2 * width : 3 * width] = 1.0
-    shift = np.full(4 * width, 0.5, gates.dtype)
-    shift[2 * width : 3 * width] = 0.0
     opened = np.multiply(gates, factor, order="C")
     weight = np.ascontiguousarray((weight * factor[:, None]).T)
-    factor, shift = (np.tile(row, (batch, 1)) for row in (factor, shift))  # faster than np.repeat
+    factor = np.tile(factor, (batch, 1))  # faster than np.repeat
+    shift = 1 - factor
     out = np.empty((2, steps, batch, width), gates.dtype)
     h, c = h0, c0
     for a, h_now, c_now in zip(opened, *out, strict=True):
@@ -340,16 +339,12 @@ def rnn(gates: Any, weight: Any, h0: Any, nonlinearity: Literal["tanh", "relu"] 
         >>> minigrad.ops.rnn(minigrad.ones((3, 1, 1)), one, one, "relu").ravel().tolist()
         [2.0, 3.0, 4.0]
     """
-    if nonlinearity not in ("tanh", "relu"):
-        raise ArgumentError(f'nonlinearity must be "tanh" or "relu", got {nonlinearity!r}')
+    activate = np.tanh if nonlinearity == "tanh" else partial(np.maximum, 0)
     out = gates.copy()
     h = h0
     for now in out:
         now += h @ weight.T
-        if nonlinearity == "tanh":
-            np.tanh(now, out=now)
-        else:
-            np.maximum(now, 0, out=now)
+        activate(now, out=now)
         h = now
     return out
 

@@ -24,7 +24,6 @@ from minigrad.ops._numerics import (
     times_sign,
     total,
     undo_reduction,
-    widened,
     zero_gradient,
     zero_safe,
     zeroed,
@@ -65,7 +64,7 @@ def nansum(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = No
     return where(isnan(x), False, x).sum(axis, keepdims, dtype=dtype)
 
 
-@primitive(numpy=np.prod, arrays=1, casts=True, axes=("axis",))
+@primitive(numpy=np.prod, arrays=1, casts=True, float16_in=np.float32, axes=("axis",))
 def prod(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None) -> Any:
     """Multiply over axes; derivatives of every order are correct with any number of zeros.
 
@@ -79,8 +78,7 @@ def prod(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None
         >>> x.grad
         tensor([0., 8., 0.])
     """
-    out = widened(x).prod(axis=axis, keepdims=keepdims)
-    return out.astype(np.float16) if x.dtype == np.float16 else out
+    return x.prod(axis=axis, keepdims=keepdims)
 
 
 @primitive(numpy=np.max, arrays=1, axes=("axis",))
@@ -200,7 +198,6 @@ def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 )
 def _prod_x(g: Any, x: Any, axis: Axis) -> Any:
     """The cotangent times the product of all other elements, without a division."""
-    x = widened(x)
     gone = reduced_axes(x.ndim, axis)
     order = (*(a for a in range(x.ndim) if a not in gone), *sorted(gone))
     moved = np.transpose(x, order)  # (*kept, *reduced)

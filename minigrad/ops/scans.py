@@ -8,9 +8,9 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from minigrad.autograd.errors import value_error
-from minigrad.autograd.primitives import primitive
+from minigrad.autograd.primitives import of_numpy, primitive
 from minigrad.autograd.typing import Tensor
-from minigrad.ops._numerics import constant, formula, widened, within_rule, zero_safe
+from minigrad.ops._numerics import constant, formula, within_rule, zero_safe
 from minigrad.ops.elementwise import add, subtract
 from minigrad.ops.gathering import take_along_axis
 from minigrad.ops.joining import along
@@ -20,7 +20,7 @@ from minigrad.ops.sorting import ValuesAndIndices
 __all__ = ["cummax", "cummin", "cumprod", "cumsum", "diff", "logcumsumexp"]
 
 
-@primitive(numpy=np.cumsum, arrays=1, casts=True, axes=("axis",))
+@of_numpy(np.cumsum, arrays=1, casts=True, float16_in=np.float32, axes=("axis",))
 def cumsum(x: Any, axis: int | None = None, *, dtype: Any = None) -> Any:
     """Compute the cumulative sum along an axis: the sum of each element and all before it.
 
@@ -42,11 +42,9 @@ def cumsum(x: Any, axis: int | None = None, *, dtype: Any = None) -> Any:
         >>> minigrad.ops.cumsum(minigrad.tensor([1.0, 2.0, 3.0]))
         tensor([1., 3., 6.])
     """
-    out = np.cumsum(widened(x), axis)
-    return out.astype(np.float16) if x.dtype == np.float16 else out
 
 
-@primitive(numpy=np.cumprod, arrays=1, casts=True, axes=("axis",))
+@of_numpy(np.cumprod, arrays=1, casts=True, float16_in=np.float32, axes=("axis",))
 def cumprod(x: Any, axis: int | None = None, *, dtype: Any = None) -> Any:
     """Compute the cumulative product along an axis: the product of each element and all before it.
 
@@ -57,11 +55,9 @@ def cumprod(x: Any, axis: int | None = None, *, dtype: Any = None) -> Any:
     Source: The backward pass is a parallel scan: Hillis and Steele 1986, "Data parallel
     algorithms".
     """
-    out = np.cumprod(widened(x), axis)
-    return out.astype(np.float16) if x.dtype == np.float16 else out
 
 
-@primitive(arrays=1, float_inputs=True, axes=("axis",))
+@primitive(arrays=1, float_inputs=True, float16_in=np.float32, axes=("axis",))
 def logcumsumexp(x: Any, axis: int) -> Any:
     """Compute the logarithm of the cumulative sum of exponentials along an axis, without overflow.
 
@@ -75,8 +71,7 @@ def logcumsumexp(x: Any, axis: int) -> Any:
     Raises:
         ValueError: The axis does not exist.
     """
-    out = np.logaddexp.accumulate(widened(x), normalize_axis_index(axis, x.ndim))
-    return out.astype(x.dtype, copy=False)
+    return np.logaddexp.accumulate(x, normalize_axis_index(axis, x.ndim))
 
 
 @primitive(arrays=1, axes=("axis",))
@@ -208,9 +203,8 @@ def _cumsum_x(g: Any, x_shape: tuple[int, ...], axis: int | None) -> Any:
 )
 def _cumprod_x(g: Any, x: Any, axis: int | None) -> Any:
     """The derivative of each product: the elements before times the elements after."""
-    wide = widened(x)
     flat = axis is None or x.ndim == 0
-    rows = wide.reshape(-1) if flat else wide.swapaxes(axis, -1)
+    rows = x.reshape(-1) if flat else x.swapaxes(axis, -1)
     after = _carried_back(g if flat else g.swapaxes(axis, -1), rows)
     cotangent = after * zero_safe(products_before(rows), after)
     return cotangent.reshape(x.shape) if flat else cotangent.swapaxes(axis, -1)
@@ -225,7 +219,7 @@ def _lead(a: Any, b: Any) -> Any:
 @formula("exp(x) * flip(cumsum(flip(g * exp(-out), axis), axis), axis)  # without overflow")
 def _logcumsumexp_x(g: Any, x: Any, out: Any, axis: int) -> Any:
     """The share of each element in its own sum and all after it."""
-    g, x, out = (a.swapaxes(axis, -1) for a in (g, widened(x), widened(out)))
+    g, x, out = (a.swapaxes(axis, -1) for a in (g, x, out))
     grown = np.exp(_lead(out[..., :-1], out[..., 1:]))  # at most 1
     first = np.ones((*out.shape[:-1], 1), out.dtype)
     shares = np.concatenate([first, grown], axis=-1) if x.shape[-1] else grown

@@ -8,7 +8,7 @@ import numpy as np
 
 from minigrad.autograd.errors import type_error
 from minigrad.autograd.node import Variable
-from minigrad.autograd.primitives import primitive
+from minigrad.autograd.primitives import of_numpy, primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import constant, formula, values_of, zeroed
 from minigrad.ops.casting import as_tensor
@@ -23,7 +23,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-@primitive(numpy=np.maximum)
+@of_numpy(np.maximum)
 def maximum(a: Any, b: Any) -> Any:
     """Compute the elementwise maximum, NaN where either is NaN.
 
@@ -34,10 +34,9 @@ def maximum(a: Any, b: Any) -> Any:
         >>> minigrad.maximum(minigrad.tensor([1.0, 5.0]), 3)
         tensor([3., 5.])
     """
-    return np.maximum(a, b)
 
 
-@primitive(numpy=np.minimum)
+@of_numpy(np.minimum)
 def minimum(a: Any, b: Any) -> Any:
     """Compute the elementwise minimum, NaN where either is NaN.
 
@@ -48,10 +47,9 @@ def minimum(a: Any, b: Any) -> Any:
         >>> minigrad.minimum(minigrad.tensor([1.0, 5.0]), 3)
         tensor([1., 3.])
     """
-    return np.minimum(a, b)
 
 
-@primitive(numpy=np.fmax)
+@of_numpy(np.fmax)
 def fmax(a: Any, b: Any) -> Any:
     """Compute the elementwise maximum, where NaN counts as missing.
 
@@ -62,10 +60,9 @@ def fmax(a: Any, b: Any) -> Any:
         >>> minigrad.fmax(minigrad.tensor([1.0, float("nan")]), 3)
         tensor([3., 3.])
     """
-    return np.fmax(a, b)
 
 
-@primitive(numpy=np.fmin)
+@of_numpy(np.fmin)
 def fmin(a: Any, b: Any) -> Any:
     """Compute the elementwise minimum, where NaN counts as missing.
 
@@ -76,7 +73,6 @@ def fmin(a: Any, b: Any) -> Any:
         >>> minigrad.fmin(minigrad.tensor([1.0, float("nan")]), 3)
         tensor([1., 3.])
     """
-    return np.fmin(a, b)
 
 
 @primitive(numpy=np.nan_to_num, arrays=1)

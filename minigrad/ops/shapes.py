@@ -10,9 +10,10 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from minigrad.autograd.errors import value_error
-from minigrad.autograd.primitives import primitive
+from minigrad.autograd.primitives import of_numpy, primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops.casting import as_tensor
+from minigrad.support.checks import common_shape
 
 __all__ = [
     "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_to", "expand",
@@ -114,7 +115,7 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
     return x.swapaxes(axis1, axis2)
 
 
-@primitive(numpy=np.moveaxis, arrays=1, axes=("source", "destination"))
+@of_numpy(np.moveaxis, arrays=1, axes=("source", "destination"))
 def moveaxis(x: Any, source: Shape, destination: Shape) -> Any:
     """Return a view with axes moved to other positions; the others keep their order.
 
@@ -131,7 +132,6 @@ def moveaxis(x: Any, source: Shape, destination: Shape) -> Any:
         >>> minigrad.moveaxis(minigrad.ones((2, 3, 4)), 0, -1).shape
         minigrad.Size([3, 4, 2])
     """
-    return np.moveaxis(x, source, destination)
 
 
 @primitive(numpy=np.squeeze, arrays=1, axes=("axis",))
@@ -148,7 +148,7 @@ def squeeze(x: Any, axis: Shape | None = None) -> Any:
     return x.squeeze(axis)
 
 
-@primitive(numpy=np.expand_dims, arrays=1, axes=("axis",))
+@of_numpy(np.expand_dims, arrays=1, axes=("axis",))
 def expand_dims(x: Any, axis: Shape) -> Any:
     """Return a view with new axes of length 1.
 
@@ -164,7 +164,6 @@ def expand_dims(x: Any, axis: Shape) -> Any:
         >>> minigrad.expand_dims(minigrad.ones(3), 0).shape
         minigrad.Size([1, 3])
     """
-    return np.expand_dims(x, axis)
 
 
 def atleast_1d(*tensors: Any) -> Tensor | tuple[Tensor, ...]:
@@ -227,7 +226,7 @@ def _inverse(axes: Sequence[int]) -> tuple[int, ...]:
     return tuple(order.index(i) for i in range(n))
 
 
-@primitive(numpy=np.broadcast_to, arrays=1)
+@of_numpy(np.broadcast_to, arrays=1)
 def broadcast_to(x: Any, shape: Shape) -> Any:
     """Repeat along axes of length 1 without copying: a view whose elements share memory.
 
@@ -238,7 +237,6 @@ def broadcast_to(x: Any, shape: Shape) -> Any:
     Raises:
         ValueError: The tensor cannot be broadcast to the shape.
     """
-    return np.broadcast_to(x, shape)
 
 
 def _cannot_expand(x: Any, sizes: tuple[int, ...]) -> str:
@@ -274,11 +272,11 @@ def expand(input: Any, *sizes: Any, size: Any = None) -> Tensor:
 
 def broadcast_shape(name: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
     """The shape to which shapes broadcast; an error of the op `name` if there is none."""
-    try:
-        return np.broadcast_shapes(*shapes)
-    except ValueError:
+    found = common_shape(*shapes)
+    if found is None:
         shown = ", ".join(str(tuple(shape)) for shape in shapes)
-        raise value_error(f"{name}: shapes {shown} do not broadcast together") from None
+        raise value_error(f"{name}: shapes {shown} do not broadcast together")
+    return found
 
 
 def broadcast_arrays(*tensors: Any) -> tuple[Tensor, ...]:

@@ -14,7 +14,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from minigrad.autograd.dtype_class import printed_as
 from minigrad.autograd.node import Variable
-from minigrad.autograd.primitives import primitive
+from minigrad.autograd.primitives import of_numpy, primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import (
     Axis,
@@ -276,7 +276,7 @@ def nonzero(x: Any) -> Any:
     return x.nonzero()
 
 
-@primitive(numpy=np.flatnonzero, arrays=1)
+@of_numpy(np.flatnonzero, arrays=1)
 def flatnonzero(x: Any) -> Any:
     """Return the int64 indices of the nonzero elements, flattened. Not differentiable.
 
@@ -285,10 +285,9 @@ def flatnonzero(x: Any) -> Any:
         >>> minigrad.flatnonzero(minigrad.tensor([[0, 5], [7, 0]])).tolist()
         [1, 2]
     """
-    return np.flatnonzero(x)
 
 
-@primitive(numpy=np.argwhere, arrays=1)
+@of_numpy(np.argwhere, arrays=1)
 def argwhere(x: Any) -> Any:
     """Return the indices (int64) of the nonzero elements, one row for each. Not differentiable.
 
@@ -297,7 +296,6 @@ def argwhere(x: Any) -> Any:
         >>> minigrad.argwhere(minigrad.tensor([[0, 5], [7, 0]])).tolist()
         [[0, 1], [1, 0]]
     """
-    return np.argwhere(x)
 
 
 @primitive(arrays=2)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.primitives import primitive
+from minigrad.autograd.primitives import of_numpy, primitive
 from minigrad.ops._numerics import (
     constant,
     formula,
@@ -27,7 +27,7 @@ __all__ = [
 _DEGREE = math.pi / 180
 
 
-@primitive(numpy=np.sin, float_inputs=True, float16_in=np.float32)
+@of_numpy(np.sin, float_inputs=True, float16_in=np.float32)
 def sin(x: Any) -> Any:
     """Compute the sine of each element, an angle in radians.
 
@@ -36,10 +36,9 @@ def sin(x: Any) -> Any:
         >>> minigrad.sin(minigrad.tensor([0.0, 1.0]))
         tensor([0.0000, 0.8415])
     """
-    return np.sin(x)
 
 
-@primitive(numpy=np.cos, float_inputs=True, float16_in=np.float32)
+@of_numpy(np.cos, float_inputs=True, float16_in=np.float32)
 def cos(x: Any) -> Any:
     """Compute the cosine of each element, an angle in radians.
 
@@ -48,11 +47,10 @@ def cos(x: Any) -> Any:
         >>> minigrad.cos(minigrad.tensor([0.0, 1.0]))
         tensor([1.0000, 0.5403])
     """
-    return np.cos(x)
 
 
 # float32 rounds π x
-@primitive(numpy=np.sinc, float_inputs=True, float16_in=np.float64)
+@of_numpy(np.sinc, float_inputs=True, float16_in=np.float64)
 def sinc(x: Any) -> Any:
     """Compute the normalized sinc of each element, ``sin(πx) / (πx)``; 1 at 0.
 
@@ -61,10 +59,9 @@ def sinc(x: Any) -> Any:
         >>> minigrad.sinc(minigrad.tensor([0.0, 0.5]))
         tensor([1.0000, 0.6366])
     """
-    return np.sinc(x)
 
 
-@primitive(numpy=np.tan, float_inputs=True, float16_in=np.float32)
+@of_numpy(np.tan, float_inputs=True, float16_in=np.float32)
 def tan(x: Any) -> Any:
     """Compute the tangent of each element, an angle in radians.
 
@@ -73,10 +70,9 @@ def tan(x: Any) -> Any:
         >>> minigrad.tan(minigrad.tensor([0.0, 1.0]))
         tensor([0.0000, 1.5574])
     """
-    return np.tan(x)
 
 
-@primitive(numpy=np.arcsin, float_inputs=True, float16_in=np.float32)
+@of_numpy(np.arcsin, float_inputs=True, float16_in=np.float32)
 def arcsin(x: Any) -> Any:
     """Compute the angle from -π/2 to π/2 whose sine each element is; NaN below -1 and above 1.
 
@@ -87,10 +83,9 @@ def arcsin(x: Any) -> Any:
         >>> minigrad.arcsin(minigrad.tensor([0.0, 1.0]))
         tensor([0.0000, 1.5708])
     """
-    return np.arcsin(x)
 
 
-@primitive(numpy=np.arccos, float_inputs=True, float16_in=np.float32)
+@of_numpy(np.arccos, float_inputs=True, float16_in=np.float32)
 def arccos(x: Any) -> Any:
     """Compute the angle from 0 to π whose cosine each element is; NaN below -1 and above 1.
 
@@ -101,10 +96,9 @@ def arccos(x: Any) -> Any:
         >>> minigrad.arccos(minigrad.tensor([0.0, 1.0]))
         tensor([1.5708, 0.0000])
     """
-    return np.arccos(x)
 
 
-@primitive(numpy=np.arctan, float_inputs=True, float16_in=np.float32)
+@of_numpy(np.arctan, float_inputs=True, float16_in=np.float32)
 def arctan(x: Any) -> Any:
     """Compute the angle between -π/2 and π/2 whose tangent each element is.
 
@@ -113,10 +107,9 @@ def arctan(x: Any) -> Any:
         >>> minigrad.arctan(minigrad.tensor([0.0, 1.0]))
         tensor([0.0000, 0.7854])
     """
-    return np.arctan(x)
 
 
-@primitive(numpy=np.arctan2, float_inputs=True, float16_in=np.float32)
+@of_numpy(np.arctan2, float_inputs=True, float16_in=np.float32)
 def arctan2(a: Any, b: Any) -> Any:
     """Compute the angle of the point (b, a) in the plane, -π to π.
 
@@ -127,10 +120,9 @@ def arctan2(a: Any, b: Any) -> Any:
         >>> minigrad.arctan2(minigrad.tensor([1.0, -1.0]), -1)
         tensor([ 2.3562, -2.3562])
     """
-    return np.arctan2(a, b)
 
 
-@primitive(numpy=np.hypot, float_inputs=True, float16_in=np.float32)
+@of_numpy(np.hypot, float_inputs=True, float16_in=np.float32)
 def hypot(a: Any, b: Any) -> Any:
     """Compute the hypotenuse ``sqrt(a**2 + b**2)``, without intermediate overflow.
 
@@ -141,10 +133,9 @@ def hypot(a: Any, b: Any) -> Any:
         >>> minigrad.hypot(minigrad.tensor([3.0, 0.0]), 4)
         tensor([5., 4.])
     """
-    return np.hypot(a, b)
 
 
-@primitive(numpy=np.sinh, float_inputs=True, float16_in=np.float32)
+@of_numpy(np.sinh, float_inputs=True, float16_in=np.float32)
 def sinh(x: Any) -> Any:
     """Compute the hyperbolic sine of each element, ``(exp(x) - exp(-x)) / 2``.
 
@@ -153,10 +144,9 @@ def sinh(x: Any) -> Any:
         >>> minigrad.sinh(minigrad.tensor([0.0, 1.0]))
         tensor([0.0000, 1.1752])
     """
-    return np.sinh(x)
 
 
-@primitive(numpy=np.cosh, float_inputs=True, float16_in=np.float32)
+@of_numpy(np.cosh, float_inputs=True, float16_in=np.float32)
 def cosh(x: Any) -> Any:
     """Compute the hyperbolic cosine of each element, ``(exp(x) + exp(-x)) / 2``.
 
@@ -165,10 +155,9 @@ def cosh(x: Any) -> Any:
         >>> minigrad.cosh(minigrad.tensor([0.0, 1.0]))
         tensor([1.0000, 1.5431])
     """
-    return np.cosh(x)
 
 
-@primitive(numpy=np.tanh, float_inputs=True, float16_in=np.float32)
+@of_numpy(np.tanh, float_inputs=True, float16_in=np.float32)
 def tanh(x: Any) -> Any:
     """Compute the hyperbolic tangent of each element, between -1 and 1.
 
@@ -177,10 +166,9 @@ def tanh(x: Any) -> Any:
         >>> minigrad.tanh(minigrad.tensor([0.0, 1000.0]))
         tensor([0., 1.])
     """
-    return np.tanh(x)
 
 
-@primitive(numpy=np.arcsinh, float_inputs=True, float16_in=np.float32)
+@of_numpy(np.arcsinh, float_inputs=True, float16_in=np.float32)
 def arcsinh(x: Any) -> Any:
     """Compute the inverse of `sinh`, ``log(x + sqrt(x**2 + 1))``.
 
@@ -189,10 +177,9 @@ def arcsinh(x: Any) -> Any:
         >>> minigrad.arcsinh(minigrad.tensor([0.0, 1.0]))
         tensor([0.0000, 0.8814])
     """
-    return np.arcsinh(x)
 
 
-@primitive(numpy=np.arccosh, float_inputs=True, float16_in=np.float32)
+@of_numpy(np.arccosh, float_inputs=True, float16_in=np.float32)
 def arccosh(x: Any) -> Any:
     """Compute the inverse of `cosh`, at least 0; NaN below 1. Its slope at 1 is infinite.
 
@@ -201,10 +188,9 @@ def arccosh(x: Any) -> Any:
         >>> minigrad.arccosh(minigrad.tensor([1.0, 2.0]))
         tensor([0.0000, 1.3170])
     """
-    return np.arccosh(x)
 
 
-@primitive(numpy=np.arctanh, float_inputs=True, float16_in=np.float32)
+@of_numpy(np.arctanh, float_inputs=True, float16_in=np.float32)
 def arctanh(x: Any) -> Any:
     """Compute the inverse of `tanh`, ``log((1 + x) / (1 - x)) / 2``; infinite at ±1, NaN beyond.
 
@@ -213,10 +199,9 @@ def arctanh(x: Any) -> Any:
         >>> minigrad.arctanh(minigrad.tensor([0.0, 0.5]))
         tensor([0.0000, 0.5493])
     """
-    return np.arctanh(x)
 
 
-@primitive(numpy=(np.deg2rad, np.radians), float_inputs=True, float16_in=np.float32)
+@of_numpy(np.deg2rad, np.radians, float_inputs=True, float16_in=np.float32)
 def deg2rad(x: Any) -> Any:
     """Convert degrees to radians, ``x * π / 180``.
 
@@ -225,10 +210,9 @@ def deg2rad(x: Any) -> Any:
         >>> minigrad.deg2rad(minigrad.tensor([0.0, 180.0]))
         tensor([0.0000, 3.1416])
     """
-    return np.deg2rad(x)
 
 
-@primitive(numpy=(np.rad2deg, np.degrees), float_inputs=True, float16_in=np.float32)
+@of_numpy(np.rad2deg, np.degrees, float_inputs=True, float16_in=np.float32)
 def rad2deg(x: Any) -> Any:
     """Convert radians to degrees, ``x * 180 / π``.
 
@@ -237,7 +221,6 @@ def rad2deg(x: Any) -> Any:
         >>> minigrad.rad2deg(minigrad.tensor([0.0, 1.0]))
         tensor([ 0.0000, 57.2958])
     """
-    return np.rad2deg(x)
 
 
 @formula("b / (a**2 + b**2)  # 0 at the origin")

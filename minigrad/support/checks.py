@@ -68,7 +68,8 @@ def check_probability(owner: str, name: str, value: Any) -> float:
 
 def check_flag(owner: str, name: str, value: Any) -> bool:
     """Return True or False; 1 and 0 count as them, but not the string "False", which is truthy."""
-    if not isinstance(value, (bool, np.bool_, int)) or value not in (0, 1):
+    plain = value is True or value is False
+    if not plain and (not isinstance(value, (np.bool_, int)) or value not in (0, 1)):
         raise TypeError(f"{owner}: {name} must be True or False, got {value!r}")
     return bool(value)
 
@@ -117,6 +118,14 @@ def fitted(array: np.ndarray, dtype: np.dtype[Any], name: str = "") -> np.ndarra
                     f"{limits.max}"
                 )
     return array.astype(dtype, copy=False)
+
+
+def common_shape(*shapes: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The shape to which shapes broadcast, None if there is none."""
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        return None
 
 
 def optional_package(owner: str, name: str, install: str = "") -> Any:

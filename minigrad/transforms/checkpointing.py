@@ -18,7 +18,7 @@ from minigrad import random
 from minigrad.autograd.api import add_to_grad
 from minigrad.autograd.call import record_outputs, with_history
 from minigrad.autograd.engine import run_backward
-from minigrad.autograd.events import Call, tell, undecorated, within
+from minigrad.autograd.events import Call, tell, undecorated
 from minigrad.autograd.mode import changed, located, state
 from minigrad.autograd.mutation import history, view_of, written_since
 from minigrad.autograd.node import Edge, Leaf, Node, Output, Variable, clock, node_of, nodes_behind
@@ -167,7 +167,7 @@ class _Segment:
 
     def first_run(self) -> tuple[Any, list[Any]]:
         """The result, and the tensors in it that were recorded during the call."""
-        with _FirstRun(keep=False) as trace, within(self), self.first:
+        with _FirstRun(keep=False) as trace, changed(within=self), self.first:
             result = self._call()
         given = flatten((self.args, self.kwargs), "")
         self._arrays = [leaf._data for _, leaf in given if isinstance(leaf, Variable)]

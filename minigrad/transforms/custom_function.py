@@ -16,8 +16,8 @@ import numpy as np
 
 from minigrad.autograd.call import with_history, wrap
 from minigrad.autograd.engine import copied
-from minigrad.autograd.events import within
 from minigrad.autograd.grad_mode import no_grad
+from minigrad.autograd.mode import changed
 from minigrad.autograd.mutation import written_since
 from minigrad.autograd.node import Node, Output, Variable, clock, data_of
 from minigrad.autograd.primitives import primitive
@@ -194,7 +194,7 @@ class Application:
         for place, array in zip(self.places, arrays, strict=True):
             given[place] = wrap(array)
             inputs[id(given[place])] = self.args[place]
-        with no_grad(), within(context):
+        with no_grad(), changed(within=context):
             if function.setup_context is Function.setup_context:
                 found = function.forward(context, *given)
             else:
@@ -207,7 +207,7 @@ class Application:
         context._keep(inputs, outputs)
         context._constant = tuple([any(x is c for c in context._constant) for x in outputs])
         # An output that is an input gets memory of its own: else a write would change both.
-        with within(context):
+        with changed(within=context):
             own = [copied(x) if id(x) in inputs else x for x in outputs]
         return tuple([x._data for x in own]), context
 

@@ -247,7 +247,7 @@ def nll_loss(
     reduction = "none" if reduction is None else reduction
     input, target = (asarray(x) for x in (input, target))
     try:
-        of_classes.check_target(input._data, target._data, weight, reduction, ignore_index, 0.0)
+        of_classes.check_target(input._data, target._data, weight, reduction, ignore_index)
     except (IndexError, TypeError, ValueError) as error:
         raise type(error)(located(f"nll_loss: {error}")) from None
     rows = of_classes.class_rows(input)  # (M, C)

@@ -15,7 +15,7 @@ import pytest
 import minigrad
 from minigrad import Tensor, ops
 from minigrad.autograd import Node, grad
-from minigrad.autograd.node import node_of
+from minigrad.autograd.node import nodes_behind
 
 
 @pytest.fixture(autouse=True)
@@ -32,14 +32,8 @@ def variable(*shape: int) -> Tensor:
 
 
 def nodes_of(*tensors: Tensor) -> list[Node]:
-    found: dict[int, Node] = {}
-    stack: list[Any] = [node_of(tensor._node) for tensor in tensors]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, Node) and id(node) not in found:
-            found[id(node)] = node
-            stack.extend(node.parents)
-    return list(found.values())
+    behind = nodes_behind(*[tensor._node for tensor in tensors])
+    return [node for node in behind if isinstance(node, Node)]
 
 
 def watch(*tensors: Tensor) -> list[weakref.ref[Any]]:

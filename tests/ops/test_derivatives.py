@@ -15,7 +15,7 @@ from op_samples import CASES, FAMILIES, OURS, Case
 import minigrad
 from minigrad import Tensor, ops
 from minigrad.autograd import Node, grad, gradcheck, gradgradcheck
-from minigrad.autograd.node import node_of
+from minigrad.autograd.node import nodes_behind
 from minigrad.autograd.primitives import registry
 from minigrad.ops import linalg
 
@@ -255,7 +255,7 @@ def home(module: str) -> str:
     for family in FAMILIES:
         for case in family.CASES:
             function = attrgetter(case.op)(OURS)
-            if getattr(getattr(function, "op", None), "forward", function).__module__ == module:
+            if (function.op.module if hasattr(function, "op") else function.__module__) == module:
                 counts[f"tests/{family.__name__.replace('.', '/')}.py"] += 1
     return max(counts, key=lambda file: counts[file], default="a file of tests/op_samples")
 
@@ -266,22 +266,19 @@ def test_every_rule_has_a_case() -> None:
         (op, "" if op.variadic else name)
         for op in registry.values()
         for name in [*op.rules, *(op.params[slot] for slot in op.joint_slots)]
-        if op.forward.__module__.startswith("minigrad.")
+        if op.module.startswith("minigrad.")
     }
     seen: set[tuple[Any, str]] = set()
     for case in CASES:
         outputs = outputs_of(case.on(OURS)(*variables(case)))
-        stack: list[Any] = [node_of(out._node) for out in outputs]
-        while stack:
-            node = stack.pop()
+        for node in nodes_behind(*[out._node for out in outputs]):
             if isinstance(node, Node):
                 op = node.plan.op
                 names = [""] if op.variadic else node.plan.slot_names
                 seen.update((op, name) for name in names)
-                stack.extend(node.parents)
     missing = [
         f"add a Case for `{op.name}` that differentiates {name or 'its arrays'} to "
-        f"{home(op.forward.__module__)}"
+        f"{home(op.module)}"
         for op, name in wanted - seen
     ]
     assert not missing, "\n".join(missing)

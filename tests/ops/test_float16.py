@@ -27,7 +27,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{
         name: getattr(ops, name)
         for name, op in registry.items()
-        if op.forward.__module__.removeprefix("minigrad.ops.") in FAMILIES
+        if op.module.removeprefix("minigrad.ops.") in FAMILIES
         and op.differentiable and op.arrays == 1 and name in ops.__all__
     },
     "gelu tanh": lambda x: ops.gelu(x, "tanh"),

@@ -26,37 +26,7 @@ def test_reductions_of_nothing_and_of_numbers() -> None:
     assert ops.any(tensor([0.0, math.nan])).item() is True
 
 
-# prod, with any number of zeros -----------------------------------------------------------------
-
-FACTORS = [
-    [2.0, -3.0, 0.5, 4.0], [2.0, 0.0, 0.5, 4.0], [0.0, -3.0, 0.0, 4.0], [0.0, 0.0, 0.5, 0.0],
-    [0.0, 0.0, 0.0, 0.0],
-]  # fmt: skip
-
-
-def multiplied(x: Tensor) -> Tensor:
-    """The product as repeated multiplication, whose rule divides nothing."""
-    out = x[0]
-    for i in range(1, len(x)):
-        out = out * x[i]
-    return out
-
-
-@pytest.mark.parametrize("values", FACTORS, ids=str)
-def test_three_derivatives_of_a_product_beside_zeros(values: list[float]) -> None:
-    rng = np.random.default_rng(0)
-    directions = rng.standard_normal((3, 4))
-    for along in (directions, np.eye(4)[:3], np.eye(4)[[2, 0, 3]]):
-        results = []
-        for call in (ops.prod, multiplied):
-            x = tensor(np.array(values), requires_grad=True)
-            value, found = call(x), []
-            for direction in along:
-                (gradient,) = grad(value, x, create_graph=True)
-                found.append(gradient.numpy())
-                value = (gradient * direction).sum() + 0 * x.sum()
-            results.append(found)
-        np.testing.assert_allclose(results[0], results[1], rtol=1e-12, atol=1e-12)
+# prod; beside zeros: test_scans.py -----------------------------------------------------------
 
 
 def test_products_in_low_precision() -> None:

@@ -58,15 +58,21 @@ def running(x: Tensor) -> Tensor:
     return ops.stack(parts)
 
 
+PRODUCTS: dict[str, tuple[Any, Any]] = {
+    "cumprod": (lambda x: ops.cumprod(x, 0), running), "prod": (ops.prod, lambda x: running(x)[-1]),
+}  # fmt: skip
+
+
 @pytest.mark.parametrize("zeros", [(), (0,), (3,), (6,), (1, 4), (0, 6), (2, 3, 5), range(7)])
 @pytest.mark.parametrize("n", [7, 4, 1])
-def test_three_derivatives_of_running_products_beside_zeros(zeros: Any, n: int) -> None:
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_three_derivatives_of_products_beside_zeros(name: str, zeros: Any, n: int) -> None:
     rng = np.random.default_rng(1)
     values, weights = rng.uniform(0.5, 1.5, n), rng.standard_normal(n)
     values[[z for z in zeros if z < n]] = 0.0
     directions = rng.standard_normal((3, n))
     results = []
-    for call in (lambda x: ops.cumprod(x, 0), running):
+    for call in PRODUCTS[name]:
         x = tensor(values, requires_grad=True)
         value, found = (call(x) * weights).sum(), []
         for direction in directions:

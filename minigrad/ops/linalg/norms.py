@@ -49,14 +49,12 @@ def norm(x: Any, ord: Order | None = None, axis: Axis = None, keepdims: bool = F
     return reshape(found, kept_shape(shape, axes)) if keepdims else found
 
 
-def vector_norm(x: Any, *, axis: Axis = None, keepdims: bool = False, ord: Order = 2) -> Tensor:
+def vector_norm(x: Any, *, axis: Axis = None, keepdims: bool = False, ord: Any = 2) -> Tensor:
     """Compute the vector norm over axes: ``sum(abs(x) ** ord) ** (1 / ord)``.
 
     `minigrad.linalg.vector_norm` says more, and has PyTorch's arguments; these are NumPy's.
     """
-    if not isinstance(ord, (int, float, np.integer, np.floating)) or np.isnan(ord):
-        raise ValueError(f"vector_norm: ord must be a number for vectors, got {ord!r}")
-    return reductions.norm(x, float(ord), axis, keepdims)
+    return reductions.norm(x, ord, axis, keepdims)
 
 
 def matrix_norm(x: Any, *, keepdims: bool = False, ord: Order = "fro") -> Tensor:

@@ -26,6 +26,7 @@ from minigrad.ops.linalg._matrices import (
     which,
 )
 from minigrad.ops.scans import products_of_others
+from minigrad.support.checks import common_shape
 from minigrad.support.signatures import named
 
 __all__ = ["det", "inv", "slogdet", "solve", "solve_triangular"]
@@ -84,11 +85,8 @@ def _cannot_solve(a: Any, b: Any) -> str | None:
 
 
 def _clash(a: Any, b: Any, shapes: str) -> str | None:
-    try:
-        np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    except ValueError:
-        return f"{shapes}: the leading axes do not broadcast"
-    return None
+    fits = common_shape(a.shape[:-2], b.shape[:-2]) is not None
+    return None if fits else f"{shapes}: the leading axes do not broadcast"
 
 
 @primitive(numpy=np.linalg.solve, float_inputs=True, explain_error=_cannot_solve)

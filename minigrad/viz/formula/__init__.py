@@ -22,7 +22,7 @@ from minigrad.autograd.plan import Rule
 from minigrad.autograd.primitives import Primitive, registry
 from minigrad.viz.formula.definitions import Reading, for_call, in_simple_terms
 from minigrad.viz.formula.printers import latex, mathml, text
-from minigrad.viz.formula.reader import Unreadable, read, read_written
+from minigrad.viz.formula.reader import Unreadable, read, read_forward, read_written
 from minigrad.viz.formula.signs import shrunk
 from minigrad.viz.formula.sources import source
 from minigrad.viz.formula.terms import Call, Constant, Variable
@@ -141,7 +141,7 @@ def _forward(op: Primitive, name: str) -> Reading | None:
     if name in op.formulas:
         return in_simple_terms(_reading(op, name, None), op)
     try:
-        return in_simple_terms(read(op.forward), op) if name == "out" else None
+        return in_simple_terms(read_forward(op), op) if name == "out" else None
     except Unreadable:
         return None
 
@@ -173,7 +173,7 @@ def _reading(op: Primitive, name: str, rule: Rule | None) -> Reading:
         texts = [home.formula] if hasattr(home, "formula") else []
     if texts:
         try:
-            return read_written(op, home.__globals__, *texts)
+            return read_written(op, getattr(home, "__globals__", {}), *texts)
         except Unreadable as error:
             reason = str(error) or "it has a statement, or a call, that is not a formula"
             message = f"{op.name}: the formula of {name!r} cannot be read: {reason}"

@@ -77,6 +77,14 @@ def read(function: Callable[..., Any]) -> Reading:
     return reader.reading(reader.function(function, {}))
 
 
+def read_forward(op: Primitive) -> Reading:
+    """Read what an op computes of its arguments."""
+    if op.computed_by is None:
+        return read(op.forward)
+    arguments = tuple(map(Variable, op.params))
+    return Reading(Reader().call(op.computed_by, arguments, (), inside=False))
+
+
 def read_written(op: Primitive, scope: dict[str, Any], *texts: str) -> Reading:
     """Read a formula that was written for a rule: lines of Python, of which the last is the value.
 
