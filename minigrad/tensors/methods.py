@@ -182,6 +182,7 @@ class Methods(Variable):
     masked_scatter = functions.masked_scatter
     masked_select = functions.masked_select
     matmul = functions.matmul
+    matrix_exp = functions.matrix_exp
     matrix_power = functions.matrix_power
     max = functions.max
     maximum = functions.maximum
