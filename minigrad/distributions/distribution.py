@@ -172,8 +172,11 @@ class Distribution:
 
     def _drawn(self, kind: str, sample_shape: Any, dtype: Any, *parameters: Any) -> Tensor:
         """Random numbers of one of the distributions of NumPy's generator."""
-        shape = self._shape(sample_shape) + self.batch_shape + self.event_shape
-        return random.drawn(kind, shape, dtype, *parameters)
+        return random.drawn(kind, self._extended_shape(sample_shape), dtype, *parameters)
+
+    def _extended_shape(self, sample_shape: Any = ()) -> Size:
+        """The shape of samples; distributions of one's own call it."""
+        return Size(self._shape(sample_shape)) + self.batch_shape + self.event_shape
 
     def _shape(self, sample_shape: Any) -> tuple[int, ...]:
         whole = isinstance(sample_shape, (int, np.integer))
