@@ -21,6 +21,16 @@ class NaiveLinalg:
         return getattr(np.linalg, name)
 
     @staticmethod
+    def lu(x: Any) -> Any:
+        """Without exchanges of rows."""
+        columns, rows = [], []
+        for i in range(min(x.shape[-2:])):
+            rows.append(x[..., i, :])
+            columns.append(x[..., :, i] / x[..., i, i, None])
+            x = x - columns[-1][..., :, None] * rows[-1][..., None, :]
+        return None, np.stack(columns, -1), np.stack(rows, -2)
+
+    @staticmethod
     def matrix_exp(x: Any) -> Any:
         terms = [np.broadcast_to(np.eye(x.shape[-1]), x.shape)]
         for n in range(1, 60):

@@ -32,7 +32,7 @@ from minigrad.autograd.node import (
     node_of,
     nodes_behind,
 )
-from minigrad.autograd.plan import Plan
+from minigrad.autograd.plan import Plan, is_plain
 from minigrad.autograd.primitives import Primitive, primitive
 from minigrad.autograd.sums import unbroadcast
 from minigrad.support.tree import mapped
@@ -130,7 +130,7 @@ def run_backward(
                 if node.saved is FREED or mutation.latest > node.stamp:
                     mutation.check(node)
                 pull(node, plan, pending, schedule, create)
-                if plan.keeps and not retain:
+                if plan.keeps and not retain and not (plan.static and is_plain(node.saved)):
                     node.saved = FREED
                 if missing:
                     _tell_leaves(node, missing, pending, results, write)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from minigrad.autograd.primitives import Primitive
 
-__all__ = ["Plan", "Rule"]
+__all__ = ["Plan", "Rule", "is_plain"]
 
 
 class Rule:
@@ -71,6 +71,7 @@ class Plan:
     Attributes:
         saved_names: The names of the values in `Node.saved`, in order.
         keeps: Whether it saves more than shapes and axes: only then a pass frees the node.
+        static: Whether it saves no array of the op: a pass leaves plain numbers in place then.
         save: From ``(*arguments, out, *residuals)`` to the saved tuple.
         pull: From the cotangent of the output and the saved values to the cotangents of the edges.
     """
@@ -88,6 +89,8 @@ class Plan:
         self.saved_names = tuple(dict.fromkeys(names))
         small = {f"{name}_shape" for name in op.params} | {op.params[place] for place in op.axes}
         self.keeps = not small.issuperset(self.saved_names)
+        static = op.params[1 if op.variadic else op.arrays :]
+        self.static = small.union(static).issuperset(self.saved_names)
         # Which array arguments are kept: a caller's ndarray among them must be copied first.
         self.arguments_saved = tuple(name in self.saved_names for name in op.params)
 
@@ -155,6 +158,13 @@ class Plan:
 
     def __repr__(self) -> str:
         return self._source
+
+
+def is_plain(saved: Any) -> bool:
+    """Whether static arguments are numbers, slices and words, which cost nothing to keep."""
+    if isinstance(saved, tuple):
+        return all(map(is_plain, saved))
+    return saved is None or saved is Ellipsis or isinstance(saved, (int, slice, str))
 
 
 _compiled = functools.lru_cache(maxsize=1024)(eval)

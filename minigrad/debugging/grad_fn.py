@@ -17,6 +17,7 @@ _NAMES = {
     "cross_entropy": "nll_loss", "det": "linalg_det", "divide": "div", "dropout": "mul",
     "eigh": "linalg_eigh", "expand_dims": "unsqueeze", "flatten": "view", "getitem": "index",
     "group_norm": "native_group_norm", "inv": "linalg_inv_ex", "layer_norm": "native_layer_norm",
+    "lu": "linalg_lu_factor_ex",
     "multiply": "mul", "negative": "neg", "norm": "linalg_vector_norm", "pad": "constant_pad_nd",
     "power": "pow", "qr": "linalg_qr", "reshape": "view", "scatter_diagonal": "diag_embed",
     "slogdet": "linalg_slogdet", "solve": "linalg_solve_ex", "square": "pow", "subtract": "sub",

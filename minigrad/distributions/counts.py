@@ -56,7 +56,9 @@ class _Trials(Chances):
     def kl(self, other: Any) -> Tensor:
         yes = ops.softplus(-other.logits) - ops.softplus(-self.logits)
         no = ops.softplus(other.logits) - ops.softplus(self.logits)
-        return self.probs * yes + (1 - self.probs) * no
+        mine, theirs = values_of(self.probs), values_of(other.probs)  # logits are finite
+        never = ((theirs == 0) & (mine > 0)) | ((theirs == 1) & (mine < 1))
+        return ops.where(never, np.inf, self.probs * yes + (1 - self.probs) * no)
 
 
 class Bernoulli(_Trials):

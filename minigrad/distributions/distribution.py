@@ -156,8 +156,12 @@ class Distribution:
 
     def _drawn(self, kind: str, sample_shape: Any, dtype: Any, *parameters: Any) -> Tensor:
         """Random numbers of one of the distributions of NumPy's generator."""
-        shape = self._shape(sample_shape) + self.batch_shape + self.event_shape
-        return random.drawn(kind, *parameters, size=shape, dtype=dtype)
+        size = self._extended_shape(sample_shape)
+        return random.drawn(kind, *parameters, size=size, dtype=dtype)
+
+    def _extended_shape(self, sample_shape: Any = ()) -> Size:
+        """The shape of samples; distributions of one's own call it."""
+        return Size(self._shape(sample_shape)) + self.batch_shape + self.event_shape
 
     def _shape(self, sample_shape: Any) -> tuple[int, ...]:
         whole = isinstance(sample_shape, (int, np.integer))

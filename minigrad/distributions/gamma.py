@@ -105,7 +105,7 @@ class Gamma(Family):
     def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
         alpha, beta = self.concentration.detach(), self.rate.detach()
         drawn = self._drawn("standard_gamma", sample_shape, np.float64, alpha) / beta
-        return ops.astype(drawn, alpha.dtype)
+        return _above_zero(ops.astype(drawn, np.result_type(alpha.dtype, beta.dtype)))
 
     def log_prob(self, value: Any) -> Tensor:
         x, alpha, beta = self._values("log_prob", value), self.concentration, self.rate
@@ -120,6 +120,11 @@ class Gamma(Family):
         a, b = self.concentration, other.concentration
         found = b * ops.log(self.rate / other.rate) + ops.lgamma(b) - ops.lgamma(a)
         return found + (a - b) * ops.digamma(a) + (other.rate / self.rate - 1) * a
+
+
+def _above_zero(samples: Tensor) -> Tensor:
+    """Samples, the least positive number in the place of 0, whose density may be infinite."""
+    return ops.maximum(samples, np.finfo(samples.dtype).tiny)
 
 
 class Dirichlet(Family):
@@ -160,8 +165,11 @@ class Dirichlet(Family):
 
     def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
         alpha = self.concentration.detach()
-        parts = self._drawn("standard_gamma", sample_shape, np.float64, alpha)
-        return ops.astype(parts / ops.sum(parts, axis=-1, keepdims=True), alpha.dtype)
+        # A gamma of small concentration is 0, its logarithm is not: that of one more, and a power.
+        logs = ops.log(self._drawn("standard_gamma", sample_shape, np.float64, alpha + 1))
+        power = self._drawn("standard_exponential", sample_shape, np.float64) / alpha
+        parts = ops.astype(ops.softmax(logs - power, -1), alpha.dtype)
+        return ops.minimum(_above_zero(parts), 1 - np.finfo(alpha.dtype).epsneg)
 
     def log_prob(self, value: Any) -> Tensor:
         alpha, x = self.concentration, self._values("log_prob", value)

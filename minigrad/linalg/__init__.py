@@ -17,8 +17,8 @@ from minigrad.linalg.matrices import *  # isort: skip
 from minigrad.linalg.solving import *  # isort: skip
 
 _TAKE_OUT = """
-cholesky cholesky_ex cond eigh inv_ex matrix_power matrix_rank multi_dot pinv qr slogdet solve
-solve_ex solve_triangular svd tensorinv tensorsolve
+cholesky cholesky_ex cond eigh inv_ex lu lu_factor lu_factor_ex lu_solve matrix_power matrix_rank
+multi_dot pinv qr slogdet solve solve_ex solve_triangular svd tensorinv tensorsolve
 """
 """The functions with PyTorch's keyword `out`; the others have it already."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Self
+from typing import Any, Self, SupportsIndex, overload
 
 import numpy as np
 
@@ -24,7 +24,7 @@ __all__ = [
 
 
 class Size(tuple[int, ...]):
-    """A shape: a tuple that knows the number of elements.
+    """A shape: a tuple that knows the number of elements, and whose parts and sums are shapes.
 
     Source: PyTorch 2.13, "torch.Size".
 
@@ -33,11 +33,30 @@ class Size(tuple[int, ...]):
         >>> shape = minigrad.ones(2, 3).shape
         >>> shape == (2, 3), shape.numel()
         (True, 6)
-        >>> shape
-        minigrad.Size([2, 3])
+        >>> shape, shape[1:], (1, *shape[:1]) + shape
+        (minigrad.Size([2, 3]), minigrad.Size([3]), minigrad.Size([1, 2, 2, 3]))
     """
 
     __slots__ = ()
+
+    @overload
+    def __getitem__(self, index: SupportsIndex, /) -> int: ...
+    @overload
+    def __getitem__(self, index: slice, /) -> Size: ...
+    def __getitem__(self, index: Any, /) -> int | Size:
+        found = tuple.__getitem__(self, index)  # faster than by `super()`
+        return Size(found) if found.__class__ is tuple else found
+
+    def __add__(self, other: Any, /) -> Size:
+        return Size(super().__add__(other))
+
+    def __radd__(self, other: tuple[int, ...], /) -> Size:
+        return Size(other + tuple(self))
+
+    def __mul__(self, times: SupportsIndex, /) -> Size:
+        return Size(super().__mul__(times))
+
+    __rmul__ = __mul__
 
     def numel(self) -> int:
         """Return the number of elements."""

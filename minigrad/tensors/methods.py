@@ -135,6 +135,7 @@ class Methods(Variable):
     masked_fill = functions.masked_fill
     masked_scatter = functions.masked_scatter
     masked_select = functions.masked_select
+    matrix_exp = functions.matrix_exp
     matrix_power = functions.matrix_power
     max = functions.max
     mean = functions.mean

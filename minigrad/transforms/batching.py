@@ -358,8 +358,8 @@ def _einsum(batch: Batch, operands: Sequence[Any], inputs: Sequence[str], output
 
 
 @batching_rule(
-    "cholesky", "det", "eigh", "eigvalsh", "inv", "layer_norm", "matrix_rank", "pinv", "qr",
-    "rms_norm", "svd", "svdvals", "tril", "triu",
+    "cholesky", "det", "eigh", "eigvalsh", "inv", "layer_norm", "lu", "matrix_rank", "permutation",
+    "pinv", "qr", "rms_norm", "svd", "svdvals", "tril", "triu",
 )  # fmt: skip
 def last_axes(batch: Batch, x: Samples, *others: Any) -> Any:
     """Functions of the last axes, such as those of matrices, run on stacks of them."""

@@ -75,9 +75,9 @@ def ctc_loss(
     skips = np.zeros(z.shape, bool)
     skips[:, 2:] = (z[:, 2:] != blank) & (z[:, 2:] != z[:, :-2])
     emitted = ops.take_along_axis(probs, np.broadcast_to(z, (steps, *z.shape)), 2)  # (T, N, 2S + 1)
-    begin = np.arange(z.shape[1]) < 2
-    alpha = ops.where(begin, emitted[0], NEVER)
-    for step in range(1, steps):
+    alpha: Any = np.full(z.shape, NEVER, probs.dtype)
+    alpha[:, 0] = 0  # nothing is spelled before the first step
+    for step in range(steps):
         ways = [alpha, _moved(alpha, 1), ops.where(skips, _moved(alpha, 2), NEVER)]
         new = emitted[step] + ops.logsumexp(ops.stack(ways), 0)
         alpha = ops.where((step < taken)[:, None], new, alpha)

@@ -10,7 +10,7 @@ from minigrad import ops, random
 from minigrad.autograd.events import effect
 from minigrad.nn.layers.convolution import _ConvTransposeNd
 from minigrad.nn.module.base import Module
-from minigrad.nn.utils.parametrize import register_parametrization
+from minigrad.nn.utils.parametrize import is_parametrized, register_parametrization
 from minigrad.ops._numerics import values_of
 from minigrad.support.checks import check_choice, check_number, check_size
 from minigrad.tensors.functions.arguments import spelled
@@ -153,7 +153,7 @@ def spectral_norm(
     """
     check_size("spectral_norm", "n_power_iterations", n_power_iterations)
     check_number("spectral_norm", "eps", eps, above=0.0)
-    weight = module.get_parameter(name)
+    weight = getattr(module, name) if is_parametrized(module, name) else module.get_parameter(name)
     dim = int(isinstance(module, _ConvTransposeNd)) if dim is None else dim
     norm = _SpectralNorm(weight, n_power_iterations, dim, eps)
     return register_parametrization(module, name, norm)

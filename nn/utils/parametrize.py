@@ -47,9 +47,10 @@ def register_parametrization(
 ) -> M:
     """Replace a parameter by a function of it, which is computed whenever it is read.
 
-    Training and saving use ``parametrizations.<name>.original`` instead of the parameter. It
-    begins as the value of the parameter, or, if the parametrization has a method `right_inverse`,
-    as what that makes of it: where this is a tuple, as ``original0``, ``original1`` and so on.
+    Training and saving use ``parametrizations.<name>.original`` instead of the parameter. It is the
+    parameter itself, so an optimizer that has it goes on. Its value stays, or, if the
+    parametrization has a method `right_inverse`, becomes what that makes of it. Where this is a
+    tuple, there are new parameters ``original0``, ``original1`` and so on.
 
     Args:
         module: The module that has the parameter.
@@ -73,12 +74,9 @@ def register_parametrization(
         >>> [name for name, _ in layer.named_parameters()]
         ['bias', 'parametrizations.weight.original']
     """
-    owner, kind = type(module).__name__, type(parametrization).__name__
+    parametrization.train(module.training)
     parametrized = is_parametrized(module, tensor_name)
-    inverse = getattr(parametrization, "right_inverse", None)
-    if parametrized and inverse is not None:
-        what = f"{tensor_name!r} of {owner} is parametrized already, and {kind} has a right_inverse"
-        raise ValueError(f"register_parametrization: {what}: register it first")
+    inverse = None if parametrized else getattr(parametrization, "right_inverse", None)
     value = getattr(module, tensor_name) if parametrized else module.get_parameter(tensor_name)
     with no_grad():
         found = value if inverse is None else inverse(value)
@@ -86,16 +84,17 @@ def register_parametrization(
         if isinstance(found, tuple):
             originals = {f"original{i}": part for i, part in enumerate(found)}
         made = parametrization(*originals.values())
-    wanted = f"{tensor_name!r} and what {kind} makes of it in one shape"
+    wanted = f"{tensor_name!r} and what {type(parametrization).__name__} makes of it in one shape"
     wrong = made.shape != value.shape and not unsafe
     refuse_shapes(wrong, "register_parametrization", wanted, value, made)
     if parametrized:
         _lists(module)[tensor_name].append(parametrization)
         return module
     functions = ParametrizationList([parametrization])
-    for name, original in originals.items():
-        setattr(functions, name, Parameter(original, requires_grad=value.requires_grad))
     delattr(module, tensor_name)
+    for name, original in originals.items():
+        new = Parameter(original, requires_grad=value.requires_grad)
+        setattr(functions, name, new if isinstance(found, tuple) else _holding(original, value))
     if "parametrizations" not in dict(module.named_children()):
         module.add_module("parametrizations", ModuleDict())
     _lists(module)[tensor_name] = functions
@@ -121,7 +120,7 @@ def remove_parametrizations(module: M, tensor_name: str, leave_parametrized: boo
     Args:
         module: The module.
         tensor_name: The name of the parameter.
-        leave_parametrized: Whether it keeps its present value; otherwise it becomes the original.
+        leave_parametrized: Whether it keeps its present value; otherwise it has the original's.
 
     Raises:
         AttributeError: No parameter is parametrized.
@@ -173,8 +172,17 @@ def _made_plain(module: M, tensor_name: str, original: Tensor, leave_parametrize
     with no_grad():
         value = getattr(module, tensor_name) if leave_parametrized else original
     _forget(module, tensor_name)
-    setattr(module, tensor_name, Parameter(value, requires_grad=original.requires_grad))
+    setattr(module, tensor_name, _holding(value, original))
     return module
+
+
+def _holding(value: Tensor, parameter: Tensor) -> Parameter:
+    """The parameter itself, which optimizers know, with a value; another one of another shape."""
+    if not isinstance(parameter, Parameter) or value.shape != parameter.shape:
+        return Parameter(value, requires_grad=parameter.requires_grad)
+    if value is not parameter:
+        parameter.data = value
+    return parameter
 
 
 def _lists(module: Module) -> Any:

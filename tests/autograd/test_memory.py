@@ -69,7 +69,7 @@ def one_pass(y: Tensor, inputs: Any, references: Any) -> None:
     y.backward()
     left = alive(references, *(x._data for x in inputs))
     assert not [a for a in left if isinstance(a, np.ndarray)]
-    assert all(node.freed or not node.plan.keeps for node in nodes_of(y))
+    assert all(node.freed or node.plan.static for node in nodes_of(y))
 
 
 def grad_and_retained_passes(y: Tensor, inputs: Any, references: Any) -> None:

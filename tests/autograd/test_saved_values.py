@@ -84,6 +84,7 @@ UNREAD = {
     ("attention", "lse"): "unused where the weights are kept, as in these small cases",
     ("group_norm", "bias"): "its decomposition takes all arguments",
     ("layer_norm", "bias"): "its decomposition takes all arguments",
+    ("lu", "out[2]"): "`info`, an integer for each matrix, comes with the factors",
     ("slogdet", "sign"): "0 alone is looked for, which says that a matrix is singular",
 }
 """Saved values on which no gradient depends, and why they are saved."""

@@ -62,6 +62,11 @@ CASES: dict[str, Callable[[Any, Any], Any]] = {
     "StudentT.mean": lambda t, d: d.StudentT(t.tensor([0.5, 1.0, 1.5])).mean,
     "StudentT.variance": lambda t, d: d.StudentT(t.tensor([1.0, 1.5, 2.0, 4.0])).variance,
     "Geometric of certainty": lambda t, d: d.Geometric(t.ones(1)).log_prob(t.tensor([1.0])),
+    "Bernoulli of certainty": lambda t, d: d.kl_divergence(
+        d.Bernoulli(t.tensor([0.0, 1.0, 0.3, 0.3, 0.0, 1.0, 0.0])),
+        d.Bernoulli(t.tensor([1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.3])),
+    ),
+    "_extended_shape": lambda t, d: d.Dirichlet(t.ones(2, 3))._extended_shape(t.Size([4])),
     "perplexity": lambda t, d: d.Categorical(t.tensor([0.25, 0.75])).perplexity(),
     "precision_matrix": lambda t, d: (
         d.MultivariateNormal(t.zeros(2), t.tensor([[2.0, 0.5], [0.5, 1.0]])).precision_matrix
@@ -78,6 +83,19 @@ CASES: dict[str, Callable[[Any, Any], Any]] = {
 def test_values(case: Callable[[Any, Any], Any]) -> None:
     ours, theirs = (values(case(world, world.distributions)) for world in WORLDS)
     same(ours, theirs)
+
+
+@pytest.mark.parametrize("dtype", [minigrad.float32, minigrad.float64])
+def test_samples_of_small_concentrations(dtype: Any) -> None:
+    """Most are nearer to a border than a float can be."""
+    minigrad.manual_seed(0)
+    small = minigrad.tensor(1e-5, dtype=dtype)
+    for family, sides in ((minigrad.distributions.Beta, 0.5), (minigrad.distributions.Gamma, 0)):
+        x = family(small, small).sample((1000,))
+        assert bool(((x > 0) & ((x < 1) | (sides == 0)) & x.isfinite()).all())
+        assert abs(float((x > 0.9).float().mean()) - sides) < 0.05
+    x = minigrad.distributions.Dirichlet(small.repeat(4)).sample((2000,))
+    np.testing.assert_allclose(x.mean(0).tolist(), 0.25, atol=0.04)
 
 
 FAMILIES: dict[str, Callable[[Any, Any], Any]] = {

@@ -70,6 +70,20 @@ CALLS: dict[str, Call] = {
     "cholesky_ex": lambda m, x: m.cholesky_ex(definite(x(2, 3, 3)), upper=True),
     "cholesky_ex, info": lambda m, x: m.cholesky_ex(-x(2, 3, 3)).info,
     "solve_triangular": lambda m, x: m.solve_triangular(x(3, 3), x(3, 2), upper=True),
+    "lu": lambda m, x: m.lu(x(2, 3, 4)),
+    "lu, long": lambda m, x: m.lu(x(4, 2)),
+    "lu, empty": lambda m, x: m.lu(x(2, 0, 3)),
+    "lu, singular": lambda m, x: m.lu(0 * x(3, 3)),
+    "lu_factor": lambda m, x: m.lu_factor(x(2, 3, 4)),
+    "lu_factor_ex": lambda m, x: m.lu_factor_ex(x(2, 1, 4, 3)),
+    "lu_factor_ex, info": lambda m, x: m.lu_factor_ex(x(2, 3, 1) @ x(2, 1, 3) * 0).info,
+    **{
+        f"lu_solve, {left}, {adjoint}": lambda m, x, left=left, adjoint=adjoint: m.lu_solve(
+            *m.lu_factor(x(2, 3, 3)), x(2, 3, 3).mT[:1], left=left, adjoint=adjoint
+        )
+        for left in (True, False)
+        for adjoint in (True, False)
+    },
     "tensorinv": lambda m, x: m.tensorinv(x(6, 6).reshape(2, 3, 6)),
     "tensorinv, ind": lambda m, x: m.tensorinv(x(6, 6).reshape(6, 2, 3), ind=1),
     "tensorsolve": lambda m, x: m.tensorsolve(x(6, 6).reshape(2, 3, 6), x(2, 3)),
@@ -159,6 +173,10 @@ WRONG: dict[str, Call] = {
     "lstsq, driver": lambda m, x: m.lstsq(x(3, 2), x(3), driver="gelsx"),
     "vander": lambda m, x: m.vander(x(2)[0]),
     "matrix_exp": lambda m, x: m.matrix_exp(x(2, 3)),
+    "lu": lambda m, x: m.lu(x(3)),
+    "lu without pivots": lambda m, x: m.lu_factor_ex(x(3, 3), pivot=False),
+    "lu_factor, singular": lambda m, x: m.lu_factor(0 * x(2, 3, 3)),
+    "lu_solve": lambda m, x: m.lu_solve(*m.lu_factor(x(3, 4)), x(3, 2)),
 }
 
 

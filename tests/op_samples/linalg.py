@@ -78,6 +78,7 @@ _OF_SQUARES: dict[str, Callable[..., Any]] = {
     "matrix_power": lambda m, x: m.linalg.matrix_power(x, 3),
 }
 _OF_RECTANGLES: dict[str, Callable[..., Any]] = {
+    "lu": lambda m, x: m.linalg.lu(_regular(m, x))[1:],
     "qr": _qr,
     "svd": _svd,
     "svdvals": lambda m, x: m.linalg.svdvals(_regular(m, x)),

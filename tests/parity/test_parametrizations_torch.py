@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from side_by_side import assert_close, compare, draw, torch
 
+import minigrad
 from minigrad import nn, optim, tensor
 from minigrad.nn.utils import parametrize
 
@@ -116,6 +117,22 @@ def test_refusals() -> None:
         nn.utils.spectral_norm(layer, "gain")
     with pytest.raises(ValueError, match="axis 2 is out of bounds"):
         nn.utils.spectral_norm(layer, dim=2)
-    nn.utils.parametrizations.spectral_norm(layer)
-    with pytest.raises(ValueError, match=r"^register_parametrization: .* right_inverse: register"):
-        parametrize.register_parametrization(layer, "weight", Positive())
+
+
+@pytest.mark.parametrize("norm", ["spectral_norm", "weight_norm"])
+def test_optimizers_keep_the_parameter(norm: str) -> None:
+    """An optimizer may be made before a parametrization, or before that is removed."""
+    facts = []
+    for m in (minigrad, torch):
+        layer = m.nn.Linear(3, 3).eval()
+        weight, register = layer.weight, getattr(m.nn.utils.parametrizations, norm)
+        register(layer)
+        found: list[Any] = [parameter is weight for parameter in layer.parameters()]
+        m.nn.utils.parametrize.register_parametrization(layer, "weight", m.nn.Tanh())
+        found += [part.training for part in layer.parametrizations.weight]
+        if norm == "spectral_norm":
+            register(layer)
+        found.append(len(layer.parametrizations.weight))
+        m.nn.utils.parametrize.remove_parametrizations(layer, "weight")
+        facts.append([*found, layer.weight is weight])
+    assert facts[0] == facts[1]

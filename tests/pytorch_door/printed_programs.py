@@ -216,6 +216,7 @@ for zero in True, False:
     loss = F.ctc_loss(p, labels, (3, 5), (3, 3), reduction="none", zero_infinity=zero)
     print(loss.detach(), *([torch.autograd.grad(loss.sum(), x, retain_graph=True)] * zero))
 print(F.ctc_loss(p, labels, (5, 5), (0, 2), reduction="none").detach())
+print(F.ctc_loss(p, labels, (0, 0), (0, 1), reduction="none").detach())
 print(F.ctc_loss(p[:, 0], labels[1], torch.tensor(5), torch.tensor(3)).detach())
 F.ctc_loss(p, labels, (5, 9), (1, 1))
 """

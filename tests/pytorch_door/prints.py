@@ -23,6 +23,9 @@ torch.linalg.eigh(torch.eye(2)) ; torch.linalg.slogdet(torch.eye(2))
 torch.linalg.lstsq(torch.eye(2), torch.eye(2)) ; torch.linalg.inv_ex(torch.eye(2)) ; m.max(0).values
 torch.linalg.cholesky_ex(torch.eye(2)) ; m.unique(return_counts=True) ; type(m.max(1)).__name__
 nn.utils.rnn.pack_padded_sequence(torch.ones(2, 2, 1), [2, 1]) ; torch.tensor(2.5) ; m.shape[0]
+m.shape[1:] ; m.size()[:-1] + (1, 2) ; (4,) + m.shape ; m.shape * 2 ; 2 * m.shape[1:]
+torch.linalg.lu(torch.eye(2)) ; torch.linalg.lu_factor(torch.eye(2)) ; m.shape[::-1] == (2, 3)
+torch.linalg.lu_factor_ex(torch.eye(2)) ; torch.lu_unpack(*torch.linalg.lu_factor(torch.eye(2)))
 """
 
 HISTORIES = """

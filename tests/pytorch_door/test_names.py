@@ -31,7 +31,7 @@ def asked_once() -> Iterator[None]:
 NOT_WRITTEN = """
 alpha_dropout_ binomial conj_physical_ dropout_ feature_alpha_dropout feature_alpha_dropout_
 feature_dropout feature_dropout_ geqrf gradient histogramdd i0 i0_ igamma igammac index_reduce
-kaiser_window legacy_contiguous_format lobpcg lu_solve lu_unpack matrix_exp nanmedian nanquantile
+kaiser_window legacy_contiguous_format lobpcg lu_solve nanmedian nanquantile
 orgqr ormqr pca_lowrank quasirandom rrelu_ segment_reduce signal svd_lowrank threshold_
 triangular_solve windows
 """

@@ -25,8 +25,8 @@ FAMILIES = {
     f"[{X}, {Y}],": """
         cat column_stack concat concatenate dstack hstack multi_dot row_stack stack vstack""",
     "t.eye(2) * 2,": """
-        cholesky cholesky_inverse cholesky_ex cond det eigh eigvalsh inv inv_ex inverse matrix_rank
-        pinv slogdet""",
+        cholesky cholesky_inverse cholesky_ex cond det eigh eigvalsh inv inv_ex inverse lu lu_factor
+        lu_factor_ex matrix_rank pinv slogdet""",
     "t.tensor([0.5, 2.0]), t.tensor([1.0, 0.25])": "dot ger inner outer vdot",
     f"t.stack([{X}, {Y}]), t.stack([{Y}, {X}])": "bmm",
     "t.tensor([[1, 2], [3, 0]]), t.tensor([[2, 2], [6, 1]])": """
@@ -49,7 +49,8 @@ OTHERS = {
     "cholesky_solve": "t.ones(2, 1), t.eye(2) * 2", "cross": "t.ones(3), t.eye(3)[0]",
     "diag": "t.ones(2),", "full": "(2, 2), 3.0", "gather": f"{X}, 0, t.tensor([[1, 0]])",
     "heaviside": f"{X}, {Y}", "index_select": f"{X}, 0, t.tensor([1])", "ldexp": f"{X}, {Y}",
-    "histogram": f"{X}, 4", "lerp": f"{X}, {Y}, 0.3", "masked_select": f"{X}, {X} > 0.3",
+    "histogram": f"{X}, 4", "lerp": f"{X}, {Y}, 0.3", "lu_solve": f"*t.linalg.lu_factor({X}), {Y}",
+    "lu_unpack": f"*t.linalg.lu_factor({X}),", "masked_select": f"{X}, {X} > 0.3",
     "matrix_norm": f"{X},", "mv": f"{X}, t.ones(2)",
     "narrow_copy": f"{X}, 0, 0, 1", "polygamma": f"1, {X}", "quantile": f"{X}, 0.5, 0",
     "renorm": f"{X}, 2, 0, 0.3", "round": f"{X} * 9,",

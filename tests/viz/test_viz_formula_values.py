@@ -181,7 +181,7 @@ def test_every_formula_gives_the_numbers_of_its_rule() -> None:
 
 
 SHOWN_BY_SOURCE = {
-    "einsum", "pad", "qr", "quantile", "repeat", "scatter_extreme", "solve_triangular", "svd",
+    "einsum", "lu", "pad", "qr", "quantile", "repeat", "scatter_extreme", "solve_triangular", "svd",
     "tile",
 }  # fmt: skip
 """Rules that are kernels and have no formula: their source is shown."""

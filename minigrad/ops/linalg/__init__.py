@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from minigrad.ops.linalg.chains import *
 from minigrad.ops.linalg.factors import *
+from minigrad.ops.linalg.lu import *
 from minigrad.ops.linalg.norms import *
 from minigrad.ops.linalg.solving import *
 

@@ -10,13 +10,15 @@ from minigrad import ops
 from minigrad.autograd.dtype_class import printed_as
 from minigrad.autograd.typing import Tensor
 from minigrad.ops import linalg
+from minigrad.ops.linalg import matrix_exp as matrix_exp
+from minigrad.ops.linalg.lu import lu_unpack as lu_unpack
 from minigrad.tensors.functions.arguments import spelled, with_axes
 
 __all__ = [
     "addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "cdist", "chain_matmul", "cholesky",
     "cholesky_inverse", "cholesky_solve", "corrcoef", "cov", "cross", "dot", "ger", "logdet",
-    "matrix_rank", "mm", "mv", "outer", "pdist", "pinverse", "qr", "renorm", "svd", "tensordot",
-    "vander",
+    "lu_unpack", "matrix_exp", "matrix_rank", "mm", "mv", "outer", "pdist", "pinverse", "qr",
+    "renorm", "svd", "tensordot", "vander",
 ]  # fmt: skip
 
 
