@@ -167,7 +167,8 @@ def checked(dtype: Any, name: str) -> np.dtype[Any]:
     try:
         chosen: np.dtype[Any] = np.dtype(dtype)
     except (TypeError, ValueError) as error:
-        raise TypeError(f"{name}: a dtype such as minigrad.float32 expected: {error}") from None
+        why = "NumPy has no bfloat16" if getattr(dtype, "name", "") == "bfloat16" else error
+        raise TypeError(f"{name}: a dtype such as minigrad.float32 expected: {why}") from None
     if chosen.kind not in "biuf" or chosen.itemsize > 8:
         raise TypeError(
             f"{name}: a tensor cannot have dtype {chosen}: bool, integer or float expected"

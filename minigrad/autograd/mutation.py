@@ -21,15 +21,17 @@ import numpy as np
 
 from minigrad.autograd.mode import located
 from minigrad.autograd.node import FREED, Node, Variable, clock
-from minigrad.autograd.views import owner
+from minigrad.autograd.views import Place, owner
 from minigrad.support.tree import leaves
 
 __all__ = [
-    "check", "history", "latest", "mark_written", "rewritten", "rewrote", "uniquely_owned",
+    "check", "history", "latest", "mark_part", "mark_written", "rewritten", "rewrote", "uniquely_owned",
     "update", "view_of", "written_since",
 ]  # fmt: skip
 
 _writes: dict[int, tuple[weakref.ref[np.ndarray], int]] = {}
+_parts: dict[int, tuple[weakref.ref[np.ndarray], tuple[tuple[int, Place], ...]]] = {}
+_MOST = 64  # parts that are kept of a memory
 latest = 0
 """The stamp of the latest in-place write."""
 
@@ -53,21 +55,40 @@ def mark_written(*arrays: np.ndarray) -> None:
     global latest
     latest = next(clock)
     for array in arrays:
-        _note(_writes, owner(array), latest)
+        memory = owner(array)
+        _parts.pop(id(memory), None)
+        _note(_writes, memory, latest)
 
 
-def _note(times: dict[int, tuple[Any, int]], thing: Any, stamp: int) -> None:
-    """Remember a time for as long as a thing lives, under its id."""
+def mark_part(array: np.ndarray, part: np.ndarray) -> None:
+    """The same for a part of an array, as in ``x.data[0] = 1``: what was saved of the rest is right."""
+    global latest
+    memory = owner(array)
+    _, known = _parts.get(id(memory), (None, ()))
+    if owner(part) is not memory or len(known) == _MOST:
+        return mark_written(array)
+    latest = next(clock)
+    _note(_parts, memory, (*known, (latest, Place.of_array(part))))
+
+
+def _note(times: dict[int, tuple[Any, Any]], thing: Any, value: Any) -> None:
+    """Remember a time, or a value, for as long as a thing lives, under its id."""
     key = id(thing)
     known = times.get(key)
     reference = known[0] if known else weakref.ref(thing, lambda _: times.pop(key, None))
-    times[key] = reference, stamp
+    times[key] = reference, value
 
 
 def written_since(array: np.ndarray, stamp: int) -> bool:
-    """Tell whether the memory of an array was written in place after the time `stamp`."""
-    known = _writes.get(id(owner(array)))
-    return known is not None and known[1] > stamp
+    """Tell whether the memory that an array reads was written in place after the time `stamp`."""
+    key = id(owner(array))
+    known = _writes.get(key)
+    if known is not None and known[1] > stamp:
+        return True
+    if key not in _parts:
+        return False
+    own = Place.of_array(array)
+    return any(when > stamp and own.meets(part) for when, part in _parts[key][1])
 
 
 def check(node: Node) -> None:

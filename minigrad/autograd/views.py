@@ -37,6 +37,10 @@ class Place(NamedTuple):
             found += (np.arange(n) * stride).reshape(-1, *(1,) * (len(self.shape) - axis - 1))
         return found
 
+    def meets(self, other: Place) -> bool:
+        """Whether it has an element in common with a place of the same dtype."""
+        return bool(np.isin(other.addresses(), self.addresses()).any())
+
     def index_of(self, part: Place) -> tuple[int | slice, ...] | None:
         """The integers and slices that read another place from this one, if there are any."""
         axes, offset = [*zip(part.shape, part.strides, strict=True)], part.start - self.start

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import cache
+from typing import Any, ClassVar
+from weakref import WeakValueDictionary
 
 from minigrad.autograd import dtype_class
 from minigrad.autograd.call import with_history
@@ -16,10 +18,10 @@ _NAMES = {
     "broadcast_to": "expand", "cholesky": "linalg_cholesky_ex", "concatenate": "cat",
     "cross_entropy": "nll_loss", "det": "linalg_det", "divide": "div", "dropout": "mul",
     "eigh": "linalg_eigh", "expand_dims": "unsqueeze", "flatten": "view", "getitem": "index",
-    "group_norm": "native_group_norm", "inv": "linalg_inv_ex", "layer_norm": "native_layer_norm",
-    "lu": "linalg_lu_factor_ex",
-    "multiply": "mul", "negative": "neg", "norm": "linalg_vector_norm", "pad": "constant_pad_nd",
-    "power": "pow", "qr": "linalg_qr", "reshape": "view", "scatter_diagonal": "diag_embed",
+    "group_norm": "native_group_norm", "gru": "stack", "inv": "linalg_inv_ex",
+    "layer_norm": "native_layer_norm", "lu": "linalg_lu_factor_ex", "multiply": "mul",
+    "negative": "neg", "norm": "linalg_vector_norm", "pad": "constant_pad_nd", "power": "pow",
+    "qr": "linalg_qr", "reshape": "view", "rnn": "stack", "scatter_diagonal": "diag_embed",
     "slogdet": "linalg_slogdet", "solve": "linalg_solve_ex", "square": "pow", "subtract": "sub",
     "svd": "linalg_svd", "swapaxes": "transpose", "take": "index_select",
     "take_along_axis": "gather", "tile": "repeat", "transpose": "permute",
@@ -79,6 +81,29 @@ _BY_NODE: dict[str, Callable[[Node], str]] = {
 """Ops that are several in PyTorch."""
 
 
+def _name_of(node: Node | Leaf) -> str:
+    """The name of the class that PyTorch has for a node."""
+    if isinstance(node, Leaf):
+        return "AccumulateGrad"
+    op, frame = node.plan.op, node.frame
+    called, function = op.name, frame.name if isinstance(frame, FunctionCall) else ""
+    if not op.module.startswith("minigrad."):  # a program's own
+        return f"{called.rpartition('.')[2]}Backward"
+    if function in _FUNCTIONS:
+        name = _FUNCTIONS[function]
+    elif called in _BY_NODE:
+        name = _BY_NODE[called](node)
+    else:
+        name = "".join(map(str.capitalize, _NAMES.get(called, called).split("_")))
+    return name if "Backward" in name or name == "CopySlices" else f"{name}Backward0"
+
+
+@cache
+def _class_of(name: str) -> type[GradFn]:
+    """The class of the nodes of this name, which prints as PyTorch's do."""
+    return type(name, (GradFn,), {"__module__": "builtins"})
+
+
 class GradFn:
     """The op that made a tensor, ``x.grad_fn``, for reading a graph step by step.
 
@@ -98,24 +123,21 @@ class GradFn:
         (['a', 'b'], ((<AccumulateGrad>, 0), (<AccumulateGrad>, 0)))
     """
 
-    def __init__(self, node: Node | Leaf) -> None:
-        self.node = node
+    node: Node | Leaf
+    _shown: ClassVar[WeakValueDictionary[int, GradFn]] = WeakValueDictionary()
+
+    def __new__(cls, node: Node | Leaf) -> GradFn:
+        """One object for a node, of a class of its name: so know programs that draw graphs."""
+        known = cls._shown.get(id(node))
+        if known is None:
+            known = cls._shown[id(node)] = super().__new__(_class_of(_name_of(node)))
+            known.node = node
+        return known
 
     def name(self) -> str:
         """Return the name of the op as PyTorch writes it, such as "MulBackward0"; of a leaf too."""
-        if isinstance(self.node, Leaf):
-            return "torch::autograd::AccumulateGrad"
-        op, frame = self.node.plan.op, self.node.frame
-        called, function = op.name, frame.name if isinstance(frame, FunctionCall) else ""
-        if not op.module.startswith("minigrad."):  # a program's own
-            return f"{called.rpartition('.')[2]}Backward"
-        if function in _FUNCTIONS:
-            name = _FUNCTIONS[function]
-        elif called in _BY_NODE:
-            name = _BY_NODE[called](self.node)
-        else:
-            name = "".join(map(str.capitalize, _NAMES.get(called, called).split("_")))
-        return name if "Backward" in name or name == "CopySlices" else f"{name}Backward0"
+        space = "torch::autograd::" if isinstance(self.node, Leaf) else ""
+        return space + type(self).__name__
 
     @property
     def next_functions(self) -> tuple[tuple[GradFn, int], ...]:
@@ -155,12 +177,6 @@ class GradFn:
             raise AttributeError(f"variable: {self.name()} is the result of an op, not a leaf")
         return self.node.tensor
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, GradFn) and other.node is self.node
-
-    def __hash__(self) -> int:
-        return hash(self.node)
-
     def __repr__(self) -> str:
         place = f" object at {id(self.node):#x}" if dtype_class.shown_as == "torch" else ""
-        return f"<{self.name().rpartition(':')[2]}{place}>"
+        return f"<{type(self).__name__}{place}>"

@@ -138,8 +138,7 @@ class Optimizer:
 
     def _listed(self, params: Any) -> list[Any]:
         """Parameters or groups as a list; a model, a single tensor or a dict is an error."""
-        single = isinstance(params, (Tensor, Mapping)) or hasattr(params, "parameters")
-        if single or not isinstance(params, Iterable):
+        if isinstance(params, (Tensor, Mapping)) or not isinstance(params, Iterable):
             raise TypeError(
                 f"{self._name}: an iterable of tensors or of dicts expected, got a single "
                 f"{type(params).__name__}; pass a list, or model.parameters()"

@@ -24,7 +24,7 @@ from minigrad.autograd.events import tell
 from minigrad.autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
 from minigrad.autograd.hooks import retain
 from minigrad.autograd.mode import located, state
-from minigrad.autograd.mutation import history, mark_written, rewrote
+from minigrad.autograd.mutation import history, mark_part, mark_written, rewrote
 from minigrad.autograd.node import Leaf, Node, Variable, clock, data_of, node_of, nodes_behind
 from minigrad.autograd.typing import P, Tensor
 from minigrad.autograd.views import Place, owner
@@ -55,7 +55,11 @@ def set_item(tensor: Any, index: Any, value: Any, name: str = "setitem") -> Any:
                 data[index] = to_array(value, data.dtype, name=name)  # checks the range
             else:
                 data[index] = operand(value, name)
-            mark_written(data)
+            parts = index if isinstance(index, tuple) else (index,)
+            if data.base is None or np.ndarray in map(type, parts):
+                mark_written(data)
+            else:
+                mark_part(data, data[parts if Ellipsis in parts else (*parts, ...)])
     except (IndexError, ValueError) as error:
         message, shapes = str(error), f"{getattr(value, 'shape', ())} into shape {tensor.shape}"
         if not message.startswith(f"{name}:"):

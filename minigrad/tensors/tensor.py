@@ -179,6 +179,10 @@ class Tensor(Methods, Fills, Variable):
         start = self if self._base is None else self._base
         return (self._data.ctypes.data - start._data.ctypes.data) // self._data.itemsize
 
+    def _is_view(self) -> bool:
+        """Tell whether it views the memory of another tensor, of `_base`."""
+        return self._base is not None
+
     def is_contiguous(self, memory_format: Any = None) -> bool:
         """Tell whether the elements lie one after the other in memory."""
         return self._data.flags.c_contiguous

@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any
 
 from minigrad.autograd import dtype_class
-from minigrad.nn import Parameter
+from minigrad.nn import Module, Parameter
 from minigrad.tensors.creation import Size
 from minigrad.tensors.tensor import Tensor
 from minigrad.torch.absent import UNKNOWN, why_not
@@ -107,8 +107,9 @@ def main(arguments: Sequence[str]) -> int:
             sys.path.insert(0, str(Path(first).resolve().parent))
             runpy.run_path(first, run_name="__main__")
     except AttributeError as error:  # a class with `__getattr__` would read all attributes slower
-        if isinstance(error.obj, Tensor) and (why := why_not(error.name or "")) != UNKNOWN:
-            error.add_note(f"minigrad's tensors have no {error.name!r}: {why}")
+        known = isinstance(error.obj, (Tensor, Module))
+        if known and (why := why_not(error.name or "")) != UNKNOWN:
+            error.add_note(f"minigrad has no {error.name!r}: {why}")
         raise
     return 0
 

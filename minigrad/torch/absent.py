@@ -25,7 +25,7 @@ ABSENT = {
         get_device_module OutOfMemoryError AcceleratorError fork wait *pin_memory record_stream""",
     "arrays are NumPy's, there is no other backend": "backends has_*",
     "no tensor has this dtype: use torch.float32 or torch.int64": """
-        bit bits* int? uint? uint16 uint32 uint64 float4_* float8_* BFloat16Tensor""",
+        bfloat16 bit bits* int? uint? uint16 uint32 uint64 float4_* float8_* BFloat16Tensor""",
     "memory is NumPy's: x.numpy() shares it": "*[sS]torage *StorageBase from_file frombuffer",
     "no view is made by strides: index the tensor": "as_strided_* empty_strided diagonal_scatter",
     "a model runs in one process: minigrad.distributed is for several": """

@@ -217,6 +217,8 @@ SEEN: dict[str, tuple[Callable[[Tensor], Tensor], Callable[[Tensor], Any]]] = {
     "the step of an optimizer": (squares, step_of_an_optimizer),
     "to the live array, announced": (squares, announced_write),
     "to a detached tensor": (squares, lambda x: x.detach().add_(1.0)),
+    "to a part": (lambda x: squares(x[::2]), lambda x: x.data.__setitem__((Ellipsis, 0), 9.0)),
+    "to many parts": (squares, lambda x: [x.data.__setitem__(1, i) for i in range(99)]),
     "to what the graph has detached": (lambda x: (x * x.detach()).sum(), lambda x: x.add_(1.0)),
     "to the memory of a tied weight": (lambda x: squares(x.reshape(1, 2)), lambda x: x.mul_(2.0)),
     "to what was broadcast": (
@@ -239,6 +241,16 @@ def test_a_write_to_memory_that_was_saved_is_seen(loss: Any, change: Any) -> Non
     with pytest.raises(RuntimeError, match="multiply: its input . was written in place"):
         y.backward()
     assert FACTOR.grad is None
+
+
+@pytest.mark.parametrize("written", [1, slice(1, None, 2), (..., -1), slice(0, 0)])
+def test_a_write_beside_what_was_saved_changes_nothing(written: Any) -> None:
+    x = variable(1.0, 2.0, 3.0, 4.0)
+    y = squares(x[:3:2])
+    x.data[written] = 9.0
+    y.backward()
+    assert x.grad is not None
+    assert x.grad.tolist() == [2.0, 0.0, 6.0, 0.0]
 
 
 def test_an_update_under_no_grad_between_two_backward_passes() -> None:

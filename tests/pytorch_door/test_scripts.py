@@ -53,7 +53,8 @@ REFUSED = [
     ("from torch.cuda import Stream", "everything runs on the CPU"),
     ("import torch; torch.nn.Conv3d(1, 1, 1)", "three spatial axes"),
     ("from torch.nn.parallel import DistributedDataParallel as D; D(1)", "one process"),
-    ("import torch; torch.ones(2).to(torch.bfloat16)", "'torch.bfloat16' as a data type"),
+    ("import torch; torch.ones(2).to(torch.bfloat16)", "NumPy has no bfloat16"),
+    ("import torch; torch.nn.ReLU().bfloat16()", "no 'bfloat16': no tensor has this dtype"),
 ]
 
 
