@@ -29,7 +29,7 @@ class _Made(Distribution):
         super().__init__(shape[:cut], shape[cut:], validate_args)
 
     @property
-    def support(self) -> Constraint:  # type: ignore[override]
+    def support(self) -> Constraint:
         raise NotImplementedError(f"{type(self).__name__} does not define support")
 
     def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Self:
