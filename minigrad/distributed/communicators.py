@@ -117,13 +117,14 @@ class Communicator:
         if self.size == 1:
             return None if color is None else Communicator(self.mpi, self.timeout)
         call = self.agree("split")
+        mine = np.array([-1 if color is None else color, key], np.int64)
         every = np.empty((self.size, 2), np.int64)
-        self.run(call, "Iallgather", np.array([-1 if color is None else color, key]), every)
+        self.run(call, "Iallgather", mine, every)
         if color is None:
             return None
-        ranks = np.flatnonzero(every[:, 0] == color)
-        ranks = ranks[np.argsort(every[ranks, 1], kind="stable")]
-        part = self._own.Create_group(self._own.group.Incl(ranks.tolist()))
+        ranks = np.flatnonzero(every[:, 0] == color).tolist()
+        group = self._own.group.Incl(sorted(ranks, key=lambda rank: every[rank, 1]))
+        part = self._own.Create_group(group)
         return Communicator(part, self.timeout)
 
     @property

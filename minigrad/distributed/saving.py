@@ -27,6 +27,7 @@ from minigrad.io.tree import pack, unpack
 from minigrad.nn import Module
 from minigrad.optim import Optimizer
 from minigrad.support.files import folder_for
+from minigrad.support.tree import structure
 from minigrad.tensors.tensor import Tensor
 
 Pieces = dict[str, list[int]]
@@ -248,7 +249,7 @@ class _Joining(NamedTuple):
             pieces = {r: self.saved[r][parameter] for r in values}
             parts = {tuple(pieces[r][1:3]): np.asarray(value) for r, value in values.items()}
             first = np.concatenate([parts[place] for place in sorted(parts)], pieces[rank][0])
-        elif not all(_equal(first, value) for value in values.values()):
+        elif any(_bits(value) != _bits(first) for value in values.values()):
             raise ValueError(
                 f"load_training: {path} differs between the ranks that saved it; it can be resumed "
                 f"only on {len(self.saved)} ranks, with the weights divided in the same way"
@@ -258,10 +259,9 @@ class _Joining(NamedTuple):
         return first
 
 
-def _equal(one: Any, other: Any) -> bool:
-    if isinstance(one, (np.ndarray, Tensor)):
-        a, b = np.asarray(one), np.asarray(other)
-        return a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
-    if isinstance(one, (list, tuple)):
-        return len(one) == len(other) and all(map(_equal, one, other))
-    return bool(one == other)
+def _bits(value: Any) -> Any:
+    """What is equal for values that are equal bit for bit."""
+    arrays = (np.ndarray, Tensor)
+    return structure(
+        value, lambda leaf: _digest(np.asarray(leaf)) if isinstance(leaf, arrays) else leaf
+    )

@@ -204,8 +204,9 @@ class _Wait:
     def __init__(self, watch: Watch, place: Place) -> None:
         self.watch, self.place = watch, place
         self.count = watch.counts[place.key]
-        self.told = place.key == END
-        self.warn_after = min(WARN_AFTER, place.timeout / 3)
+        at_end = place.key == END  # where one rank may still write what all have computed
+        self.told = at_end
+        self.warn_after = min(math.inf if at_end else WARN_AFTER, place.timeout / 3)
 
     def __call__(self, waited: float) -> None:
         place, limit = self.place, self.place.timeout

@@ -93,7 +93,7 @@ class Categorical(Chances):
             self.logits = ops.log(ops.clip(self.probs, eps, 1 - eps))
 
     @property
-    def support(self) -> Constraint:  # type: ignore[override]
+    def support(self) -> Constraint:
         return constraints.integer_interval(0, self.logits.shape[-1] - 1)
 
     def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:

@@ -23,7 +23,6 @@ class _Trials(Chances):
     arg_constraints = MappingProxyType({
         "probs": constraints.unit_interval, "logits": constraints.real,
     })  # fmt: skip
-    support = constraints.nonnegative_integer
 
     def __init__(
         self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
@@ -132,7 +131,7 @@ class Binomial(_Trials):
         self._complete(given, validate_args)
 
     @property
-    def support(self) -> Constraint:  # type: ignore[override]
+    def support(self) -> Constraint:
         return constraints.integer_interval(0, values_of(self.total_count))
 
     @property
@@ -193,6 +192,7 @@ class Geometric(_Trials):
     """
 
     arg_constraints = MappingProxyType({"probs": _POSSIBLE, "logits": constraints.real})
+    support = constraints.nonnegative_integer
 
     @property
     def mean(self) -> Tensor:

@@ -47,8 +47,6 @@ class Distribution:
     has_enumerate_support = False
     arg_constraints: Mapping[str, Constraint] = MappingProxyType({})
     """The sets of the parameters, by their names; `__init__` checks the attributes."""
-    support: Constraint = real
-    """The set of the values."""
     _given: tuple[str, ...] = ()
     """The parameters that were given, where others are computed from them."""
     _validate_args = True
@@ -63,6 +61,11 @@ class Distribution:
         for name, constraint in self.arg_constraints.items() if self._validate_args else ():
             if name in (self._given or self.arg_constraints):
                 self._check(f": {name}", getattr(self, name), constraint)
+
+    @property
+    def support(self) -> Constraint:
+        """The set of the values."""
+        return real
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:

@@ -20,18 +20,16 @@ from minigrad.tensors.tensor import Tensor
 class _Made(Distribution):
     """Distributions whose first axes of a value are axes of the batch of `base_dist`."""
 
-    base_dist: Distribution
-
-    def _set_base(
+    def __init__(
         self, base: Distribution, event_dim: int, shape: tuple[int, ...], validate_args: bool | None
     ) -> None:
         """Take the distribution; `shape` is that of a sample, its last axes are one value."""
         self.base_dist, self.has_rsample = base, base.has_rsample
         cut = len(shape) - event_dim
-        Distribution.__init__(self, shape[:cut], shape[cut:], validate_args)
+        super().__init__(shape[:cut], shape[cut:], validate_args)
 
     @property
-    def support(self) -> Constraint:  # type: ignore[override]
+    def support(self) -> Constraint:
         raise NotImplementedError(f"{type(self).__name__} does not define support")
 
     def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Self:
@@ -78,7 +76,7 @@ class Independent(_Made):
             )
         self.reinterpreted_batch_ndims = axes
         shape = base.batch_shape + base.event_shape
-        self._set_base(base, axes + len(base.event_shape), shape, validate_args)
+        super().__init__(base, axes + len(base.event_shape), shape, validate_args)
 
     @property
     def mean(self) -> Tensor:
@@ -153,7 +151,7 @@ class TransformedDistribution(_Made):
         inner = max((transform.event_dim for transform in self.transforms), default=0)
         if inner > event_dim:
             base = Independent(base, inner - event_dim)
-        self._set_base(base, max(inner, event_dim), shape, validate_args)
+        super().__init__(base, max(inner, event_dim), shape, validate_args)
 
     def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
         with no_grad():

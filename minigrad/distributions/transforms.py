@@ -38,7 +38,6 @@ class Transform:
     bijective = True
     event_dim = 0
     sign: Any = 1
-    _parameters: tuple[str, ...] = ()
 
     def __init__(self, cache_size: int = 0) -> None:
         if cache_size not in (0, 1):
@@ -80,7 +79,7 @@ class Transform:
 
     def forward_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """Return the shape of the results for inputs of a shape."""
-        return np.broadcast_shapes(shape, *(np.shape(getattr(self, n)) for n in self._parameters))
+        return shape
 
 
 class _Inverse(Transform):
@@ -119,8 +118,6 @@ class AffineTransform(Transform):
         tensor([1., 7.])
     """
 
-    _parameters = ("loc", "scale")
-
     def __init__(self, loc: Any, scale: Any, event_dim: int = 0, cache_size: int = 0) -> None:
         super().__init__(cache_size)
         self.loc, self.scale, self.event_dim = loc, scale, event_dim
@@ -135,6 +132,9 @@ class AffineTransform(Transform):
     def _log_slope(self, x: Tensor) -> Tensor:
         slope = ops.log(ops.abs(ops.astype(asarray(self.scale), x.dtype)))
         return ops.broadcast_to(slope, self.forward_shape(x.shape))
+
+    def forward_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        return np.broadcast_shapes(shape, np.shape(self.loc), np.shape(self.scale))
 
 
 class ExpTransform(Transform):

@@ -44,7 +44,7 @@ class Uniform(Family):
         return {"low": constraints.real, "high": constraints.greater_than(values_of(self.low))}
 
     @property
-    def support(self) -> Constraint:  # type: ignore[override]
+    def support(self) -> Constraint:
         return constraints.interval(values_of(self.low), values_of(self.high))
 
     @property

@@ -12,7 +12,7 @@ import numpy as np
 
 from minigrad.onnx.graph import Graph
 from minigrad.onnx.program import Value
-from minigrad.onnx.sizes import Size, fit, value_at
+from minigrad.onnx.sizes import Size, fit
 
 
 def make_constant(g: Graph, value: Value) -> str:
@@ -127,12 +127,11 @@ def _triangle(g: Graph, value: Value) -> str | None:
     for negated in (False, True):
         masks = [~array if negated else array for array in value.arrays]
         ends = [np.argwhere(mask)[:, -2:] for mask in masks]
-        offset: int | Size | None = 0
-        if all(map(len, ends)):
-            offset = fit([int((end[:, 1] - end[:, 0]).max()) for end in ends], value.sizes)
+        offsets = [max((end[:, 1] - end[:, 0]).tolist(), default=0) for end in ends]
+        offset = fit(offsets, value.sizes)
         if offset is None or not all(
-            (mask == np.tri(mask.shape[-2], mask.shape[-1], value_at(offset, sizes), bool)).all()
-            for mask, sizes in zip(masks, value.sizes, strict=True)
+            (mask == np.tri(mask.shape[-2], mask.shape[-1], k, bool)).all()
+            for mask, k in zip(masks, offsets, strict=True)
         ):
             continue
         queries = g.Unsqueeze(_arange(g, value.shape[-2]), [1])

@@ -201,15 +201,18 @@ def _layer_norm(g: Graph, out: Value, x: Any, weight: Any, bias: Any, ndim: int,
     if weight is None:
         shape = x.shape[x.ndim - ndim :]
         if not all(isinstance(n, int) for n in shape):  # LayerNormalization has fixed weights
-            centred, variance = _moments(g, out, x, range(x.ndim - ndim, x.ndim), 0, True)
+            axes = range(x.ndim - ndim, x.ndim)
+            name = g.tensor(x, out.dtype)
+            centred = g.Sub(name, reduced(g, "ReduceMean", name, x.ndim, axes, True))
+            variance = reduced(g, "ReduceMean", g.Mul(centred, centred), x.ndim, axes, True)
             return g.Div(centred, g.Sqrt(g.Add(variance, eps)))
         weight = np.ones(shape)
     names = [part for part in (x, weight, bias) if part is not None]
     return g.LayerNormalization(*names, axis=-ndim, epsilon=eps)
 
 
-def _moments(g: Graph, out: Value, x: Any, axis: Any, ddof: int, keepdims: bool) -> tuple[str, str]:
-    """The deviations from the mean, and the sum of their squares over n - ddof."""
+def _variance(g: Graph, out: Value, x: Any, axis: Any, ddof: int, keepdims: bool) -> str:
+    """The sum of the squared deviations over n - ddof."""
     name = g.tensor(x, out.dtype)
     centred = g.Sub(name, reduced(g, "ReduceMean", name, x.ndim, axis, True))
     squares = reduced(g, "ReduceSumSquare", centred, x.ndim, axis, keepdims)
@@ -217,7 +220,7 @@ def _moments(g: Graph, out: Value, x: Any, axis: Any, ddof: int, keepdims: bool)
     count = g.tensor(1, out.dtype)
     for each in axes:
         count = g.Mul(count, x.shape[each])
-    return centred, g.Div(squares, g.Sub(count, ddof))
+    return g.Div(squares, g.Sub(count, ddof))
 
 
 @exports("norm")
@@ -267,6 +270,6 @@ OPERATORS |= {
         *operands, equation=f"{','.join(inputs)}->{output}"
     ),
     "vecdot": lambda g, out, a, b: g.ReduceSum(g.Mul(a, b), [-1], keepdims=0),
-    "var": lambda g, out, *arguments: _moments(g, out, *arguments)[1],
-    "std": lambda g, out, *arguments: g.Sqrt(_moments(g, out, *arguments)[1]),
+    "var": _variance,
+    "std": lambda g, out, *arguments: g.Sqrt(_variance(g, out, *arguments)),
 }

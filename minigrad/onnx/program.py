@@ -50,14 +50,8 @@ class Value:
     @property
     def fixed(self) -> bool:
         """Whether it is the same in all runs."""
-        first, *others = self.arrays
-        return all(
-            array is first
-            or (
-                array.shape == first.shape and np.array_equal(array, first, first.dtype.kind == "f")
-            )
-            for array in others
-        )
+        first = self.arrays[0]
+        return all(array is first or _same(array, first) for array in self.arrays)
 
 
 class Step(NamedTuple):
@@ -206,5 +200,5 @@ def _plain(value: Any) -> Any:
 def _same(a: Any, b: Any) -> bool:
     """Whether two arguments are equal; NaN equals NaN here."""
     if isinstance(a, np.ndarray):
-        return np.array_equal(a, b)
+        return np.array_equal(a, b, a.dtype.kind == "f")
     return a is b or (type(a) is type(b) and bool(a == b or (a != a and b != b)))

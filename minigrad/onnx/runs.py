@@ -36,7 +36,6 @@ class Run(Trace):
         outputs: The number of each output, by name.
         names: The names of parameters and buffers, by the number of their value.
         changed: The numbers of those to which the model writes.
-        sources: Of each value, the numbers of the inputs and constants on which it depends.
         unsettled: The numbers of values whose shape may depend on the values of others.
     """
 
@@ -52,7 +51,6 @@ class Run(Trace):
         self.outputs: dict[str, int] = {}
         self.names: dict[int, str] = {}
         self.changed: set[int] = set()
-        self.sources: dict[int, frozenset[int]] = {}
         self.unsettled: set[int] = set()
         self._exported = exported
 
@@ -75,32 +73,28 @@ class Run(Trace):
                 self.unsettled.update(value.number for value in step.outputs if value)
 
     def end(self) -> None:
-        """End the run: find the names of parameters, and what each value depends on."""
+        """End the run: find the names of parameters, and to which the model has written."""
         for value in self.outside:
             name = self._state.get(id(value.tensor))
             if name is not None and name not in self.names.values():
                 self.names[value.number] = name
                 if written_since(value.array, value.stamp):
                     self.changed.add(value.number)
-            self.sources[value.number] = frozenset([value.number])
-        for step in self.steps:
-            read = frozenset[int]().union(*(self.sources[v.number] for v in step.reads))
-            for value in filter(None, step.outputs):
-                own = {value.number} if step.phase == "effect" else ()
-                self.sources[value.number] = read.union(own)
 
     def refuse_what_left(self) -> None:
         """Raise if values that depend on an input left the graph."""
+        dependent = {*self.inputs.values()}
         for step in self.steps:
-            if step.phase != "left" or step.what == PRINTED:
+            if dependent.isdisjoint(value.number for value in step.reads):
                 continue
-            if self.sources[step.reads[0].number].intersection(self.inputs.values()):
+            if step.phase == "left" and step.what != PRINTED:
                 why = (
                     f"onnx.export: {step.what} takes values that depend on an input out of the "
                     f"graph, and the file would have those of the example for ever; compute with "
                     f"ops on tensors, as minigrad.where does for a choice ({step.line})"
                 )
                 raise NotImplementedError(located(why, step.scope))
+            dependent.update(value.number for value in step.outputs if value)
 
     @property
     def computed(self) -> list[Step]:

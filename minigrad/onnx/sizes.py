@@ -33,14 +33,6 @@ class Size(NamedTuple):
         return " + ".join([*parts, *([str(self.constant)] if self.constant else [])])
 
 
-def value_at(size: int | Size, sizes: Mapping[str, int]) -> int:
-    """The value of a size."""
-    if not isinstance(size, Size):
-        return int(size)
-    products = [factor * math.prod(sizes[s] for s in symbols) for factor, symbols in size.terms]
-    return sum(products) + size.constant
-
-
 def fit(values: Sequence[int], sizes: Sequence[Mapping[str, int]]) -> int | Size | None:
     """Find how the numbers of several runs depend on the sizes of symbols there.
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from minigrad.pretrained.bert import Bert, BertConfig
 from minigrad.pretrained.config import FIXED, IGNORED
-from minigrad.pretrained.folder import Place, check_layers, loaded, read_model, write_model
+from minigrad.pretrained.folder import Place, loaded, read_model, write_model
 
 BERT_FIXED = FIXED | {"model_type": ("bert",), "position_embedding_type": ("absolute",)}
 BERT_IGNORED = IGNORED | {
@@ -97,11 +97,10 @@ def load_bert(folder: str | Path) -> Bert:
         (12, None, minigrad.Size([1, 3, 24]))
     """
     config, tensors, file = read_model(
-        "load_bert", folder, BertConfig, BERT_FIXED, BERT_IGNORED, _plain
-    )
+        "load_bert", folder, BertConfig, BERT_FIXED, BERT_IGNORED, _plain,
+        layers=("num_hidden_layers", "encoder.layer."),
+    )  # fmt: skip
     _drop_constants(tensors, file)
-    layers = config.num_hidden_layers
-    check_layers(file, "num_hidden_layers", layers, "encoder.layer.", tensors)
     heads = {
         head: any(f"{name}.weight" in tensors for name in parts) for head, parts in HEADS.items()
     }

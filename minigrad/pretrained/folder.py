@@ -46,11 +46,13 @@ def model_folder(function: str, folder: Any) -> Path:
 
 def read_model(
     function: str, folder: Any, kind: type[Config], fixed: Mapping[str, tuple[Any, ...]],
-    ignored: Collection[str], rename: Callable[[str], str],
+    ignored: Collection[str], rename: Callable[[str], str], layers: tuple[str, str],
 ) -> tuple[Config, Tensors, Path]:  # fmt: skip
     """Read a folder: its config, its tensors by their new names, and the path of their file.
 
     No two tensors may get the same name. `read_config` describes `kind`, `fixed` and `ignored`.
+    `layers` are the field with the number of layers, of which there must be tensors, and how their
+    names begin.
     """
     path = model_folder(function, folder)
     config = read_config(path / CONFIG, kind, fixed, ignored)
@@ -59,6 +61,13 @@ def read_model(
     for name, array in tensors.items():
         if result.setdefault(rename(name), array) is not array:
             raise ValueError(f"{file}: {name}: {rename(name)} is there under another name too")
+    field, prefix = layers
+    rests = [name.removeprefix(prefix) for name in result if name.startswith(prefix)]
+    given, there = getattr(config, field), len({rest.partition(".")[0] for rest in rests})
+    if given > there:
+        raise ValueError(
+            f"{path / CONFIG}: {field}: {given} given, but there are tensors of {there}"
+        )
     return config, result, file
 
 
@@ -111,17 +120,6 @@ class Place(NamedTuple):
     def turn(self, array: np.ndarray) -> np.ndarray:
         """The array as it is in the model, of the one in the file; and the reverse."""
         return array.T if self.turned else array
-
-
-def check_layers(
-    file: Path, field: str, layers: int, prefix: str, tensors: Mapping[str, np.ndarray]
-) -> None:
-    """Refuse a model with more layers than the file has tensors for."""
-    rests = [name.removeprefix(prefix) for name in tensors if name.startswith(prefix)]
-    there = len({rest.partition(".")[0] for rest in rests})
-    if layers > there:
-        config = file.with_name(CONFIG)
-        raise ValueError(f"{config}: {field}: {layers} given, but there are tensors of {there}")
 
 
 class _Zeros(np.random.Generator):

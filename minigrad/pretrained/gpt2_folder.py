@@ -8,7 +8,7 @@ import numpy as np
 
 from minigrad.ops._numerics import values_of
 from minigrad.pretrained.config import FIXED, IGNORED
-from minigrad.pretrained.folder import Place, check_layers, loaded, read_model, write_model
+from minigrad.pretrained.folder import Place, loaded, read_model, write_model
 from minigrad.pretrained.gpt2 import GPT2, GPT2Config
 
 GPT2_FIXED = FIXED | {
@@ -73,9 +73,8 @@ def load_gpt2(folder: str | Path) -> GPT2:
     """
     config, tensors, file = read_model(
         "load_gpt2", folder, GPT2Config, GPT2_FIXED, GPT2_IGNORED,
-        lambda name: name.removeprefix("transformer."),
+        lambda name: name.removeprefix("transformer."), layers=("n_layer", "h."),
     )  # fmt: skip
-    check_layers(file, "n_layer", config.n_layer, "h.", tensors)
     _drop_constants(tensors, config, file)
     sizes = {**vars(config), F: config.hidden, THREE: 3 * config.n_embd}
     tied = ["lm_head.weight"] if config.tie_word_embeddings else []

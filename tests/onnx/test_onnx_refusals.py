@@ -64,6 +64,14 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "a bool array in an index": (lambda x: x[x > 0], "getitem: a bool array"),
     "what a bool array selects": (selected, "setitem: only values that are the same"),
     "rounding to digits": (lambda x: ops.round(x, 2), "round: decimals=2"),
+    "the larger bool": (lambda x: ops.maximum(x > 0, x < 1), "maximum: on bools"),
+    "bits": (lambda x: ops.astype(x, np.int64) & 1, "bitwise_and: only bools are exp.* not int64"),
+    "another norm": (lambda x: ops.norm(x, ord=3), "norm: ord=3: only 1, 2 and inf"),
+    "repeats of each": (lambda x: ops.repeat(x, [1, 2, 1, 0], -1) * x[..., :1], "repeat: only one"),
+    "windows of an open axis": (lambda x: ops.unfold(x, 1, 2, 1), "unfold: the number of windows"),
+    "another padding": (lambda x: ops.pad(x, 1, mode="symmetric"), "pad: mode .symmetric."),
+    "a bool as index": (lambda x: x[:, True], "getitem: a bool in an index"),
+    "pooled integers": (lambda x: F.max_pool1d(ops.astype(x, np.int64), 2), "max_pool: only fl"),
 }  # fmt: skip
 
 
