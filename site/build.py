@@ -35,6 +35,10 @@ CORE = (
 CDN = "https://cdn.jsdelivr.net/npm/pyodide@{version}/"
 WHEELS = "https://cdn.jsdelivr.net/pyodide/v{version}/full/"
 COPIED = ("index.html", "frame.html", "style.css", "runner.py", "page_runner.css")
+RUNNER = (
+    '<link rel="stylesheet" href="../playground/page_runner.css">'
+    '<script type="module" src="../playground/page_runner.js"></script>'
+)
 BUNDLED = ("main.js", "worker.js", "page_runner.js")
 
 
@@ -53,10 +57,8 @@ def main() -> None:
     shutil.copytree(options.docs, out)
     write_playground(out / "playground", options.pyodide)
     pages = [*(out / "guide").glob("*.html")]
-    for page in pages:
-        add_runner(page)
     for page in out.rglob("*.html"):
-        add_link(page, "../" * (len(page.relative_to(out).parts) - 1))
+        extend(page, "../" * (len(page.relative_to(out).parts) - 1))
     size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
     print(f"site: {out}/index.html, {size / 2**20:.0f} MiB; code runs on {len(pages)} pages")
 
@@ -146,22 +148,16 @@ def examples() -> list[dict[str, str]]:
     return found
 
 
-def add_runner(page: Path) -> None:
-    """Have a page of the guide run its blocks of code."""
-    text = page.read_text(encoding="utf-8")
-    tags = (
-        '<link rel="stylesheet" href="../playground/page_runner.css">'
-        '<script type="module" src="../playground/page_runner.js"></script></head>'
-    )
-    page.write_text(text.replace("</head>", tags, 1), encoding="utf-8")
+def extend(page: Path, root: str) -> None:
+    """Put the playground first into the list of pages beside a page of the documentation.
 
-
-def add_link(page: Path, root: str) -> None:
-    """Put the playground first into the list of pages beside a page of the documentation."""
-    text = page.read_text(encoding="utf-8")
-    before, tree, after = text.partition('<div class="sidebar-tree">')
+    A page of the guide gets what runs its blocks of code.
+    """
+    before, tree, after = page.read_text(encoding="utf-8").partition('<div class="sidebar-tree">')
     link = f'<a class="reference internal" href="{root}playground/index.html">Playground</a>'
     entry = f'<ul>\n<li class="toctree-l1">{link}</li>'
+    if page.parent.name == "guide":
+        before = before.replace("</head>", f"{RUNNER}</head>", 1)
     page.write_text(before + tree + after.replace("<ul>", entry, 1), encoding="utf-8")
 
 

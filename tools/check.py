@@ -46,14 +46,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     kept = [item for item in about if not item.get_closest_marker("slow")] or about
     for item in kept:
         item.user_properties.append(("about", True))
-    wanted = {*kept, *(item for item in items if is_convention(item))}
+    listing = (i for i in items if i.nodeid.partition("[")[0].startswith(tuple(CONVENTIONS)))
+    wanted = {*kept, *listing}
     config.hook.pytest_deselected(items=[item for item in items if item not in wanted])
     items[:] = [item for item in items if item in wanted]
-
-
-def is_convention(item: pytest.Item) -> bool:
-    """Whether a test is of what any change can break."""
-    return item.nodeid.partition("[")[0].startswith(tuple(CONVENTIONS))
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

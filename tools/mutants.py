@@ -25,10 +25,9 @@ import subprocess
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from rule_mutants.listing import read_listing, shown
@@ -107,8 +106,7 @@ def is_cheap(item: pytest.Item, ops: Sequence[str] | None) -> bool:
     return ops is None or of_op.rpartition(".")[2] in ops
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(NamedTuple):
     """The result for a mutant.
 
     Attributes:

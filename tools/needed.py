@@ -17,14 +17,11 @@ import argparse
 import functools
 import inspect
 import json
-import math
-import mmap
 import os
 import random
 import re
 import resource
 import sys
-import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -153,39 +150,26 @@ def killers(
 ) -> tuple[list[str], int]:
     """The test functions that fail on a mutant, and how many ran; this process ends afterwards.
 
-    After each that fails, the others run in a fresh process: it may have left something behind.
+    Each runs in a process of its own: one that fails may have left something behind, or crashed.
     """
     site.put(mutant.code)
     found: list[str] = []
-    place = mmap.mmap(-1, 4)  # shared: where a child was, that ends with a crash
-    begin = 0
-    while begin < len(asked):
+    for tried, (name, tests) in enumerate(asked):
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        left = seconds - used.ru_utime - used.ru_stime if found else math.inf
-        if left <= 0:
-            break
-        ended = in_child(functools.partial(_next_failing, asked, begin, place, left))
-        at, failed = (int.from_bytes(place[:], "little"), True) if isinstance(ended, str) else ended
-        if failed:
-            found.append(asked[at][0])
-        begin = at + failed
-        if not failed:
-            break
-    return found, begin
+        if found and used.ru_utime + used.ru_stime > seconds:
+            return found, tried
+        if in_child(functools.partial(fails, tests)) is not False:
+            found.append(name)
+    return found, len(asked)
 
 
-def _next_failing(
-    asked: Sequence[tuple[str, list[Test]]], begin: int, place: mmap.mmap, seconds: float
-) -> tuple[int, bool]:
-    for k in range(begin, len(asked)):
-        if time.process_time() > seconds:
-            return k, False
-        place[:] = k.to_bytes(4, "little")
-        for test in asked[k][1]:
-            limit_work(2 + 5 * test.seconds)
-            if not passes(test.item):
-                return k, True
-    return len(asked), False
+def fails(tests: Sequence[Test]) -> bool:
+    """Whether one of the tests of a function fails."""
+    for test in tests:
+        limit_work(2 + 5 * test.seconds)
+        if not passes(test.item):
+            return True
+    return False
 
 
 def main() -> int:

@@ -8,9 +8,8 @@ import copy
 import warnings
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 
 from rule_mutants.mistakes import Place, changes, name_of, number_of
 
@@ -21,8 +20,7 @@ EFFORT = {"for_rows": 2, "in_blocks": 1}
 """The argument with the estimated effort: it affects the number of threads, not results."""
 
 
-@dataclass(frozen=True)
-class Mutant:
+class Mutant(NamedTuple):
     """One mistake in one function.
 
     Attributes:

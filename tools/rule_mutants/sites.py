@@ -68,7 +68,7 @@ class Site:
         own = self.function.__code__
         for mutant in mutants_of(self.tree, self.arrays, own.co_filename, self.owners):
             if mutant.code.co_freevars == own.co_freevars:
-                yield replace(mutant, site=self.name)
+                yield mutant._replace(site=self.name)
 
     def put(self, code: CodeType) -> None:
         """Replace the code of the function, and of what it has defined already."""

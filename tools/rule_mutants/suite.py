@@ -7,9 +7,8 @@ import copy
 import functools
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -23,8 +22,7 @@ Line = tuple[str, int]
 """The name of a site, and the line at which one of its statements begins."""
 
 
-@dataclass(frozen=True)
-class Test:
+class Test(NamedTuple):
     """A test that passes without mutants.
 
     Attributes:

@@ -205,7 +205,9 @@ def _finish(
     if end is not None and history(end) is not None:
         given = None
         if end._data.size != 1:
-            given, start = _weights(end), f"{start}, {WEIGHTED}"
+            draw = np.random.default_rng(0)  # with few digits: one can reckon with them
+            given = draw.standard_normal(end.shape).round(2).astype(end.dtype)
+            start = f"{start}, {WEIGHTED}"
         leaves = [node.tensor for node in nodes_behind(history(end)) if isinstance(node, Leaf)]
         found = [leaf for leaf in leaves if leaf is not None]
         grad(end, found, given, retain_graph=retain, allow_unused=True)
@@ -218,11 +220,6 @@ def _finish(
         return replace(node, line="") if node.line == here else node  # says nothing of its own
 
     return replace(drawing, nodes=tuple(map(told, drawing.nodes))), start
-
-
-def _weights(output: Tensor) -> np.ndarray:
-    """Fixed numbers for the gradient of an output, with few digits: one can reckon with them."""
-    return np.random.default_rng(0).standard_normal(output.shape).round(2).astype(output.dtype)
 
 
 def _end(results: Sequence[tuple[str, Tensor]]) -> tuple[Tensor | None, str]:
