@@ -22,7 +22,6 @@ from minigrad.autograd.hooks import add_hook
 from minigrad.autograd.mode import changed, located, state
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Variable, clock
-from minigrad.autograd.primitives import registry
 from minigrad.autograd.scope import LOOP, Frame, FunctionCall
 from minigrad.random import drawing_from, repeated
 from minigrad.support import tree
@@ -245,7 +244,7 @@ class _MappedCall(SampleTrace):
         """The counterpart of a value in the run of all samples."""
         if value not in self.every:
             what = value.step.what if value.step else "a value"
-            raise CannotMap(f"vmap: {what} keeps a result that its batching rule does not give")
+            raise CannotMap(f"vmap: {what} has a result that no op and no batching rule gives")
         return self.every[value]
 
     def _run(self, step: Step) -> None:
@@ -256,8 +255,8 @@ class _MappedCall(SampleTrace):
         out = step.outputs[0]
         assert out is not None
         if step.op is None:
-            values = tree.mapped(self._found, step.arguments["values"], Value)
-            self._store(step, [self._copy(values, out)])
+            values = tree.mapped(self._found, step.arguments["values"], Value)  # the same for all
+            self._store(step, [ops.broadcast_to(ops.astype(values, out.dtype), out.shape)])
             return
         op = step.op
         values = [tree.mapped(self._found, step.arguments.get(name, default), Value)
@@ -295,13 +294,6 @@ class _MappedCall(SampleTrace):
         """Go on in a loop over the samples, which a profile names."""
         now = state.get()
         state.set(now._replace(frame=FunctionCall(LOOP, next(clock), now.frame)))
-
-    def _copy(self, values: Any, out: Value) -> Any:
-        if not isinstance(values, Samples):
-            return ops.broadcast_to(ops.astype(values, out.dtype), out.shape)
-        converted = Samples(ops.astype(values.tensor, out.dtype))
-        batch = Batch(registry["broadcast_to"], self._size, [out])
-        return Samples(batching.broadcast(batch, converted))
 
     def _store(self, step: Step, results: list[Any]) -> None:
         node = step.node
@@ -346,11 +338,7 @@ class _MappedCall(SampleTrace):
             same = [one for one in (self.origin(value), *same) if one in self.every]
             if same:
                 self.every[value] = self.every[same[0]]
-            elif value in self.varying:
-                raise CannotMap(
-                    f"vmap: {step.what}: what it computes is not made of minigrad's ops"
-                )
-            else:
+            elif value not in self.varying:
                 self.every[value] = wrap(value.array)
         if step.phase == "forward":
             self._store(step, [value and self.every.get(value) for value in step.outputs])

@@ -432,7 +432,9 @@ def test_writes() -> None:
         total[0] = x[0]
         total += x
         total[1:] = x[:2] * 2
-        return total
+        counts = minigrad.empty(3)  # of another dtype
+        counts.zero()
+        return total * counts.add_(x[0])
 
     x = np.random.default_rng(0).standard_normal((4, 3))
     expected = [running(minigrad.tensor(row)).numpy() for row in x]
