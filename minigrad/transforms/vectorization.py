@@ -244,7 +244,7 @@ class _MappedCall(SampleTrace):
         """The counterpart of a value in the run of all samples."""
         if value not in self.every:
             what = value.step.what if value.step else "a value"
-            raise CannotMap(f"vmap: {what} has a result that no op and no batching rule gives")
+            raise CannotMap(f"vmap: {what} keeps a result that its batching rule does not give")
         return self.every[value]
 
     def _run(self, step: Step) -> None:
@@ -338,7 +338,9 @@ class _MappedCall(SampleTrace):
             same = [one for one in (self.origin(value), *same) if one in self.every]
             if same:
                 self.every[value] = self.every[same[0]]
-            elif value not in self.varying:
+            elif value in self.varying:
+                raise CannotMap(f"vmap: {step.what} computes by something else than minigrad's ops")
+            else:
                 self.every[value] = wrap(value.array)
         if step.phase == "forward":
             self._store(step, [value and self.every.get(value) for value in step.outputs])
@@ -380,10 +382,8 @@ class _MappedCall(SampleTrace):
             self._store(step, self._called(step, 1))
             return
         if self._randomness == "error":
-            remedy = (
-                'say whether they are the "same" or "different": vmap(f, randomness="different")'
-            )
-            message = f"vmap: random numbers are drawn, at {step.line}: {remedy}"
+            message = f"vmap: random numbers are drawn, at {step.line}: say whether they are the "
+            message += '"same" or "different": vmap(f, randomness="different")'
             raise CannotMap(located(message, step.scope))
         if kind == "generator":
             what = f"the function takes the generator itself, at {step.line}"
