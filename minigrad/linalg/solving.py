@@ -204,12 +204,9 @@ def lstsq(A: Any, B: Any, rcond: float | None = None, *, driver: str | None = No
     full = left[-2] > left[-1] and bool((values_of(rank) == left[-1]).all())
     if full and driver not in (None, "gelsy"):
         residuals = ops.sum(ops.square(ops.matmul(A, solution) - columns), axis=-2)
-    return LstsqResult(
-        solution[..., 0] if vectors else solution,
-        residuals,
-        leaf_of(np.zeros(0, np.int64), False) if driver == "gels" else rank,
-        values if driver in ("gelsd", "gelss") else none,
-    )
+    rank = leaf_of(np.zeros(0, np.int64), False) if driver == "gels" else rank
+    values = values if driver in ("gelsd", "gelss") else none
+    return LstsqResult(solution[..., 0] if vectors else solution, residuals, rank, values)
 
 
 def tensorinv(A: Any, ind: int = 2) -> Tensor:
