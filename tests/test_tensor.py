@@ -196,13 +196,3 @@ def test_data_can_be_replaced_on_leaves() -> None:
     assert x.grad.tolist() == [6.0, 8.0, 10.0]
     with pytest.raises(RuntimeError, match="leaf"):
         (x * 2).data = np.ones(3)
-
-
-@pytest.mark.parametrize(
-    "move", [lambda d: Tensor([1.0], device=d), lambda d: Tensor([1.0]).to(d)], ids=["new", "to"]
-)
-def test_only_the_cpu(move: Any) -> None:
-    assert move("cpu").device == "cpu"
-    for device in ("cuda", "cuda:0", "gpu"):
-        with pytest.raises(ValueError, match="CPU"):
-            move(device)
