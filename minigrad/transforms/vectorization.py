@@ -157,11 +157,11 @@ def _common_size(leaves: list[tuple[str, Any]]) -> int:
     sizes = {path: len(x.tensor._data) for path, x in leaves if isinstance(x, Samples)}
     if not sizes:
         raise ValueError("vmap: no argument is mapped: in_dims must name a dim")
-    first = next(iter(sizes))
-    for path, size in sizes.items():
-        if size != sizes[first]:
-            raise ValueError(f"vmap: {path} has {size} samples, {first} has {sizes[first]}")
-    return sizes[first]
+    (first, size), *others = sizes.items()
+    for path, other in others:
+        if other != size:
+            raise ValueError(f"vmap: {path} has {other} samples, {first} has {size}")
+    return size
 
 
 def _window(leaf: Any, start: int, stop: int) -> Any:
