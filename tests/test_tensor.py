@@ -102,6 +102,27 @@ def test_every_method_is_its_function() -> None:
         assert method.requires_grad
 
 
+def test_what_is_seldom_asked() -> None:
+    x = variable(0.5, 1.5)
+    assert Tensor([1.0], True).requires_grad  # as in Lucid 2
+    assert x.polygamma(1).tolist() == minigrad.polygamma(1, x).tolist()
+    assert x[1:].data_ptr() - x.data_ptr() == x.element_size()
+    assert x.is_pinned() is x.is_shared() is False
+    found = minigrad.unique_consecutive(tensor([4, 4, 3]), True, True)
+    assert [part.tolist() for part in found] == [[4, 3], [0, 0, 1], [2, 1]]
+
+
+@pytest.mark.parametrize(("call", "told"), [
+    (lambda x: x.detach()[0].detach_(), "detach_: a view"), (lambda x: x.cuda(), "cuda: minigrad"),
+    (lambda x: x.view(minigrad.int32), "view: bytes"), (lambda x: x.repeat(2), "repeat: 1 numbers"),
+    (lambda x: x[None].t(), "t: at most 2 axes"), (lambda x: x.squeeze(5), "squeeze: dim 5"),
+    (lambda x: x.T.as_strided((2,), (1,)), r"as_strided: .*call \.contiguous"),
+])  # fmt: skip
+def test_what_a_method_refuses(call: Any, told: str) -> None:
+    with pytest.raises((IndexError, NotImplementedError, RuntimeError), match=told):
+        call(variable([1.0, 2.0], [3.0, 4.0]))
+
+
 # Copies ---------------------------------------------------------------------------------------
 
 
@@ -196,13 +217,3 @@ def test_data_can_be_replaced_on_leaves() -> None:
     assert x.grad.tolist() == [6.0, 8.0, 10.0]
     with pytest.raises(RuntimeError, match="leaf"):
         (x * 2).data = np.ones(3)
-
-
-@pytest.mark.parametrize(
-    "move", [lambda d: Tensor([1.0], device=d), lambda d: Tensor([1.0]).to(d)], ids=["new", "to"]
-)
-def test_only_the_cpu(move: Any) -> None:
-    assert move("cpu").device == "cpu"
-    for device in ("cuda", "cuda:0", "gpu"):
-        with pytest.raises(ValueError, match="CPU"):
-            move(device)

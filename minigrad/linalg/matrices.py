@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,9 +61,18 @@ def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> C
             raise
     for place in np.ndindex(info.shape):
         info[place] = factors.indefinite_order(array[place], upper)
+    return CholeskyExResult(*where_possible(A, info, partial(cholesky, upper=upper)))
+
+
+def where_possible(
+    A: Any, info: np.ndarray, compute: Callable[[Any], Any], axes: int = 2
+) -> tuple[Any, Any]:
+    """What is computed of matrices, with NaN for those whose `info` is not 0; and `info`."""
+    if not info.any():
+        return compute(A), leaf_of(info, False)
     bad = info[..., None, None] != 0
-    found = cholesky(ops.where(bad, np.eye(array.shape[-1], dtype=bool), A), upper=upper)
-    return CholeskyExResult(ops.where(bad, np.nan, found), leaf_of(info, False))
+    found = compute(ops.where(bad, np.eye(shape_of(A)[-1], dtype=bool), A))
+    return ops.where(bad.reshape(info.shape + (1,) * axes), np.nan, found), leaf_of(info, False)
 
 
 def qr(A: Any, mode: str = "reduced") -> QRResult:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from minigrad import ops
 from minigrad.autograd.call import leaf_of
 from minigrad.autograd.dtype_class import printed_as
 from minigrad.autograd.typing import Tensor
-from minigrad.linalg.matrices import mirrored
+from minigrad.linalg.matrices import mirrored, where_possible
 from minigrad.ops._numerics import shape_of, values_of
 from minigrad.ops.linalg import inv, matrix_rank, norms, svdvals
 from minigrad.ops.linalg import solve as _solve
@@ -57,9 +58,7 @@ def inv_ex(A: Any, *, check_errors: bool = False) -> InvExResult:
         >>> minigrad.linalg.inv_ex(minigrad.ones(2, 2)).info.item()
         2
     """
-    info = _dependent(A, check_errors)
-    inverse = inv(_invertible(A, info))
-    return InvExResult(_with_nan(inverse, info[..., None, None]), leaf_of(info, False))
+    return InvExResult(*where_possible(A, _dependent(A, check_errors), inv))
 
 
 def solve(A: Any, B: Any, *, left: bool = True) -> Tensor:
@@ -112,12 +111,8 @@ def solve_ex(
         >>> found.result.tolist(), found.info.item()
         ([1.0, 1.0], 0)
     """
-    info = _dependent(A, check_errors)
-    result = solve(_invertible(A, info), B, left=left)
-    axes = 1 if _is_vectors(A, B) else 2
-    return SolveExResult(
-        _with_nan(result, info.reshape(info.shape + (1,) * axes)), leaf_of(info, False)
-    )
+    solved, axes = partial(solve, B=B, left=left), 1 if _is_vectors(A, B) else 2
+    return SolveExResult(*where_possible(A, _dependent(A, check_errors), solved, axes))
 
 
 def pinv(
@@ -209,12 +204,9 @@ def lstsq(A: Any, B: Any, rcond: float | None = None, *, driver: str | None = No
     full = left[-2] > left[-1] and bool((values_of(rank) == left[-1]).all())
     if full and driver not in (None, "gelsy"):
         residuals = ops.sum(ops.square(ops.matmul(A, solution) - columns), axis=-2)
-    return LstsqResult(
-        solution[..., 0] if vectors else solution,
-        residuals,
-        leaf_of(np.zeros(0, np.int64), False) if driver == "gels" else rank,
-        values if driver in ("gelsd", "gelss") else none,
-    )
+    rank = leaf_of(np.zeros(0, np.int64), False) if driver == "gels" else rank
+    values = values if driver in ("gelsd", "gelss") else none
+    return LstsqResult(solution[..., 0] if vectors else solution, residuals, rank, values)
 
 
 def tensorinv(A: Any, ind: int = 2) -> Tensor:
@@ -278,13 +270,3 @@ def _dependent(A: Any, check_errors: bool) -> np.ndarray:
             first = next((k for k, rank in enumerate(ranks, 1) if rank < k), len(matrix))
             info[tuple(place)] = first
     return info
-
-
-def _invertible(A: Any, info: np.ndarray) -> Any:
-    """The matrices, with the identity in place of singular ones."""
-    bad = info[..., None, None] != 0
-    return ops.where(bad, np.eye(shape_of(A)[-1], dtype=bool), A) if bad.any() else A
-
-
-def _with_nan(found: Tensor, info: np.ndarray) -> Tensor:
-    return ops.where(info != 0, np.nan, found) if info.any() else found

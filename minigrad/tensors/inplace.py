@@ -82,17 +82,18 @@ def inplace(op: Callable[P, Any], name: str = "") -> Callable[P, Tensor]:
             result = op(self, *args, **keywords)
         if result.shape != self.shape:
             raise ValueError(f"{name}: the result has shape {result.shape}, not {self.shape}")
-        if recorded:
+        if not recorded and _KINDS[result.dtype.kind] > _KINDS[self.dtype.kind]:
+            raise TypeError(f"{name}: the result is {result.dtype}, the tensor {self.dtype}")
+        if result._data.dtype != self._data.dtype:
             result = result.astype(self.dtype)
+        if recorded:
             _keep_old_values(result._node, before, owner(self._data))
             _overwrite(self, result)
-        elif _KINDS[result.dtype.kind] > _KINDS[self.dtype.kind]:
-            raise TypeError(f"{name}: the result is {result.dtype}, the tensor {self.dtype}")
         elif state.get().observers and _base(self) is not self:
             with no_grad():
                 _write_part(self, ..., result)
         elif _changes(self._data, result._data):
-            np.copyto(self._data, result._data, casting="unsafe")
+            np.copyto(self._data, result._data)
             written(self, result)
         else:
             tell("wrote", self, result)

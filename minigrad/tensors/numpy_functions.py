@@ -126,10 +126,7 @@ def _parameters(op: Callable[..., Any]) -> tuple[str, ...]:
 @functools.cache
 def _positional(func: Any) -> tuple[str, ...]:
     """The names of NumPy's positional parameters; empty if there is no `out` among them."""
-    try:
-        parameters = inspect.signature(func).parameters.values()
-    except ValueError:  # a function in C, before NumPy 2.4
-        return ()
+    parameters = signature_of(func).parameters.values()
     names = tuple([p.name for p in parameters if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD])
     return names if "out" in names else ()
 

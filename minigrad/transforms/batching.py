@@ -160,9 +160,8 @@ def looped(
         for first, found in zip(outputs, rows[-1], strict=True):
             if first is not None and first.shape != np.shape(found):
                 shapes = f"{first.shape} for the first sample, {np.shape(found)} for sample {i}"
-                raise CannotMap(
-                    f"vmap: {name}: the shape of its result depends on the values: {shapes}"
-                )
+                what = f"{name}: the shape of its result depends on the values"
+                raise CannotMap(f"vmap: {what}: {shapes}")
     columns = zip(outputs, *rows, strict=True)
     return [None if value is None else ops.stack(column) for value, *column in columns]
 

@@ -167,19 +167,12 @@ def pulled(
     retain: bool = False, fill: bool = True,
 ) -> list[Any]:  # fmt: skip
     """The cotangents of `inputs`; zeros, or None without `fill`, for one that no output needs."""
-    pairs = [
-        (output, cotangent)
-        for output, cotangent in zip(outputs, cotangents, strict=True)
-        if history(output) is not None
-    ]
+    pairs = [x for x in zip(outputs, cotangents, strict=True) if history(x[0]) is not None]
     if not pairs or not inputs:
         return [wrap(np.zeros_like(x._data)) if fill else None for x in inputs]
-    found = grad(
-        [output for output, _ in pairs], inputs, [cotangent for _, cotangent in pairs],
-        retain_graph=retain or create, create_graph=create, allow_unused=True,
-        materialize_grads=fill,
-    )  # fmt: skip
-    return list(found)
+    roots, given = zip(*pairs, strict=True)
+    options = {"retain_graph": retain or create, "create_graph": create, "materialize_grads": fill}
+    return [*grad(roots, inputs, given, allow_unused=True, **options)]
 
 
 def check_dependence(

@@ -22,7 +22,6 @@ from minigrad.autograd.hooks import add_hook
 from minigrad.autograd.mode import changed, located, state
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Variable, clock
-from minigrad.autograd.primitives import registry
 from minigrad.autograd.scope import LOOP, Frame, FunctionCall
 from minigrad.random import drawing_from, repeated
 from minigrad.support import tree
@@ -158,11 +157,11 @@ def _common_size(leaves: list[tuple[str, Any]]) -> int:
     sizes = {path: len(x.tensor._data) for path, x in leaves if isinstance(x, Samples)}
     if not sizes:
         raise ValueError("vmap: no argument is mapped: in_dims must name a dim")
-    first = next(iter(sizes))
-    for path, size in sizes.items():
-        if size != sizes[first]:
-            raise ValueError(f"vmap: {path} has {size} samples, {first} has {sizes[first]}")
-    return sizes[first]
+    (first, size), *others = sizes.items()
+    for path, other in others:
+        if other != size:
+            raise ValueError(f"vmap: {path} has {other} samples, {first} has {size}")
+    return size
 
 
 def _window(leaf: Any, start: int, stop: int) -> Any:
@@ -256,8 +255,8 @@ class _MappedCall(SampleTrace):
         out = step.outputs[0]
         assert out is not None
         if step.op is None:
-            values = tree.mapped(self._found, step.arguments["values"], Value)
-            self._store(step, [self._copy(values, out)])
+            values = tree.mapped(self._found, step.arguments["values"], Value)  # the same for all
+            self._store(step, [ops.broadcast_to(ops.astype(values, out.dtype), out.shape)])
             return
         op = step.op
         values = [tree.mapped(self._found, step.arguments.get(name, default), Value)
@@ -295,13 +294,6 @@ class _MappedCall(SampleTrace):
         """Go on in a loop over the samples, which a profile names."""
         now = state.get()
         state.set(now._replace(frame=FunctionCall(LOOP, next(clock), now.frame)))
-
-    def _copy(self, values: Any, out: Value) -> Any:
-        if not isinstance(values, Samples):
-            return ops.broadcast_to(ops.astype(values, out.dtype), out.shape)
-        converted = Samples(ops.astype(values.tensor, out.dtype))
-        batch = Batch(registry["broadcast_to"], self._size, [out])
-        return Samples(batching.broadcast(batch, converted))
 
     def _store(self, step: Step, results: list[Any]) -> None:
         node = step.node
@@ -347,9 +339,7 @@ class _MappedCall(SampleTrace):
             if same:
                 self.every[value] = self.every[same[0]]
             elif value in self.varying:
-                raise CannotMap(
-                    f"vmap: {step.what}: what it computes is not made of minigrad's ops"
-                )
+                raise CannotMap(f"vmap: {step.what} computes by something else than minigrad's ops")
             else:
                 self.every[value] = wrap(value.array)
         if step.phase == "forward":
@@ -392,10 +382,8 @@ class _MappedCall(SampleTrace):
             self._store(step, self._called(step, 1))
             return
         if self._randomness == "error":
-            remedy = (
-                'say whether they are the "same" or "different": vmap(f, randomness="different")'
-            )
-            message = f"vmap: random numbers are drawn, at {step.line}: {remedy}"
+            message = f"vmap: random numbers are drawn, at {step.line}: say whether they are the "
+            message += '"same" or "different": vmap(f, randomness="different")'
             raise CannotMap(located(message, step.scope))
         if kind == "generator":
             what = f"the function takes the generator itself, at {step.line}"

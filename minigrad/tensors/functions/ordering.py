@@ -186,7 +186,8 @@ def searchsorted(
         >>> minigrad.searchsorted(minigrad.tensor([1, 3, 5]), minigrad.tensor([3, 4])).tolist()
         [1, 2]
     """
-    places = ops.searchsorted(sorted_sequence, input, side or _side(right), sorter)
+    side = side or ("right" if right else "left")
+    places = ops.searchsorted(sorted_sequence, input, side, sorter)
     return ops.astype(places, "int32" if out_int32 else "int64")
 
 
@@ -200,12 +201,7 @@ def bucketize(
         >>> minigrad.bucketize(minigrad.tensor([0.5, 2.5]), minigrad.tensor([1.0, 2.0])).tolist()
         [0, 2]
     """
-    places = ops.searchsorted(boundaries, input, _side(right))
-    return ops.astype(places, "int32" if out_int32 else "int64")
-
-
-def _side(right: bool) -> str:
-    return "right" if right else "left"
+    return searchsorted(boundaries, input, out_int32=out_int32, right=right)
 
 
 def isin(
