@@ -161,9 +161,7 @@ class Profile(Observer):
                 if what != LEAF:
                     last = self._changes[-1][0] if self._changes else 0.0
                     self._changes.append((max(self._end, last), known, 1))
-            elif (
-                what == LEAF and known.what == "input"
-            ):  # the forward of a Function has read it as an input
+            elif what == LEAF and known.what == "input":  # the forward of a Function has read it
                 self._changes = [change for change in self._changes if change[1] is not known]
                 known.what = LEAF
             found.append(known)
