@@ -16,15 +16,7 @@ from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import constant, formula, widened, within_rule
-from minigrad.ops.linalg._matrices import (
-    FLAGS,
-    holds_nan,
-    mT,
-    no_square,
-    singular,
-    unless,
-    which,
-)
+from minigrad.ops.linalg._matrices import FLAGS, holds_nan, mT, no_square, singular, unless, which
 from minigrad.ops.scans import products_of_others
 from minigrad.support.checks import common_shape
 from minigrad.support.signatures import named
