@@ -97,11 +97,9 @@ class Profile(Observer):
         looped = isinstance(call.frame, FunctionCall) and call.frame.name == LOOP
         name = f"{call.op.name}, in a loop of vmap" if looped else call.op.name
         event = self._add(name, False, state.get().scope, self._lines[place], now)
-        for value in call.given:
-            leaf = isinstance(value, Variable) and (
-                value.of_module or isinstance(value._node, Leaf)
-            )
-            self._hold(value, event, LEAF if leaf else "input")
+        for each in call.given:
+            leaf = isinstance(each, Variable) and (each.of_module or isinstance(each._node, Leaf))
+            self._hold(each, event, LEAF if leaf else "input")
         self._hold(call.result, event)
         node = call.node
         if node is not None:

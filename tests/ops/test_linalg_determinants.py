@@ -82,9 +82,8 @@ def test_cofactors_of_rows_of_all_sizes_are_precise_element_by_element() -> None
     for x in (draw(3, 3), draw(3, 3)[[1, 0, 2]]):  # their determinants have opposite signs
         variable = leaf(sizes * x)
         wanted = derivatives(by_permutations, x, 1)[0] / sizes
-        np.testing.assert_allclose(
-            grad(linalg.det(variable), variable)[0].numpy(), wanted, rtol=1e-12
-        )
+        (found,) = grad(linalg.det(variable), variable)
+        np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of NumPy's determinant

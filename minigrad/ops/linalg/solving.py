@@ -56,9 +56,8 @@ def _despite_nan(function: Any, a: np.ndarray, *rest: Any) -> Any:
         bad = np.isnan(a).any((-2, -1), keepdims=True)
         if not bad.any() or no_square(a):
             raise
-        return np.where(
-            bad, np.nan, _despite_nan(function, np.where(bad, np.eye(a.shape[-1]), a), *rest)
-        )
+        a = np.where(bad, np.eye(a.shape[-1]), a)
+        return np.where(bad, np.nan, _despite_nan(function, a, *rest))
 
 
 def _cannot_solve(a: Any, b: Any) -> str | None:
