@@ -344,9 +344,8 @@ def kron(input: Any, other: Any) -> Tensor:
 
 
 matmul.defvjp(a=_matmul_a, b=_matmul_b)
-linear.defvjp(
-    x=lambda g, weight: within_rule(matmul, g, weight), weight=_linear_weight, bias=lambda g: g
-)
+linear.defvjp(x=lambda g, weight: within_rule(matmul, g, weight))
+linear.defvjp(weight=_linear_weight, bias=lambda g: g)
 _vecdot.defvjp(a=lambda g, b: g[..., None] * b, b=lambda g, a: g[..., None] * a)
 _cross.defvjp(a=lambda g, b: np.cross(b, g), b=lambda g, a: np.cross(g, a))
 matmul.defformula(
