@@ -8,11 +8,7 @@
 - `errors`: what they raise then.
 """
 
-from minigrad.checking.errors import (
-    GradientError,
-    NotDifferentiableError,
-    NotMeasurableError,
-)
+from minigrad.checking.errors import GradientError, NotDifferentiableError, NotMeasurableError
 from minigrad.checking.gradient_checks import directional_derivatives, gradcheck, gradgradcheck
 
 __all__ = [

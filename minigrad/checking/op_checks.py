@@ -68,7 +68,7 @@ def check_argument(
 
     def at(x: np.ndarray, sent: np.ndarray | None = None) -> Check:
         found = _measured(function, x, weights, held, sent)
-        if found.wrong and (mirrored := with_triangle_mirrored(function, x)) is not None:
+        if found.wrong and (mirrored := of_one_triangle(function, x)) is not None:
             return _measured(mirrored, x, weights, held)
         return found
 
@@ -178,9 +178,7 @@ def without_row(function: Callable[[Any], Any], x: np.ndarray, row: int) -> Call
     return lambda y: function(ops.where(held, wrap(x), y))
 
 
-def with_triangle_mirrored(
-    function: Callable[[Any], Any], x: np.ndarray
-) -> Callable[[Any], Any] | None:
+def of_one_triangle(function: Callable[[Any], Any], x: np.ndarray) -> Callable[[Any], Any] | None:
     """If a function reads only one triangle of its matrices: the same with that one as the other.
 
     It is a function of symmetric matrices, with the same value.

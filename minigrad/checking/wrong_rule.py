@@ -8,12 +8,7 @@ from minigrad.autograd.grad_mode import enable_grad
 from minigrad.autograd.mode import located
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import Primitive
-from minigrad.checking.op_checks import (
-    held_back,
-    with_one_argument,
-    with_triangle_mirrored,
-    without_row,
-)
+from minigrad.checking.op_checks import held_back, of_one_triangle, with_one_argument, without_row
 from minigrad.tracing.lines import user_line
 
 
@@ -59,7 +54,7 @@ def op_at_fault(
                     f"called at {place}"
                 )
                 continue
-            mirrored = with_triangle_mirrored(function, value._data)
+            mirrored = of_one_triangle(function, value._data)
             if mirrored is None or not agrees(mirrored, x):
                 wrong = f"the rule of {op.name} for {argument} is wrong by itself"
                 return f"; {wrong}, called at {place}"

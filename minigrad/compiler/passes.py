@@ -55,9 +55,7 @@ def _may_refuse(instruction: Instruction) -> bool:
     """Whether it depends on values if an op raises an error: on an index, or in linear algebra."""
     if instruction.phase != "forward":
         return False
-    indices = any(
-        value.dtype is not None and value.dtype.kind in "iu" for value in instruction.reads
-    )
+    indices = any(each.dtype is not None and each.dtype.kind in "iu" for each in instruction.reads)
     return indices or module_of(instruction.function).startswith("minigrad.ops.linalg")
 
 

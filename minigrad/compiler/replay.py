@@ -29,9 +29,7 @@ def compiled(program: Program) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
         error in it is that of the op, as if the step had run.
     """
     writer, lines = _Writer(), ["def run(tensors):"]
-    lines += [
-        f"    {_name(value)} = tensors[{i}]._data" for i, value in enumerate(program.arguments)
-    ]
+    lines += [f"    {_name(each)} = tensors[{i}]._data" for i, each in enumerate(program.arguments)]
     origins: dict[int, Instruction] = {}
     errors = None
     for instruction, ends in zip(program.instructions, last_uses(program), strict=True):
@@ -111,11 +109,8 @@ class _Writer:
         outputs = ["_" if value is None else _name(value) for value in instruction.outputs]
         if not outputs:
             return call
-        if (
-            within
-            and instruction.outputs[0] is not None
-            and instruction.outputs[0].shape is not None
-        ):
+        first = instruction.outputs[0]
+        if within and first is not None and first.shape is not None:
             call = f"array_of({call})"
         written = f"{', '.join(outputs)}{',' if instruction.several else ''} = {call}"
         for value in instruction.outputs:  # NumPy makes numbers of arrays without axes

@@ -97,11 +97,9 @@ class Profile(Observer):
         looped = isinstance(call.frame, FunctionCall) and call.frame.name == LOOP
         name = f"{call.op.name}, in a loop of vmap" if looped else call.op.name
         event = self._add(name, False, state.get().scope, self._lines[place], now)
-        for value in call.given:
-            leaf = isinstance(value, Variable) and (
-                value.of_module or isinstance(value._node, Leaf)
-            )
-            self._hold(value, event, LEAF if leaf else "input")
+        for each in call.given:
+            leaf = isinstance(each, Variable) and (each.of_module or isinstance(each._node, Leaf))
+            self._hold(each, event, LEAF if leaf else "input")
         self._hold(call.result, event)
         node = call.node
         if node is not None:
@@ -161,9 +159,7 @@ class Profile(Observer):
                 if what != LEAF:
                     last = self._changes[-1][0] if self._changes else 0.0
                     self._changes.append((max(self._end, last), known, 1))
-            elif (
-                what == LEAF and known.what == "input"
-            ):  # the forward of a Function has read it as an input
+            elif what == LEAF and known.what == "input":  # the forward of a Function has read it
                 self._changes = [change for change in self._changes if change[1] is not known]
                 known.what = LEAF
             found.append(known)

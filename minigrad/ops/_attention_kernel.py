@@ -139,10 +139,7 @@ class Attention:
         else:
             firsts = range(block.first, block.first + block.number)
             heads = [(n * self.length + rows.start, rows.stop - rows.start) for n in firsts]
-        parts = [
-            kept_rows(self.dropout_key, first, count, self.size, self.dropout)
-            for first, count in heads
-        ]
+        parts = [kept_rows(self.dropout_key, *head, self.size, self.dropout) for head in heads]
         kept = parts[0] if len(parts) == 1 else np.concatenate(parts)
         return kept.reshape(shape)
 

@@ -42,10 +42,8 @@ class Window(NamedTuple):
     @property
     def spans(self) -> Sizes:
         """The extent of a window along each axis."""
-        return tuple(
-            dilation * (kernel - 1) + 1
-            for kernel, dilation in zip(self.kernel, self.dilation, strict=True)
-        )
+        lines = zip(self.kernel, self.dilation, strict=True)
+        return tuple(dilation * (kernel - 1) + 1 for kernel, dilation in lines)
 
 
 def places(window: Window, counts: Sizes) -> list[tuple[slice, ...]]:

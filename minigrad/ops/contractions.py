@@ -99,10 +99,8 @@ def _explicit(subscripts: str, operands: tuple[Any, ...]) -> tuple[list[str], st
                 f"einsum: {term!r} in {subscripts!r} does not fit operand {i} of shape {shape}"
             )
     dots = "".join(spare[: max(hidden, default=0)])
-    inputs = [
-        term.replace("...", dots[len(dots) - extra :])
-        for term, extra in zip(inputs, hidden, strict=True)
-    ]
+    for i, extra in enumerate(hidden):
+        inputs[i] = inputs[i].replace("...", dots[len(dots) - extra :])
     if arrow:
         output = output.replace("...", dots)
     else:

@@ -327,9 +327,8 @@ def _power_b(g: Any, a: Any, b: Any, out: Any) -> Any:
 add.defvjp(a=lambda g: g, b=lambda g: g)
 subtract.defvjp(a=lambda g: g, b=lambda g: -g)
 multiply.defvjp(a=lambda g, b: g * b, b=lambda g, a: g * a)
-divide.defvjp(
-    a=lambda g, b: g * zero_safe(_inverse(b), g), b=lambda g, b, a: g * zero_safe(a / b / -b, g)
-)
+divide.defvjp(a=lambda g, b: g * zero_safe(_inverse(b), g))
+divide.defvjp(b=lambda g, b, a: g * zero_safe(a / b / -b, g))
 power.defvjp(a=_power_a, b=_power_b)
 power.defformula(out="a ** b")
 reciprocal.defvjp(x=lambda g, x: g * zero_safe(-1 / x / x, g))

@@ -205,15 +205,9 @@ log10.defvjp(x=lambda g, x: g * zero_safe(_LOG10_E / x, g))
 log1p.defvjp(x=lambda g, x: g * zero_safe(1 / (1 + x), g))
 entr.defvjp(x=lambda g, x: g * zero_safe(-np.log(x) - 1, g))
 clamped_log.defvjp(x=lambda g, x: g / np.maximum(x, 1e-12))
-xlogy.defvjp(
-    x=lambda g, y: g * zero_safe(_log(np.log, y), g),
-    y=lambda g, x, y: g * zero_safe(_ratio(x, y), g),
-)
-xlog1py.defvjp(
-    x=lambda g, y: g * zero_safe(_log(np.log1p, y), g),
-    y=lambda g, x, y: g * zero_safe(_ratio(x, 1 + y), g),
-)
-logaddexp.defvjp(
-    a=lambda g, a, b: g * zero_safe(_share(a, b), g),
-    b=lambda g, a, b: g * zero_safe(_share(b, a), g),
-)
+xlogy.defvjp(x=lambda g, y: g * zero_safe(_log(np.log, y), g))
+xlogy.defvjp(y=lambda g, x, y: g * zero_safe(_ratio(x, y), g))
+xlog1py.defvjp(x=lambda g, y: g * zero_safe(_log(np.log1p, y), g))
+xlog1py.defvjp(y=lambda g, x, y: g * zero_safe(_ratio(x, 1 + y), g))
+logaddexp.defvjp(a=lambda g, a, b: g * zero_safe(_share(a, b), g))
+logaddexp.defvjp(b=lambda g, a, b: g * zero_safe(_share(b, a), g))

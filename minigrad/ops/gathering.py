@@ -288,7 +288,6 @@ _scatter.defvjp(
     ),
     src=_src_of_scatter,
 )
-_index_add.defvjp(
-    x=lambda g: g, source=lambda g, index, axis, alpha: np.take(g, index_of(index), axis) * alpha
-)
+_index_add.defvjp(x=lambda g: g)
+_index_add.defvjp(source=lambda g, index, axis, alpha: np.take(g, index_of(index), axis) * alpha)
 _scatter_add.defvjp(x=lambda g: g, src=_src_of_scatter_add)

@@ -16,14 +16,7 @@ from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.sums import ones
-from minigrad.ops._numerics import (
-    all_finite,
-    constant,
-    extent,
-    root_of_squares,
-    row_sums,
-    widened,
-)
+from minigrad.ops._numerics import all_finite, constant, extent, root_of_squares, row_sums, widened
 from minigrad.ops._parallel import block_of, in_passes
 
 __all__ = ["group_norm", "layer_norm", "rms_norm"]

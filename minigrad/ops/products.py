@@ -225,10 +225,7 @@ def tensordot(
     left, right = shape_of(a), shape_of(b)
     if isinstance(axes, (int, np.integer)):
         if not 0 <= axes <= min(len(left), len(right)):
-            raise ValueError(
-                f"tensordot: {axes} axes are to meet, the operands have {len(left)} and "
-                f"{len(right)}"
-            )
+            raise ValueError(f"tensordot: {axes} axes of {len(left)} and {len(right)} are to meet")
         axes = range(len(left) - int(axes), len(left)), range(int(axes))
     if len(axes) != 2:
         raise ValueError(f"tensordot: axes must be a number or a pair, got {axes!r}")
@@ -255,9 +252,7 @@ def _in_order(x: Any, axes: tuple[int, ...]) -> Any:
 
 def outer(a: Any, b: Any) -> Tensor:
     """Compute the outer product of the flattened tensors, as in NumPy: shape (a.size, b.size)."""
-    return multiply(
-        reshape(a, (math.prod(shape_of(a)), 1)), reshape(b, (1, math.prod(shape_of(b))))
-    )
+    return multiply(reshape(a, (-1, 1)), reshape(b, (1, -1)))
 
 
 def vdot(input: Any, other: Any) -> Tensor:
@@ -349,11 +344,8 @@ def kron(input: Any, other: Any) -> Tensor:
 
 
 matmul.defvjp(a=_matmul_a, b=_matmul_b)
-linear.defvjp(
-    x=lambda g, weight: within_rule(matmul, g, weight),
-    weight=_linear_weight,
-    bias=lambda g: g,
-)
+linear.defvjp(x=lambda g, weight: within_rule(matmul, g, weight))
+linear.defvjp(weight=_linear_weight, bias=lambda g: g)
 _vecdot.defvjp(a=lambda g, b: g[..., None] * b, b=lambda g, a: g[..., None] * a)
 _cross.defvjp(a=lambda g, b: np.cross(b, g), b=lambda g, a: np.cross(g, a))
 matmul.defformula(

@@ -148,11 +148,8 @@ def _extended(x: Tensor, axis: int, prepend: Any, append: Any) -> Tensor:
     if prepend is None and append is None:
         return x
     edge = np.zeros((*x.shape[:axis], 1, *x.shape[axis + 1 :]), x.dtype)
-    parts = [
-        add(edge, part) if np.ndim(part) == 0 else part
-        for part in (prepend, x, append)
-        if part is not None
-    ]
+    parts = [part for part in (prepend, x, append) if part is not None]
+    parts = [part if np.ndim(part) else add(edge, part) for part in parts]
     extended: Any = np.concatenate(parts, axis=axis)
     return extended
 

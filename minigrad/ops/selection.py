@@ -284,18 +284,12 @@ _masked_fill.defvjp(x=lambda g, mask: zeroed(g, mask), value=lambda g, mask: _ch
 maximum.defvjp(a=lambda g, a, b: _if_greater(g, a, b), b=lambda g, a, b: _if_greater(g, b, a))
 minimum.defvjp(a=lambda g, a, b: _if_greater(g, b, a), b=lambda g, a, b: _if_greater(g, a, b))
 # fmin(a, b) is -fmax(-a, -b).
-fmax.defvjp(
-    a=lambda g, a, b: zeroed(g, ~_takes_first(a, b)),
-    b=lambda g, a, b: zeroed(g, _takes_first(a, b)),
-)
-fmin.defvjp(
-    a=lambda g, a, b: zeroed(g, ~_takes_first(-a, -b)),
-    b=lambda g, a, b: zeroed(g, _takes_first(-a, -b)),
-)
+fmax.defvjp(a=lambda g, a, b: zeroed(g, ~_takes_first(a, b)))
+fmax.defvjp(b=lambda g, a, b: zeroed(g, _takes_first(a, b)))
+fmin.defvjp(a=lambda g, a, b: zeroed(g, ~_takes_first(-a, -b)))
+fmin.defvjp(b=lambda g, a, b: zeroed(g, _takes_first(-a, -b)))
 nan_to_num.defvjp(x=lambda g, x: zeroed(g, ~np.isfinite(constant(x))))
-_where.defvjp(
-    a=lambda g, condition: _chosen(g, condition),
-    b=lambda g, condition: zeroed(g, ~np.logical_not(condition)),
-)
+_where.defvjp(a=lambda g, condition: _chosen(g, condition))
+_where.defvjp(b=lambda g, condition: zeroed(g, ~np.logical_not(condition)))
 _where.defformula(out="where(condition, a, b)")
 _masked_fill.defformula(out="where(mask, value, x)")

@@ -190,8 +190,7 @@ def histogram(
         weights = as_tensor(weights)
         if weights.shape != shape_of(x):
             raise value_error(
-                f"histogram: weights of the shape of x, {shape_of(x)}, expected, got "
-                f"{weights.shape}"
+                f"histogram: weights of the shape {shape_of(x)} of x expected, got {weights.shape}"
             )
         weights = getitem(reshape(weights, -1), inside)
     counts = bincount(places[inside], weights, n)

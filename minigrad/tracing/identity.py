@@ -47,9 +47,7 @@ class Identity:
     """The values of tensors and arrays."""
 
     def __init__(self) -> None:
-        self._edges: weakref.WeakKeyDictionary[Any, dict[int, Content]] = (
-            weakref.WeakKeyDictionary()
-        )
+        self._edges = weakref.WeakKeyDictionary[Any, dict[int, Content]]()
         self._arrays: dict[int, tuple[weakref.ref[np.ndarray], Content]] = {}
         self._memories: dict[int, _Memory] = {}
         self._room = 1024  # how many arrays are noted before those that are gone are let go

@@ -136,10 +136,8 @@ def test_variadic() -> None:
 
     @my_total.defjoint("tensors")
     def _(g: Any, needed: tuple[bool, ...], tensors: Any, power: int) -> list[Any]:
-        return [
-            g * power * t ** (power - 1) if want else None
-            for want, t in zip(needed, tensors, strict=True)
-        ]
+        pairs = zip(needed, tensors, strict=True)
+        return [g * power * t ** (power - 1) if want else None for want, t in pairs]
 
     check(my_total, variable(3))
     check(lambda a, b: my_total(a, b, a, power=3), variable(3), variable(3, seed=1))

@@ -74,10 +74,8 @@ def dense(g: Any, shape: tuple[int, ...]) -> Any:
 
 
 def same(one: list[Any], other: list[Any]) -> bool:
-    return all(
-        a is b is None or np.array_equal(a, b, equal_nan=True)
-        for a, b in zip(one, other, strict=True)
-    )
+    pairs = zip(one, other, strict=True)
+    return all(a is b is None or np.array_equal(a, b, equal_nan=True) for a, b in pairs)
 
 
 UNREAD = {

@@ -37,9 +37,8 @@ def test_any_memory_layout() -> None:
     x = np.random.default_rng(0).standard_normal((6, 5, 4))
     for view in (x.T, x[::2, :, ::-1], x.swapaxes(0, 1)[1:]):
         np.testing.assert_allclose(row_sums(view), view.sum(axis=-1, keepdims=True), rtol=1e-12)
-        np.testing.assert_allclose(
-            column_sums(view, view.shape[2:]), view.sum(axis=(0, 1)), rtol=1e-12, atol=1e-14
-        )
+        columns = column_sums(view, view.shape[2:])
+        np.testing.assert_allclose(columns, view.sum(axis=(0, 1)), rtol=1e-12, atol=1e-14)
 
 
 def test_the_ones_that_are_kept_cannot_be_changed() -> None:

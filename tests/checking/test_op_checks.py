@@ -142,10 +142,7 @@ AWKWARD: dict[str, tuple[Callable[[Tensor], Any], Any]] = {
 }  # fmt: skip
 
 
-UNMEASURED = {
-    f"not measurable here: {why}"
-    for why in ("the gradient is not finite", "its value is not finite")
-}
+UNMEASURED = {f"not measurable here: {x} is not finite" for x in ("the gradient", "its value")}
 
 
 def parts_of_a_run(function: Callable[[Tensor], Any], x: Any, dtype: str) -> dict[str, viz.Part]:

@@ -182,7 +182,7 @@ STEPS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.__name__)
+@pytest.mark.parametrize("step", STEPS)
 def test_steps(step: Callable[[Any, Any], Any]) -> None:
     check(owning(lambda: [weight()], step), CALLS)
 

@@ -66,9 +66,8 @@ def test_an_integer_selects_before_an_array(spelled: Callable[[Any], Any]) -> No
     wanted[1, :, 0] = 1.0 + 2 * np.arange(4)
     x[index] = np.arange(8.0).reshape(4, 2)
     np.testing.assert_array_equal(x.numpy(), wanted)
-    np.testing.assert_array_equal(
-        ops.setitem(tensor(VALUES), index, np.arange(8.0).reshape(4, 2).T).numpy(), wanted
-    )
+    written = ops.setitem(tensor(VALUES), index, np.arange(8.0).reshape(4, 2).T)
+    np.testing.assert_array_equal(written.numpy(), wanted)
 
 
 def test_slices_of_tensors_and_mixed_sequences() -> None:
@@ -145,11 +144,6 @@ def test_the_padding_row_gets_no_gradient() -> None:
     for padding in (3, -1):
         out = ops.embedding(ids, table, padding)
         assert out.tolist() == [[1.0, 1.0]] * 4
-        for create_graph in (False, True):
-            (found,) = grad(
-                ops.embedding(ids, table, padding),
-                table,
-                np.ones((4, 2)),
-                create_graph=create_graph,
-            )
+        for create_graph in (True, False):
+            (found,) = grad(out, table, np.ones((4, 2)), create_graph=create_graph)
             assert found.tolist() == [[1.0, 1.0], [1.0, 1.0], [0.0, 0.0], [0.0, 0.0]]

@@ -77,12 +77,8 @@ MEETINGS: dict[str, dict[str, str]] = {
     },
     "i64()": {"i64": "int, i64(), bool()", "f32": "float", "f16": "f16"},
 }
-PAIRS = [
-    (a, b, dtype)
-    for a, row in MEETINGS.items()
-    for dtype, others in row.items()
-    for b in others.split(", ")
-]
+ROWS = [(a, others, dtype) for a, row in MEETINGS.items() for dtype, others in row.items()]
+PAIRS = [(a, b, dtype) for a, others, dtype in ROWS for b in others.split(", ")]
 
 
 @together(pair=PAIRS)

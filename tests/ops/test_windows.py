@@ -28,12 +28,8 @@ def case(request: pytest.FixtureRequest) -> tuple[str, WindowMatrix, np.ndarray,
     kernel, stride, padding, dilation, sizes, outputs, groups = CASES[request.param]
     window = Window(kernel, stride, padding, dilation)
     x = np.random.default_rng(0).standard_normal((4, 6, *sizes))
-    return (
-        request.param,
-        WindowMatrix(window, sizes, (outputs, 6 // groups, *kernel), groups),
-        x,
-        window,
-    )
+    matrix = WindowMatrix(window, sizes, (outputs, 6 // groups, *kernel), groups)
+    return request.param, matrix, x, window
 
 
 def windows_of(x: np.ndarray, window: Window) -> np.ndarray:
@@ -43,10 +39,8 @@ def windows_of(x: np.ndarray, window: Window) -> np.ndarray:
     found = np.empty((*x.shape[:2], *window.kernel, *counts))
     for k in itertools.product(*map(range, window.kernel)):
         for p in itertools.product(*map(range, counts)):
-            place = (
-                s * i + d * j
-                for s, i, d, j in zip(window.stride, p, window.dilation, k, strict=True)
-            )
+            axes = zip(window.stride, p, window.dilation, k, strict=True)
+            place = (s * i + d * j for s, i, d, j in axes)
             found[(..., *k, *p)] = wide[(..., *place)]
     return found
 
@@ -80,9 +74,8 @@ def test_added_up_is_the_transpose_of_columns(case) -> None:
         (len(x), columns[0].size * len(columns) // columns.shape[-1], *matrix.counts)
     )
     given = matrix.rows(some).reshape(columns.shape)
-    np.testing.assert_allclose(
-        np.vdot(columns, given), np.vdot(x, matrix.added_up(given, len(x))), rtol=1e-12
-    )
+    added_up = np.vdot(x, matrix.added_up(given, len(x)))
+    np.testing.assert_allclose(np.vdot(columns, given), added_up, rtol=1e-12)
 
 
 # Pooling at its corners ------------------------------------------------------------------------

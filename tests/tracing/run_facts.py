@@ -7,6 +7,7 @@ passes. `test_facts_and_readers.py` has what reads the record of such a run.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,20 +51,9 @@ def without_recording(x: Tensor, w: Tensor) -> Tensor:
     return (x - 0.5 * target) * w * target
 
 
-def all_without_recording(x: Tensor, w: Tensor) -> Tensor:
-    with no_grad():
-        return x * w * 2.0
-
-
-def gradient_that_is_not_recorded(x: Tensor, w: Tensor) -> Tensor:
+def gradient(x: Tensor, w: Tensor, *, create_graph: bool) -> Tensor:
     with enable_grad():
-        (g,) = grad((x * w**3).sum(), w)
-    return g * w * x
-
-
-def gradient_that_is_recorded(x: Tensor, w: Tensor) -> Tensor:
-    with enable_grad():
-        (g,) = grad((x * w**3).sum(), w, create_graph=True)
+        (g,) = grad((x * w**3).sum(), w, create_graph=create_graph)
     return g * w * x
 
 
@@ -104,24 +94,12 @@ def function_of_two(x: Tensor, w: Tensor) -> Tensor:
     return one * w + other
 
 
-def hook_of_a_tensor(x: Tensor, w: Tensor) -> Tensor:
+def hooked(x: Tensor, w: Tensor, hook: Any, *, remove: bool = False) -> Tensor:
     y = x * w
     if y.requires_grad:
-        y.register_hook(lambda g: g.clip(-0.5, 0.5))
-    return y * y
-
-
-def hook_that_only_sees(x: Tensor, w: Tensor) -> Tensor:
-    y = x * w
-    if y.requires_grad:
-        y.register_hook(lambda g: None)
-    return y * y
-
-
-def removed_hook(x: Tensor, w: Tensor) -> Tensor:
-    y = x * w
-    if y.requires_grad:
-        y.register_hook(lambda g: g * 10.0).remove()
+        handle = y.register_hook(hook)
+        if remove:
+            handle.remove()
     return y * y
 
 
@@ -308,10 +286,10 @@ class Fact(NamedTuple):
 FACTS: dict[str, Fact] = {
     "plain": Fact(lambda x, w: x * w * w),
     "no_grad": Fact(without_recording),
-    "all under no_grad": Fact(all_without_recording),
+    "all under no_grad": Fact(no_grad()(lambda x, w: x * w * 2.0)),
     "detached": Fact(lambda x, w: (x * w).detach() * w),
-    "gradient, not recorded": Fact(gradient_that_is_not_recorded),
-    "gradient, recorded": Fact(gradient_that_is_recorded),
+    "gradient, not recorded": Fact(partial(gradient, create_graph=False)),
+    "gradient, recorded": Fact(partial(gradient, create_graph=True)),
     "recording within no_grad": Fact(recording_within),
     "retained gradient": Fact(retained),
     "written in place": Fact(written_in_place),
@@ -320,9 +298,9 @@ FACTS: dict[str, Fact] = {
     "Function, gradient reversal": Fact(lambda x, w: Reversal.apply(x * w, 2.0) ** 2),
     "Function, saved and once": Fact(function_of_two),
     "Function of a parameter": Fact(lambda x, w: Scaled.apply(x * 1.0, w) * x),
-    "hook of a tensor": Fact(hook_of_a_tensor),
-    "hook that only sees": Fact(hook_that_only_sees),
-    "hook, removed": Fact(removed_hook),
+    "hook of a tensor": Fact(partial(hooked, hook=lambda g: g.clip(-0.5, 0.5))),
+    "hook that only sees": Fact(partial(hooked, hook=lambda g: None)),
+    "hook, removed": Fact(partial(hooked, hook=lambda g: g * 10.0, remove=True)),
     "hook of a leaf": Fact(lambda x, w: x * w * w, lambda w: w.register_hook(lambda g: g.sign())),
     "hook after .grad": Fact(
         grad_that_is_only_written,

@@ -173,10 +173,7 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> LstsqResult:
     """
     left, right = shape_of(a), shape_of(b)
     if len(left) != 2 or len(right) not in (1, 2) or left[0] != right[0]:
-        raise ValueError(
-            f"lstsq: a of shape (m, n) and b of shape (m,) or (m, k) expected, got {left} and "
-            f"{right}"
-        )
+        raise ValueError(f"lstsq: a (m, n) and b (m,) or (m, k) expected, got {left} and {right}")
     solution = matmul(pinv(a, rcond), b)
     rank = matrix_rank(a, rtol=rcond)
     if left[1] == int(rank) < left[0]:

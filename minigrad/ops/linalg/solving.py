@@ -16,15 +16,7 @@ from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import constant, formula, widened, within_rule
-from minigrad.ops.linalg._matrices import (
-    FLAGS,
-    holds_nan,
-    mT,
-    no_square,
-    singular,
-    unless,
-    which,
-)
+from minigrad.ops.linalg._matrices import FLAGS, holds_nan, mT, no_square, singular, unless, which
 from minigrad.ops.scans import products_of_others
 from minigrad.support.checks import common_shape
 from minigrad.support.signatures import named
@@ -64,9 +56,8 @@ def _despite_nan(function: Any, a: np.ndarray, *rest: Any) -> Any:
         bad = np.isnan(a).any((-2, -1), keepdims=True)
         if not bad.any() or no_square(a):
             raise
-        return np.where(
-            bad, np.nan, _despite_nan(function, np.where(bad, np.eye(a.shape[-1]), a), *rest)
-        )
+        a = np.where(bad, np.eye(a.shape[-1]), a)
+        return np.where(bad, np.nan, _despite_nan(function, a, *rest))
 
 
 def _cannot_solve(a: Any, b: Any) -> str | None:
