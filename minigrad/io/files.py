@@ -3,12 +3,12 @@
 import errno
 import io
 import os
-import zipfile
 from pathlib import Path
 from types import ModuleType
 from typing import IO, Any
 
 from minigrad.io import npz, pt, safetensors
+from minigrad.io.archive import opened
 from minigrad.io.errors import LoadError
 from minigrad.io.tree import pack, unpack
 from minigrad.support.checks import on_cpu
@@ -190,11 +190,8 @@ def _format_of(file: IO[bytes], start: bytes) -> ModuleType:
         return safetensors
     if start[:4] != b"PK\3\4":
         return pt  # an older file of PyTorch, or none
-    try:
-        with zipfile.ZipFile(file) as archive:
-            is_pt = any(name.endswith("data.pkl") for name in archive.namelist())
-    except (zipfile.BadZipFile, ValueError):
-        is_pt = False
+    with opened(file, "a pt or npz file", "load it with the program that wrote it") as archive:
+        is_pt = any(name.endswith("data.pkl") for name in archive.namelist())
     file.seek(0)
     return pt if is_pt else npz
 
