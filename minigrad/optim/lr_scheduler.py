@@ -34,14 +34,6 @@ def _number(lr: Any) -> Any:
     return lr.item() if isinstance(lr, Tensor) else lr
 
 
-def _set_rate(group: dict[str, Any], lr: float) -> None:
-    """Set the learning rate of a group; one that is a tensor stays it."""
-    if isinstance(group["lr"], Tensor):
-        group["lr"].fill_(lr)
-    else:
-        group["lr"] = lr
-
-
 class LRScheduler:
     """The base class of schedulers: a subclass defines `get_lr`, the learning rates of a step.
 
@@ -114,11 +106,18 @@ class LRScheduler:
         """The current learning rates, which some schedulers multiply by a factor."""
         return [_number(group["lr"]) for group in self.optimizer.param_groups]
 
+    def _set(self, rates: list[float]) -> None:
+        """Set the learning rate of each group; one that is a tensor stays it."""
+        for group, lr in zip(self.optimizer.param_groups, rates, strict=True):
+            if isinstance(group["lr"], Tensor):
+                group["lr"].fill_(lr)
+            else:
+                group["lr"] = lr
+
     def _restart(self) -> None:
         """Start again, from the initial learning rates."""
         self._admit()
-        for group, lr in zip(self.optimizer.param_groups, self.base_lrs, strict=True):
-            _set_rate(group, lr)
+        self._set(self.base_lrs)
         self.last_epoch, self._step_count = -1, 0
         self.step()
 
@@ -171,9 +170,7 @@ class LRScheduler:
         self._admit()
         self._step_count += 1
         self.last_epoch += 1
-        rates = [check_number(self._name, "a learning rate", lr, 0.0) for lr in self.get_lr()]
-        for group, lr in zip(self.optimizer.param_groups, rates, strict=True):
-            _set_rate(group, lr)
+        self._set([check_number(self._name, "a learning rate", lr, 0.0) for lr in self.get_lr()])
         known = [group["lr"] for group in self.optimizer.param_groups]
         self._last_lr: list[Any] = [lr.clone() if isinstance(lr, Tensor) else lr for lr in known]
 
@@ -1025,11 +1022,9 @@ class ReduceLROnPlateau(LRScheduler):
             self.num_bad_epochs = 0
         if self.num_bad_epochs > self.patience:
             self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
-            for group, least in zip(self.optimizer.param_groups, self.min_lrs, strict=True):
-                known = _number(group["lr"])
-                lr = max(known * self.factor, least)
-                if known - lr > self.eps:
-                    _set_rate(group, lr)
+            pairs = zip(self._lrs, self.min_lrs, strict=True)
+            lower = [(lr, max(lr * self.factor, least)) for lr, least in pairs]
+            self._set([new if lr - new > self.eps else lr for lr, new in lower])
 
     def _is_better(self, value: float) -> bool:
         sign = 1 if self.mode == "min" else -1
