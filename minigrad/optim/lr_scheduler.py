@@ -126,6 +126,10 @@ class LRScheduler:
         """Whether this is the first call of `get_lr`, which sets the initial values."""
         return self._step_count == 1
 
+    def _one_of(self, name: str, value: str, *choices: str) -> Any:
+        """An option that has a few values."""
+        return check_choice(self._name, name, value, choices)
+
     def _per_group(self, name: str, value: Any) -> list[float]:
         """An option as one number for each group; a single number is used for all."""
         n = len(self.optimizer.param_groups)
@@ -675,12 +679,8 @@ class CyclicLR(_WithMomentum):
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
         self._take(optimizer)
-        self.mode = check_choice(
-            self._name, "mode", mode, ("triangular", "triangular2", "exp_range")
-        )
-        self.scale_mode = check_choice(
-            self._name, "scale_mode", scale_mode, ("cycle", "iterations")
-        )
+        self.mode = self._one_of("mode", mode, "triangular", "triangular2", "exp_range")
+        self.scale_mode = self._one_of("scale_mode", scale_mode, "cycle", "iterations")
         self._scale_fn_custom = scale_fn
         if scale_fn is None:
             self.scale_mode = "iterations" if mode == "exp_range" else "cycle"
@@ -768,9 +768,7 @@ class OneCycleLR(_WithMomentum):
         check_probability("OneCycleLR", "pct_start", pct_start)
         check_number(self._name, "div_factor", div_factor, above=0.0)
         check_number(self._name, "final_div_factor", final_div_factor, above=0.0)
-        self._anneal_func_type = check_choice(
-            self._name, "anneal_strategy", anneal_strategy, ("cos", "linear")
-        )
+        self._anneal_func_type = self._one_of("anneal_strategy", anneal_strategy, "cos", "linear")
         rise, end = float(pct_start * self.total_steps) - 1, self.total_steps - 1
         low, high = ("initial_lr", "max_momentum"), ("max_lr", "base_momentum")
         last = "min_lr", "max_momentum"
@@ -977,13 +975,11 @@ class ReduceLROnPlateau(LRScheduler):
         patience: int = 10, threshold: float = 1e-4, threshold_mode: Literal["rel", "abs"] = "rel",
         cooldown: int = 0, min_lr: float | list[float] = 0.0, eps: float = 1e-8,
     ) -> None:  # fmt: skip
-        self.mode = check_choice(self._name, "mode", mode, ("min", "max"))
+        self.mode = self._one_of("mode", mode, "min", "max")
         self.patience = check_size(self._name, "patience", patience, 0)
         self.factor = check_number(self._name, "factor", factor, 0.0, below=1.0)
         self.threshold = check_number(self._name, "threshold", threshold, 0.0)
-        self.threshold_mode = check_choice(
-            self._name, "threshold_mode", threshold_mode, ("rel", "abs")
-        )
+        self.threshold_mode = self._one_of("threshold_mode", threshold_mode, "rel", "abs")
         self.cooldown = check_size(self._name, "cooldown", cooldown, 0)
         self.cooldown_counter = 0
         self.eps = check_number(self._name, "eps", eps, 0.0)
