@@ -19,15 +19,11 @@ from minigrad.tensors.tensor import Tensor
 
 def check_dataset(owner: str, dataset: Any) -> None:
     """Check that an object has ``len`` and whole-number indices."""
+    kind = type(dataset).__name__
     if isinstance(dataset, IterableDataset):
-        raise TypeError(
-            f"{owner}: {type(dataset).__name__} is a stream, which has no samples by index"
-        )
+        raise TypeError(f"{owner}: {kind} is a stream, which has no samples by index")
     if not (hasattr(dataset, "__len__") and hasattr(dataset, "__getitem__")):
-        raise TypeError(
-            f"{owner}: a dataset has len() and whole-number indices, "
-            f"{type(dataset).__name__} does not"
-        )
+        raise TypeError(f"{owner}: a dataset has len() and whole-number indices, {kind} does not")
 
 
 def seeded(owner: str, generator: Any) -> np.random.Generator | None:
@@ -144,9 +140,7 @@ class TensorDataset(Dataset):
         )
         shapes = [tuple(tensor.shape) for tensor in self.tensors]
         if not shapes or () in shapes or len({shape[0] for shape in shapes}) > 1:
-            raise ValueError(
-                f"TensorDataset: tensors of equal length expected, got shapes {shapes}"
-            )
+            raise ValueError(f"TensorDataset: tensors of equal length expected, got {shapes}")
 
     def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
         return tuple(tensor[index] for tensor in self.tensors)
@@ -287,9 +281,7 @@ def random_split(
     whole = all(isinstance(length, (int, np.integer)) for length in lengths)
     counts = [int(length) if whole else math.floor(length * n) for length in lengths]
     if whole and sum(counts) != n:
-        raise ValueError(
-            f"random_split: the lengths add up to {sum(counts)}, but the dataset has {n} samples"
-        )
+        raise ValueError(f"random_split: lengths of {sum(counts)} samples, the dataset has {n}")
     if not whole and not math.isclose(sum(lengths), 1.0):
         raise ValueError(
             f"random_split: fractions must sum to 1, got {lengths}; numbers of samples must be "

@@ -1040,15 +1040,11 @@ class _Several(LRScheduler):
             kind = type(scheduler).__name__
             if not isinstance(scheduler, LRScheduler):
                 raise TypeError(f"{self._name}: schedulers[{i}] must be a scheduler, got {kind}")
+            why = "" if scheduler.optimizer is self.optimizer else "was made for another optimizer"
             if isinstance(scheduler, ReduceLROnPlateau):
-                raise ValueError(
-                    f"{self._name}: schedulers[{i}] is ReduceLROnPlateau, whose step needs a "
-                    f"metric; step it by itself"
-                )
-            if scheduler.optimizer is not self.optimizer:
-                raise ValueError(
-                    f"{self._name}: schedulers[{i}], {kind}, was made for another optimizer"
-                )
+                why = "needs a metric in each step; step it by itself"
+            if why:
+                raise ValueError(f"{self._name}: schedulers[{i}], {kind}, {why}")
 
 
 class SequentialLR(_Several):

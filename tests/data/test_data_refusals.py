@@ -25,7 +25,7 @@ REFUSALS: dict[type[Exception], dict[str, str]] = {
         "StackDataset()": "StackDataset: datasets expected, either in order or by name",
         "StackDataset('ab', 'abc')": "datasets of equal length expected, got [2, 3]",
         "random_split(range(10), [])": "non-negative",
-        "random_split(range(10), [4, 5])": "add up to 9, but the dataset has 10 samples",
+        "random_split(range(10), [4, 5])": "lengths of 9 samples, the dataset has 10",
         "random_split(range(10), [0.5, 0.4])": "must sum to 1",
         "random_split(range(10), [5, 0.5])": "numbers of samples must be integers",
         "random_split(range(10), [-1, 11])": "non-negative",

@@ -67,7 +67,7 @@ REFUSALS: dict[type[Exception], dict[str, str]] = {
         "SequentialLR(SGD1, [ELSEWHERE], [])":
             "schedulers[0], StepLR, was made for another optimizer",
         "SequentialLR(SGD1, [ReduceLROnPlateau(SGD1)], [])":
-            "schedulers[0] is ReduceLROnPlateau, ... by itself",
+            "schedulers[0], ReduceLROnPlateau, needs ... by itself",
         "SequentialLR(SGD1, [STEP], [], 3)":
             "SequentialLR: last_epoch must be -1, got 3; ... load_state_dict",
         # averages
