@@ -18,9 +18,9 @@ import numpy as np
 from minigrad.autograd.dtype_class import dtype
 from minigrad.io.errors import LoadError
 from minigrad.io.pt.objects import FUNCTIONS, SAVED
+from minigrad.io.tree import DEEPEST
 from minigrad.tensors.tensor import Tensor
 
-DEEPEST = 100
 LONGEST_KEY = 100
 MOST_PARTS = 1_000_000
 ATOMS = (type(None), bool, int, float, str, bytes)
