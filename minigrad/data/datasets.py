@@ -275,20 +275,15 @@ def random_split(
     generator = seed if generator is None else generator
     n, lengths = len(dataset), list(lengths)
     for length in lengths:
-        check_number("random_split", "each of lengths", length)
-    if not lengths or min(lengths) < 0:
-        raise ValueError(f"random_split: lengths must be non-negative numbers, got {lengths}")
+        check_number("random_split", "each of lengths", length, 0.0)
     whole = all(isinstance(length, (int, np.integer)) for length in lengths)
     counts = [int(length) if whole else math.floor(length * n) for length in lengths]
     if whole and sum(counts) != n:
         raise ValueError(f"random_split: lengths of {sum(counts)} samples, the dataset has {n}")
     if not whole and not math.isclose(sum(lengths), 1.0):
-        raise ValueError(
-            f"random_split: fractions must sum to 1, got {lengths}; numbers of samples must be "
-            "integers"
-        )
+        raise ValueError(f"random_split: integers, or fractions of sum 1, expected, got {lengths}")
     for i in range(n - sum(counts)):
         counts[i % len(counts)] += 1
     draw = seeded("random_split", generator) or random.generator()
     parts = np.split(draw.permutation(n), np.cumsum(counts)[:-1])
-    return [Subset(dataset, part) for part in parts]
+    return [Subset(dataset, part) for part in parts[: len(counts)]]
