@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, chain
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -111,7 +111,7 @@ class ChainDataset(IterableDataset):
                     f"ChainDataset: streams expected, got {type(dataset).__name__}; ConcatDataset "
                     f"is for data sets with samples by index"
                 )
-        return chain.from_iterable(self.datasets)
+            yield from dataset
 
     def __len__(self) -> int:
         return sum(len(dataset) for dataset in self.datasets)
