@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, chain
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -19,15 +19,11 @@ from minigrad.tensors.tensor import Tensor
 
 def check_dataset(owner: str, dataset: Any) -> None:
     """Check that an object has ``len`` and whole-number indices."""
+    kind = type(dataset).__name__
     if isinstance(dataset, IterableDataset):
-        raise TypeError(
-            f"{owner}: {type(dataset).__name__} is a stream, which has no samples by index"
-        )
+        raise TypeError(f"{owner}: {kind} is a stream, which has no samples by index")
     if not (hasattr(dataset, "__len__") and hasattr(dataset, "__getitem__")):
-        raise TypeError(
-            f"{owner}: a dataset has len() and whole-number indices, "
-            f"{type(dataset).__name__} does not"
-        )
+        raise TypeError(f"{owner}: a dataset has len() and whole-number indices, {kind} does not")
 
 
 def seeded(owner: str, generator: Any) -> np.random.Generator | None:
@@ -115,7 +111,7 @@ class ChainDataset(IterableDataset):
                     f"ChainDataset: streams expected, got {type(dataset).__name__}; ConcatDataset "
                     f"is for data sets with samples by index"
                 )
-        return chain.from_iterable(self.datasets)
+            yield from dataset
 
     def __len__(self) -> int:
         return sum(len(dataset) for dataset in self.datasets)
@@ -144,9 +140,7 @@ class TensorDataset(Dataset):
         )
         shapes = [tuple(tensor.shape) for tensor in self.tensors]
         if not shapes or () in shapes or len({shape[0] for shape in shapes}) > 1:
-            raise ValueError(
-                f"TensorDataset: tensors of equal length expected, got shapes {shapes}"
-            )
+            raise ValueError(f"TensorDataset: tensors of equal length expected, got {shapes}")
 
     def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
         return tuple(tensor[index] for tensor in self.tensors)
@@ -281,22 +275,15 @@ def random_split(
     generator = seed if generator is None else generator
     n, lengths = len(dataset), list(lengths)
     for length in lengths:
-        check_number("random_split", "each of lengths", length)
-    if not lengths or min(lengths) < 0:
-        raise ValueError(f"random_split: lengths must be non-negative numbers, got {lengths}")
+        check_number("random_split", "each of lengths", length, 0.0)
     whole = all(isinstance(length, (int, np.integer)) for length in lengths)
     counts = [int(length) if whole else math.floor(length * n) for length in lengths]
     if whole and sum(counts) != n:
-        raise ValueError(
-            f"random_split: the lengths add up to {sum(counts)}, but the dataset has {n} samples"
-        )
+        raise ValueError(f"random_split: lengths of {sum(counts)} samples, the dataset has {n}")
     if not whole and not math.isclose(sum(lengths), 1.0):
-        raise ValueError(
-            f"random_split: fractions must sum to 1, got {lengths}; numbers of samples must be "
-            "integers"
-        )
+        raise ValueError(f"random_split: integers, or fractions of sum 1, expected, got {lengths}")
     for i in range(n - sum(counts)):
         counts[i % len(counts)] += 1
     draw = seeded("random_split", generator) or random.generator()
     parts = np.split(draw.permutation(n), np.cumsum(counts)[:-1])
-    return [Subset(dataset, part) for part in parts]
+    return [Subset(dataset, part) for part in parts[: len(counts)]]

@@ -127,6 +127,8 @@ class DataLoader(Generic[B]):
             self.sampler = self._source = sampler
             if batch_size is not None:
                 self.batch_sampler = BatchSampler(sampler, batch_size, self.drop_last)
+        grouped = isinstance(self._source, BatchSampler)
+        self._drawn_by: Any = self._source.sampler if grouped else self._source
         self._single = batch_size is None and batch_sampler is None
         default = default_convert if self._single else default_collate
         self.collate_fn: Collate = default if collate_fn is None else collate_fn
@@ -186,7 +188,7 @@ class DataLoader(Generic[B]):
         name = type(self._source).__name__
         if _length(self._source) is None:
             return f"{name} has no len()"
-        return f"{name} draws as it is read" if getattr(self._source, "lazy", False) else ""
+        return f"{name} draws as it is read" if getattr(self._drawn_by, "lazy", False) else ""
 
     @property
     def _draws(self) -> bool:
@@ -195,7 +197,7 @@ class DataLoader(Generic[B]):
 
     def _own_generator(self) -> np.random.Generator | None:
         """The generator of the sampler, or that of the loader."""
-        generator = getattr(self._source, "generator", None)
+        generator = getattr(self._drawn_by, "generator", None)
         return generator if isinstance(generator, np.random.Generator) else self.generator
 
     def _batches(self, progress: _Progress) -> Iterator[Any]:

@@ -67,21 +67,15 @@ class _Drawn(Sampler[int]):
     """A sampler that draws an array of indices at once."""
 
     generator: np.random.Generator | None
-    lazy = False
-    """Whether there are so many indices that they are drawn as they are needed."""
 
     def _draw(self, generator: np.random.Generator) -> np.ndarray:
         raise NotImplementedError(f"{type(self).__name__} does not define _draw()")
-
-    def order(self) -> np.ndarray:
-        """A new order."""
-        return self._draw(self._source())
 
     def _source(self) -> np.random.Generator:
         return random.generator() if self.generator is None else self.generator
 
     def __iter__(self) -> Iterator[int]:
-        return iter(self.order().tolist())
+        return iter(self._draw(self._source()).tolist())
 
 
 class RandomSampler(_Drawn):
@@ -117,7 +111,7 @@ class RandomSampler(_Drawn):
         return len(self.data_source) if self._num_samples is None else self._num_samples
 
     @property
-    def lazy(self) -> bool:  # type: ignore[override]  # an attribute of the others
+    def lazy(self) -> bool:
         """Whether there are so many indices that they are drawn as they are needed."""
         return self.replacement and self.num_samples > AT_ONCE
 
@@ -224,16 +218,6 @@ class BatchSampler(Sampler[list[int]]):
         self.batch_size = check_size("BatchSampler", "batch_size", batch_size)
         self.drop_last = check_flag("BatchSampler", "drop_last", drop_last)
 
-    @property
-    def generator(self) -> Any:
-        """The generator of the sampler."""
-        return getattr(self.sampler, "generator", None)
-
-    @property
-    def lazy(self) -> bool:
-        """Whether the indices are drawn as they are needed."""
-        return getattr(self.sampler, "lazy", False)
-
     def __iter__(self) -> Iterator[list[int]]:
         return batched(iter(self.sampler), self.batch_size, self.drop_last)
 
@@ -246,7 +230,7 @@ def order_of(sampler: Iterable[Any]) -> Any:
     """The items of a sampler: an array if it draws one, else a list."""
     own = (_Drawn.__iter__, RandomSampler.__iter__)
     if isinstance(sampler, _Drawn) and type(sampler).__iter__ in own:
-        return sampler.order()
+        return sampler._draw(sampler._source())
     return list(sampler)
 
 

@@ -3,12 +3,12 @@
 import errno
 import io
 import os
-import zipfile
 from pathlib import Path
 from types import ModuleType
 from typing import IO, Any
 
 from minigrad.io import npz, pt, safetensors
+from minigrad.io.archive import opened
 from minigrad.io.errors import LoadError
 from minigrad.io.tree import pack, unpack
 from minigrad.support.checks import on_cpu
@@ -63,11 +63,7 @@ def save(
         <All keys matched successfully>
     """
     place = _place("save", f, "write")
-    write_file(obj, place, _format(place) or pt)
-
-
-def write_file(obj: Any, place: Path | IO[bytes], form: ModuleType) -> None:
-    """Save in a format, whatever the path ends with, or into an open file."""
+    form = _format(place) or pt
     try:
         packed = pt.pack(obj) if form is pt else pack(obj)
         if isinstance(place, Path):
@@ -140,17 +136,13 @@ def load(
     """
     if not callable(map_location):
         places = map_location.values() if isinstance(map_location, dict) else [map_location]
-        for place in places:
-            on_cpu(place)
+        for device in places:
+            on_cpu(device)
     place = _place("load", f, "read")
-    return read_file(place, _format(place), bool(weights_only))
-
-
-def read_file(place: Path | IO[bytes], form: ModuleType | None, weights_only: bool = False) -> Any:
-    """Load from a format, whatever the path ends with; None for the format of the content."""
+    form = _format(place)
     try:
         if not isinstance(place, Path):
-            return _content(io.BytesIO(_bytes(place)), form, weights_only)
+            return _content(io.BytesIO(_bytes(place)), None, weights_only)
         remove_unfinished(place)
         place.stat()  # a missing file is not a damaged one
         if not place.is_file():
@@ -173,7 +165,7 @@ def _bytes(file: IO[bytes]) -> bytes:
     return bytes(content)
 
 
-def _content(file: IO[bytes], form: ModuleType | None, weights_only: bool) -> Any:
+def _content(file: IO[bytes], form: ModuleType | None, weights_only: bool | None) -> Any:
     start = file.read(len(POINTER))
     file.seek(0)
     if start == POINTER:
@@ -181,7 +173,7 @@ def _content(file: IO[bytes], form: ModuleType | None, weights_only: bool) -> An
     if start.startswith(b"\x93NUMPY"):
         raise LoadError("it is one array of NumPy's: np.load reads it")
     form = form or _format_of(file, start)
-    return pt.read(file, weights_only) if form is pt else unpack(*form.read(file))
+    return pt.read(file, bool(weights_only)) if form is pt else unpack(*form.read(file))
 
 
 def _format_of(file: IO[bytes], start: bytes) -> ModuleType:
@@ -190,11 +182,8 @@ def _format_of(file: IO[bytes], start: bytes) -> ModuleType:
         return safetensors
     if start[:4] != b"PK\3\4":
         return pt  # an older file of PyTorch, or none
-    try:
-        with zipfile.ZipFile(file) as archive:
-            is_pt = any(name.endswith("data.pkl") for name in archive.namelist())
-    except (zipfile.BadZipFile, ValueError):
-        is_pt = False
+    with opened(file, "a pt or npz file", "load it with the program that wrote it") as archive:
+        is_pt = any(name.endswith("data.pkl") for name in archive.namelist())
     file.seek(0)
     return pt if is_pt else npz
 

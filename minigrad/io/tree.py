@@ -150,11 +150,9 @@ class _JsonPacker(Packer):
         self.arrays: dict[str, np.ndarray] = {}
         self.names: Counter[str] = Counter()
 
-    def entry(self, value: Any, path: tuple[str, ...]) -> Any:
-        number = isinstance(value, float) and not isinstance(value, np.generic)
-        if number and not math.isfinite(value):
-            return {"$float": repr(float(value))}
-        return super().entry(value, path)
+    def atom(self, value: Any) -> Any:
+        odd = isinstance(value, float) and not math.isfinite(value)
+        return {"$float": repr(value)} if odd else value
 
     def array(self, value: Any, array: np.ndarray, path: tuple[str, ...]) -> dict[str, Any]:
         kind = "$tensor" if isinstance(value, Tensor) else "$array"

@@ -34,14 +34,6 @@ def _number(lr: Any) -> Any:
     return lr.item() if isinstance(lr, Tensor) else lr
 
 
-def _set_rate(group: dict[str, Any], lr: float) -> None:
-    """Set the learning rate of a group; one that is a tensor stays it."""
-    if isinstance(group["lr"], Tensor):
-        group["lr"].fill_(lr)
-    else:
-        group["lr"] = lr
-
-
 class LRScheduler:
     """The base class of schedulers: a subclass defines `get_lr`, the learning rates of a step.
 
@@ -114,11 +106,18 @@ class LRScheduler:
         """The current learning rates, which some schedulers multiply by a factor."""
         return [_number(group["lr"]) for group in self.optimizer.param_groups]
 
+    def _set(self, rates: list[float]) -> None:
+        """Set the learning rate of each group; one that is a tensor stays it."""
+        for group, lr in zip(self.optimizer.param_groups, rates, strict=True):
+            if isinstance(group["lr"], Tensor):
+                group["lr"].fill_(lr)
+            else:
+                group["lr"] = lr
+
     def _restart(self) -> None:
         """Start again, from the initial learning rates."""
         self._admit()
-        for group, lr in zip(self.optimizer.param_groups, self.base_lrs, strict=True):
-            _set_rate(group, lr)
+        self._set(self.base_lrs)
         self.last_epoch, self._step_count = -1, 0
         self.step()
 
@@ -126,6 +125,10 @@ class LRScheduler:
     def _starting(self) -> bool:
         """Whether this is the first call of `get_lr`, which sets the initial values."""
         return self._step_count == 1
+
+    def _one_of(self, name: str, value: str, *choices: str) -> Any:
+        """An option that has a few values."""
+        return check_choice(self._name, name, value, choices)
 
     def _per_group(self, name: str, value: Any) -> list[float]:
         """An option as one number for each group; a single number is used for all."""
@@ -171,9 +174,7 @@ class LRScheduler:
         self._admit()
         self._step_count += 1
         self.last_epoch += 1
-        rates = [check_number(self._name, "a learning rate", lr, 0.0) for lr in self.get_lr()]
-        for group, lr in zip(self.optimizer.param_groups, rates, strict=True):
-            _set_rate(group, lr)
+        self._set([check_number(self._name, "a learning rate", lr, 0.0) for lr in self.get_lr()])
         known = [group["lr"] for group in self.optimizer.param_groups]
         self._last_lr: list[Any] = [lr.clone() if isinstance(lr, Tensor) else lr for lr in known]
 
@@ -678,12 +679,8 @@ class CyclicLR(_WithMomentum):
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
         self._take(optimizer)
-        self.mode = check_choice(
-            self._name, "mode", mode, ("triangular", "triangular2", "exp_range")
-        )
-        self.scale_mode = check_choice(
-            self._name, "scale_mode", scale_mode, ("cycle", "iterations")
-        )
+        self.mode = self._one_of("mode", mode, "triangular", "triangular2", "exp_range")
+        self.scale_mode = self._one_of("scale_mode", scale_mode, "cycle", "iterations")
         self._scale_fn_custom = scale_fn
         if scale_fn is None:
             self.scale_mode = "iterations" if mode == "exp_range" else "cycle"
@@ -771,9 +768,7 @@ class OneCycleLR(_WithMomentum):
         check_probability("OneCycleLR", "pct_start", pct_start)
         check_number(self._name, "div_factor", div_factor, above=0.0)
         check_number(self._name, "final_div_factor", final_div_factor, above=0.0)
-        self._anneal_func_type = check_choice(
-            self._name, "anneal_strategy", anneal_strategy, ("cos", "linear")
-        )
+        self._anneal_func_type = self._one_of("anneal_strategy", anneal_strategy, "cos", "linear")
         rise, end = float(pct_start * self.total_steps) - 1, self.total_steps - 1
         low, high = ("initial_lr", "max_momentum"), ("max_lr", "base_momentum")
         last = "min_lr", "max_momentum"
@@ -980,13 +975,11 @@ class ReduceLROnPlateau(LRScheduler):
         patience: int = 10, threshold: float = 1e-4, threshold_mode: Literal["rel", "abs"] = "rel",
         cooldown: int = 0, min_lr: float | list[float] = 0.0, eps: float = 1e-8,
     ) -> None:  # fmt: skip
-        self.mode = check_choice(self._name, "mode", mode, ("min", "max"))
+        self.mode = self._one_of("mode", mode, "min", "max")
         self.patience = check_size(self._name, "patience", patience, 0)
         self.factor = check_number(self._name, "factor", factor, 0.0, below=1.0)
         self.threshold = check_number(self._name, "threshold", threshold, 0.0)
-        self.threshold_mode = check_choice(
-            self._name, "threshold_mode", threshold_mode, ("rel", "abs")
-        )
+        self.threshold_mode = self._one_of("threshold_mode", threshold_mode, "rel", "abs")
         self.cooldown = check_size(self._name, "cooldown", cooldown, 0)
         self.cooldown_counter = 0
         self.eps = check_number(self._name, "eps", eps, 0.0)
@@ -1025,11 +1018,9 @@ class ReduceLROnPlateau(LRScheduler):
             self.num_bad_epochs = 0
         if self.num_bad_epochs > self.patience:
             self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
-            for group, least in zip(self.optimizer.param_groups, self.min_lrs, strict=True):
-                known = _number(group["lr"])
-                lr = max(known * self.factor, least)
-                if known - lr > self.eps:
-                    _set_rate(group, lr)
+            pairs = zip(self._lrs, self.min_lrs, strict=True)
+            lower = [(lr, max(lr * self.factor, least)) for lr, least in pairs]
+            self._set([new if lr - new > self.eps else lr for lr, new in lower])
 
     def _is_better(self, value: float) -> bool:
         sign = 1 if self.mode == "min" else -1
@@ -1049,15 +1040,11 @@ class _Several(LRScheduler):
             kind = type(scheduler).__name__
             if not isinstance(scheduler, LRScheduler):
                 raise TypeError(f"{self._name}: schedulers[{i}] must be a scheduler, got {kind}")
+            why = "" if scheduler.optimizer is self.optimizer else "was made for another optimizer"
             if isinstance(scheduler, ReduceLROnPlateau):
-                raise ValueError(
-                    f"{self._name}: schedulers[{i}] is ReduceLROnPlateau, whose step needs a "
-                    f"metric; step it by itself"
-                )
-            if scheduler.optimizer is not self.optimizer:
-                raise ValueError(
-                    f"{self._name}: schedulers[{i}], {kind}, was made for another optimizer"
-                )
+                why = "needs a metric in each step; step it by itself"
+            if why:
+                raise ValueError(f"{self._name}: schedulers[{i}], {kind}, {why}")
 
 
 class SequentialLR(_Several):

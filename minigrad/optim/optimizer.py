@@ -144,9 +144,7 @@ class Optimizer:
                 f"{type(params).__name__}; pass a list, or model.parameters()"
             )
         if isinstance(params, (set, frozenset)):  # its order changes from run to run
-            raise TypeError(
-                f"{self._name}: parameters in an order expected, got a set: pass a list"
-            )
+            raise TypeError(f"{self._name}: parameters in order expected, got a set: pass a list")
         return list(params)
 
     def _check_param(self, i: int, param: Any) -> None:
@@ -159,9 +157,7 @@ class Optimizer:
         if param.dtype.kind != "f":
             raise self._wrong(i, param, f"has dtype {param._data.dtype}, not a float")
         if self._whole_only and getattr(param, "divided_among", None) is not None:
-            raise self._wrong(
-                i, param, "is divided among ranks; an elementwise optimizer is needed"
-            )
+            raise self._wrong(i, param, "is divided among ranks: use AdamW, which is elementwise")
 
     def _wrong(self, i: int, param: Tensor, why: str) -> ValueError:
         """The error of a parameter that cannot be trained."""

@@ -18,7 +18,7 @@ from minigrad.nn import Module
 from minigrad.nn.layers.normalization import _BatchNorm
 from minigrad.optim.lr_scheduler import LRScheduler
 from minigrad.optim.optimizer import Optimizer
-from minigrad.support.checks import check_choice, check_probability, check_size, on_cpu
+from minigrad.support.checks import check_probability, check_size, on_cpu
 from minigrad.tensors.inplace import assign
 from minigrad.tensors.tensor import Tensor
 
@@ -216,9 +216,7 @@ class SWALR(LRScheduler):
         self._take(optimizer)
         rates = self._per_group("swa_lr", swa_lr)
         self.anneal_epochs = check_size(self._name, "anneal_epochs", anneal_epochs, 0)
-        self._anneal_strategy = check_choice(
-            self._name, "anneal_strategy", anneal_strategy, ("cos", "linear")
-        )
+        self._anneal_strategy = self._one_of("anneal_strategy", anneal_strategy, "cos", "linear")
         for group, rate in zip(optimizer.param_groups, rates, strict=True):
             group["swa_lr"] = rate
         super().__init__(optimizer, last_epoch)

@@ -67,7 +67,7 @@ REFUSALS: dict[type[Exception], dict[str, str]] = {
         "SequentialLR(SGD1, [ELSEWHERE], [])":
             "schedulers[0], StepLR, was made for another optimizer",
         "SequentialLR(SGD1, [ReduceLROnPlateau(SGD1)], [])":
-            "schedulers[0] is ReduceLROnPlateau, ... by itself",
+            "schedulers[0], ReduceLROnPlateau, needs ... by itself",
         "SequentialLR(SGD1, [STEP], [], 3)":
             "SequentialLR: last_epoch must be -1, got 3; ... load_state_dict",
         # averages
@@ -85,7 +85,7 @@ REFUSALS: dict[type[Exception], dict[str, str]] = {
         "SGD({'params': [X]})": "SGD: ... got a single dict; pass a list, or model.parameters",
         "SGD(None)": "SGD: ... got a single NoneType; pass a list, or model.parameters",
         "SGD(0.1)": "SGD: ... got a single float; pass a list, or model.parameters",
-        "SGD({X, leaf([1.0])})": "SGD: parameters in an order expected, got a set",
+        "SGD({X, leaf([1.0])})": "SGD: parameters in order expected, got a set",
         "SGD([{'params': MODEL}])": "SGD: ... Linear ... parameters",
         "LambdaLR(lambda step: 0.5, SGD1)": "LambdaLR: the first argument is an optimizer",
         **{

@@ -96,6 +96,7 @@ CALLS: dict[str, tuple[Any, np.ndarray]] = {
     "hflip": (TF.hflip, PIXELS[:, ::-1]),
     "vflip": (TF.vflip, PIXELS[::-1]),
     "crop": (lambda x: TF.crop(x, 1, 2, 3, 4), PIXELS[1:4, 2:6]),
+    "crop beside": (lambda x: TF.crop(x, -1, 5, 3, 4), padded(-1, 5, 3, 4)),
     "center_crop": (transforms.CenterCrop(3), PIXELS[1:4, 2:5]),
     "a larger center": (transforms.CenterCrop((9, 4)), padded(-2, 2, 9, 4)),
     "pad": (transforms.Pad(2), padded(-2, -2, 9, 11)),

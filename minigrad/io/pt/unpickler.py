@@ -18,13 +18,12 @@ import numpy as np
 from minigrad.autograd.dtype_class import dtype
 from minigrad.io.errors import LoadError
 from minigrad.io.pt.objects import FUNCTIONS, SAVED
+from minigrad.io.tree import DEEPEST
 from minigrad.tensors.tensor import Tensor
 
-DEEPEST = 100
 LONGEST_KEY = 100
 MOST_PARTS = 1_000_000
 ATOMS = (type(None), bool, int, float, str, bytes)
-EMPTY = (list, tuple, dict, set)
 
 
 NAMES = {ord(opcode.code): opcode.name for opcode in pickletools.opcodes}
@@ -149,39 +148,27 @@ def key(value: Any) -> Any:
     return value
 
 
-def check(value: Any, most: int) -> None:
+def check(value: Any, room: int) -> None:
     """Check that a value holds values only, does not contain itself, and is not made to explode.
 
     A list of ten times the same list of ten times the same list takes little memory, and whoever
-    looks through it never ends.
+    looks through it never ends. So each part is counted wherever it occurs.
     """
-    known: dict[int, tuple[int, int] | None] = {}  # None while its parts are counted
 
-    def measured(value: Any, level: int) -> tuple[int, int]:
-        """How many parts a value has, and how deeply they are nested."""
-        if type(value) in ATOMS or (type(value) in EMPTY and len(value) == 0):
-            return 1, 0
-        if id(value) not in known:
-            known[id(value)] = None
-            parts, depth = 1, 0
-            for count, deep in (measured(part, level + 1) for part in _parts(value, level)):
-                parts, depth = parts + count, max(depth, deep + 1)
-            if parts > most:
-                raise LoadError("it repeats its values so often that there are too many")
-            if depth > DEEPEST:
-                raise LoadError("its values are nested too deeply")
-            known[id(value)] = parts, depth
-        found = known[id(value)]
-        if found is None:
-            raise LoadError("it holds a value that contains itself")
-        return found
+    def visit(value: Any, level: int) -> None:
+        nonlocal room
+        room -= 1
+        if room < 0:
+            raise LoadError("it repeats its values so often that there are too many")
+        if level > DEEPEST:
+            raise LoadError("its values are nested too deeply, or one contains itself")
+        for part in () if type(value) in ATOMS else _parts(value):
+            visit(part, level + 1)
 
-    measured(value, 0)
+    visit(value, 0)
 
 
-def _parts(value: Any, level: int) -> Iterable[Any]:
-    if level > DEEPEST:
-        raise LoadError("its values are nested too deeply")
+def _parts(value: Any) -> Iterable[Any]:
     if isinstance(value, dict):
         return [*value.values(), *getattr(value, "__dict__", {}).values()]
     if isinstance(value, SAVED):

@@ -81,15 +81,13 @@ class MultiheadAttention(MultiHeadAttention):
     def reset_parameters(self) -> None:
         """Initialize all parameters again."""
         self.out_proj.reset_parameters()
-        for name in _WEIGHTS:
-            if getattr(self, name) is not None:
-                init.xavier_uniform(getattr(self, name))
-        if self.in_proj_bias is not None and self.out_proj.bias is not None:
-            init.zeros_(self.in_proj_bias)
-            init.zeros_(self.out_proj.bias)
-        for extra in (self.bias_k, self.bias_v):
-            if extra is not None:
-                init.xavier_normal(extra)
+        for name, parameter in self.named_parameters():
+            if name in _WEIGHTS:
+                init.xavier_uniform(parameter)
+            elif name in ("bias_k", "bias_v"):
+                init.xavier_normal(parameter)
+            elif name in ("in_proj_bias", "out_proj.bias"):
+                init.zeros_(parameter)
 
     def extra_repr(self) -> str:
         return ""
