@@ -25,6 +25,9 @@ __all__ = [
     "avg_pool1d", "avg_pool2d", "lp_pool1d", "lp_pool2d", "max_pool1d", "max_pool2d",
 ]  # fmt: skip
 
+NewSize = int | Sequence[int | None] | None
+"""The sizes that an adaptive pooling gives; None keeps the size of an axis."""
+
 
 @framed
 def max_pool1d(
@@ -181,7 +184,7 @@ def adaptive_avg_pool1d(input: Tensor, output_size: int) -> Tensor:
 
 
 @framed
-def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
+def adaptive_avg_pool2d(input: Tensor, output_size: NewSize) -> Tensor:
     """Apply 2-D average pooling to a given output size.
 
     Args:
@@ -215,9 +218,7 @@ def adaptive_max_pool1d(input: Tensor, output_size: int, return_indices: bool = 
 
 
 @framed
-def adaptive_max_pool2d(
-    input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: bool = False
-) -> Any:
+def adaptive_max_pool2d(input: Tensor, output_size: NewSize, return_indices: bool = False) -> Any:
     """Apply 2-D max pooling to a given output size.
 
     Arguments and result are those of `adaptive_avg_pool2d`. Of equal pixels the first receives the
@@ -306,7 +307,7 @@ def _average(
 
 
 def _adaptive(
-    kind: str, axes: int, input: Tensor, output_size: int | Sequence[int | None] | None,
+    kind: str, axes: int, input: Tensor, output_size: NewSize,
     pooled: Callable[[Tensor, tuple[int, ...]], Tensor],
 ) -> Tensor:  # fmt: skip
     owner = f"adaptive_{kind}_pool{axes}d"
@@ -322,9 +323,7 @@ def _adaptive(
     return over_a_batch(owner, axes, input, over)
 
 
-def _largest(
-    axes: int, input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: bool
-) -> Any:
+def _largest(axes: int, input: Tensor, output_size: NewSize, return_indices: bool) -> Any:
     """The largest elements of the parts, and if wanted their indices."""
     values = _adaptive("max", axes, input, output_size, _largest_of_parts)
     if not return_indices:

@@ -317,7 +317,7 @@ def _pixels(images: Tensor, x: Any, y: Any) -> Any:
     """The pixels at whole places, (N, C, P, P'); 0 outside of the image."""
     height, width = images.shape[2:]
     inside = (x >= 0) & (x < width) & (y >= 0) & (y < height)
-    limited = lambda place, n: np.fmin(np.fmax(place, 0), n - 1).astype(np.intp)
+    limited: Any = lambda place, n: np.fmin(np.fmax(place, 0), n - 1).astype(np.intp)
     column, row = limited(x, width), limited(y, height)
     batch = np.arange(len(images)).reshape(-1, 1, 1)
     found: Any = ops.transpose(images, (0, 2, 3, 1))[batch, row, column]  # (N, P, P', C)
