@@ -128,10 +128,8 @@ class KVCache(Cache):
             start = int(positions[0]) if count else length
             if 0 <= start <= length and (np.diff(positions) == 1).all():
                 return start
-        raise value_error(
-            f"{type(self).__name__}: cache_position must hold {count} consecutive ints, the "
-            f"first from 0 to {length}, the cached length; got {positions.tolist()}"
-        )
+        wanted = f"cache_position must hold {count} consecutive ints, the first from 0 to {length}"
+        raise value_error(f"{type(self).__name__}: {wanted}; got {positions.tolist()}")
 
     def crop(self, max_length: int) -> None:
         check_size(f"{type(self).__name__}.crop", "max_length", max_length, least=0)

@@ -174,9 +174,8 @@ def _transposed(
     parts = check_size(owner, "groups", groups)
     strides, gaps = window.stride, window.dilation
     if any(more >= max(steps) for more, *steps in zip(extra, strides, gaps, strict=True)):
-        raise value_error(
-            f"{owner}: output_padding {extra} is not below stride {strides} or dilation {gaps}"
-        )
+        limits = f"stride {strides} or dilation {gaps}"
+        raise value_error(f"{owner}: output_padding {extra} is not below {limits}")
 
     # Output padding of the stride or more first reduces the cut, then adds a border of zeros.
     far = [max(more - step + 1, 0) for more, step in zip(extra, strides, strict=True)]
@@ -252,10 +251,9 @@ def _widths(pad: Sequence[int], shape: tuple[int, ...]) -> list[tuple[int, int]]
     """A pair (before, after) for each axis, the first axis first."""
     flat = list(pad) if isinstance(pad, Sequence) else [None]
     if not all(hasattr(width, "__index__") and not isinstance(width, bool) for width in flat):
-        raise type_error(
-            f"pad: ints (left, right, top, bottom, ...) expected, the last axis first, got "
-            f"{pad!r}; minigrad.pad takes pairs, the first axis first"
-        )
+        wanted = "ints (left, right, top, bottom, ...) expected, the last axis first"
+        remedy = "minigrad.pad takes pairs, the first axis first"
+        raise type_error(f"pad: {wanted}, got {pad!r}; {remedy}")
     if len(flat) % 2 or len(flat) > 2 * len(shape):
         raise value_error(f"pad: two widths for each of at most {len(shape)} axes, got {pad!r}")
     pairs = [(int(flat[i]), int(flat[i + 1])) for i in range(0, len(flat), 2)]

@@ -124,8 +124,6 @@ def _rows(
     real = np.arange(width) < counts[:, None]
     wrong = real & ((rows < 0) | (rows >= classes) | (rows == blank))
     if blank >= classes or wrong.any():
-        raise value_error(
-            f"ctc_loss: targets must be classes from 0 to {classes - 1} other than the blank, "
-            f"{blank}, got {targets.tolist()}"
-        )
+        wanted = f"classes from 0 to {classes - 1} other than the blank, {blank}"
+        raise value_error(f"ctc_loss: targets must be {wanted}, got {targets.tolist()}")
     return rows

@@ -132,11 +132,9 @@ def _known(attn_mask: Any) -> Any:
     """The mask as a tensor or an array; it must hold bools or floats."""
     mask: Any = attn_mask if isinstance(attn_mask, Tensor) else np.asarray(attn_mask)
     if mask.dtype.kind not in "bf":
-        raise type_error(
-            f"attn_mask: bool (True = may attend) or float (added to the scores) expected, "
-            f"got {mask.dtype.name}; convert it with .astype(bool) if it has ones where a query "
-            f"may attend"
-        )
+        wanted = "bool (True = may attend) or float (added to the scores)"
+        remedy = "convert it with .astype(bool) if it has ones where a query may attend"
+        raise type_error(f"attn_mask: {wanted} expected, got {mask.dtype.name}; {remedy}")
     return mask
 
 
@@ -171,10 +169,9 @@ def _padding(mask: Tensor | np.ndarray, scores: tuple[int, ...]) -> Any:
     """Check `key_padding_mask`, and give it the shape (N, 1, 1, S)."""
     padding: Any = mask if isinstance(mask, Tensor) else np.asarray(mask)
     if padding.dtype != bool:
-        raise type_error(
-            f"key_padding_mask: bool (True = padding) expected, got {padding.dtype.name}; convert "
-            f"it with .astype(bool) if it has ones at padding, with mask < 0 if it has -inf there"
-        )
+        came = f"bool (True = padding) expected, got {padding.dtype.name}"
+        remedy = ".astype(bool) if it has ones at padding, with mask < 0 if it has -inf there"
+        raise type_error(f"key_padding_mask: {came}; convert it with {remedy}")
     wanted = f"shape (N, S) = {(scores[0], scores[-1])}"
     refuse_shapes(padding.shape != (scores[0], scores[-1]), "key_padding_mask", wanted, padding)
     return padding[:, None, None, :]

@@ -151,14 +151,11 @@ def positions_of(
     if (offset and position_ids is not None) or found.dtype.kind not in "iu" or (
         found.shape not in shapes or found.min(initial=0) < 0
     ):  # fmt: skip
-        wanted = " or ".join(map(str, shapes))
-        raise value_error(
-            f"{owner}: position_ids must hold ints from 0 of shape {wanted}, without an offset "
-            f"beside them; got {found.tolist()} and offset {offset}"
-        )
+        wanted = f"ints from 0 of shape {' or '.join(map(str, shapes))}, without an offset"
+        came = f"{found.tolist()} and offset {offset}"
+        raise value_error(f"{owner}: position_ids must hold {wanted}; got {came}")
     for option, limit in limits.items():
         if limit is not None and found.max(initial=-1) >= limit:
-            raise value_error(
-                f"{owner}: position {found.max()} is given, there are only {limit}: raise {option}"
-            )
+            what = f"position {found.max()} is given, there are only {limit}"
+            raise value_error(f"{owner}: {what}: raise {option}")
     return found

@@ -241,10 +241,9 @@ def checked_ids(owner: str, ids: Any) -> np.ndarray:
     try:
         array = np.asarray(ids)
     except ValueError:
-        raise ValueError(
-            f"{owner}: prompts of unequal length need padding: ids, mask = "
-            "nn.generation.pad_left(prompts), and key_padding_mask=mask"
-        ) from None
+        remedy = "ids, mask = nn.generation.pad_left(prompts), and key_padding_mask=mask"
+        what = "prompts of unequal length need padding"
+        raise ValueError(f"{owner}: {what}: {remedy}") from None
     if array.dtype.kind not in "iu":
         raise TypeError(f"{owner}: ids must be integers, got {array.dtype}")
     wanted = "ids of shape (N, L) with L of at least 1, such as [ids] for one sequence,"

@@ -115,10 +115,10 @@ class BackwardHooks:
         if not fits:
             wanted = [getattr(x, "shape", None) for x in before]
             came = [getattr(x, "shape", x) for x in after]
-            raise RuntimeError(
-                f"{owner}: a backward hook returned {name} of shapes {came}: got {len(after)}, but "
-                f"expected {len(before)} tensors of shapes {wanted}, or None"
+            what = (
+                f"got {len(after)}, but expected {len(before)} tensors of shapes {wanted}, or None"
             )
+            raise RuntimeError(f"{owner}: a backward hook returned {name} of shapes {came}: {what}")
         return after
 
 
