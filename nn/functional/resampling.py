@@ -277,10 +277,8 @@ def grid_sample(
     wanted = "an input of shape (N, C, H, W) with pixels, and a grid of shape (N, P, P', 2)"
     refuse_shapes(wrong, "grid_sample", wanted, input, grid)
     images, points = widened(input), widened(grid)
-    x, y = (
-        _place(points[..., axis], images.shape[3 - axis], padding_mode, align_corners)
-        for axis in (0, 1)
-    )
+    x = _place(points[..., 0], images.shape[3], padding_mode, align_corners)
+    y = _place(points[..., 1], images.shape[2], padding_mode, align_corners)
     if mode == "nearest":
         out = _pixels(images, np.round(x.detach()), np.round(y.detach()))
     else:
