@@ -210,16 +210,6 @@ def test_a_memory_that_was_not_repeated_is_an_error_that_says_how(kind: Any) -> 
     assert beam_search(Decodes(), [[1], [2]], 3, num_beams=3, cache=kind())[0].shape == (2, 3, 4)
 
 
-def test_nothing_is_recorded_and_the_mode_is_restored() -> None:
-    model = Model()
-    model.head.eval()
-    before = [m.training for m in model.modules()]
-    found, scores = beam_search(model, [[1]], 3)
-    assert [m.training for m in model.modules()] == before
-    assert not found.requires_grad
-    assert not scores.requires_grad
-
-
 REFUSED = [
     ({"num_beams": 0}, "num_beams must be at least 1, got 0"),
     ({"max_new_tokens": 0}, "max_new_tokens must be at least 1, got 0"),
