@@ -91,12 +91,9 @@ def _refuse_the_opposite(attn_mask: Any, keep: Any) -> None:
     """Raise if nobody may attend to its own position: the mask then means the opposite."""
     shape, keep = np.shape(attn_mask), array_of(keep)
     if len(shape) == 2 and shape[0] == shape[1] > 1 and not keep.diagonal(axis1=-2, axis2=-1).any():
-        raise value_error(
-            "attn_mask: it is False on its whole diagonal, so that no query may attend to its "
-            "own position. True = may attend here; in PyTorch's layers True = not allowed: pass "
-            "~mask, or use minigrad.torch.nn. If it is meant so, set refuses_inverted_masks = "
-            "False on the attention layer, or on its class"
-        )
+        meant = "True = may attend, in PyTorch's layers not: pass ~mask, or use minigrad.torch.nn"
+        remedy = "if it is meant, set refuses_inverted_masks = False on the layer, or on its class"
+        raise value_error(f"attn_mask: it is False on its whole diagonal. {meant}; {remedy}")
 
 
 def broadcast(scores: tuple[int, ...], dtype: Any, attn_mask: MaskLike, is_causal: bool) -> Mask:
@@ -111,9 +108,8 @@ def broadcast(scores: tuple[int, ...], dtype: Any, attn_mask: MaskLike, is_causa
         elif len(shape) == 3 and len(scores) == 4:
             remedy = "; one mask per batch is given as attn_mask[:, None]"
         raise value_error(f"attn_mask: shape {shape} does not broadcast to scores {scores}{remedy}")
-    if mask.dtype.kind == "f":
-        return Mask(ops.astype(mask, dtype), None, is_causal)
-    return Mask(None, mask, is_causal)
+    bias = ops.astype(mask, dtype) if mask.dtype.kind == "f" else None
+    return Mask(bias, mask if bias is None else None, is_causal)
 
 
 def grouped(mask: Mask, groups: int) -> Mask:
