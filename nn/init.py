@@ -102,7 +102,8 @@ def eye_(tensor: Tensor) -> Tensor:
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
     """
     refuse_shapes(tensor.ndim != 2, "eye_", "a matrix", tensor)
-    return _write("eye_", tensor, np.eye(*tensor._whole_shape))
+    rows, columns = tensor._whole_shape
+    return _write("eye_", tensor, np.eye(rows, columns))
 
 
 @checked
