@@ -69,7 +69,7 @@ REFUSALS: dict[str, str] = {
         "batch_norm: ... (2, 3) ... weight ... (3,) ... (2,)",
     "F.batch_norm(ones(3), None, None)": "(N, C, ...) ... (3,)",
     "nn.GroupNorm(2, 3)": "GroupNorm: num_channels ... num_groups, got 3, 2",
-    "nn.GroupNorm(2, 4)(ones(2, 6))": "group_norm: ... weight (C,) expected, got (2, 6) and (4,)",
+    "nn.GroupNorm(2, 4)(ones(2, 6))": "group_norm: ... weight must have shape (6,), got (4,)",
     "F.group_norm(ones(2, 5), 2)": "C divisible by 2 ... (2, 5)",
     "F.instance_norm(X)": "instance_norm: ... several values per channel ... (2, 3)",
     "F.instance_norm(X[None], use_input_stats=False)": "needs running_mean and",
