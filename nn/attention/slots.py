@@ -76,7 +76,7 @@ class Slots:
             or any(cache.get_seq_length(i) != length for i in owners)
             or not (alone or all(call is step for call in calls))
         ):
-            others = f"whose slots {list(owners)} others filled, in earlier calls or another length"
+            others = f"whose slots {list(owners)} are of earlier calls, or of another length"
             raise refused(f"it has no slot in the {kind}, {others} than {length}")
         return new
 

@@ -114,7 +114,7 @@ def _rows(
     if targets.dtype.kind not in "iu":
         raise type_error(f"ctc_loss: targets must be integers, got {targets.dtype}")
     in_one_row, total = targets.ndim == 1, counts.sum()
-    fits = targets.size == total or batch < 2 if in_one_row else targets.shape[:-1] == (batch,)
+    fits = (targets.size == total or batch < 2) if in_one_row else targets.shape[:-1] == (batch,)
     refuse_shapes(not fits, "ctc_loss", f"targets of shape ({batch}, S), or ({total},)", targets)
     width = int(counts.max(initial=0))
     rows = np.full((batch, width), blank)

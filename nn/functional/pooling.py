@@ -284,7 +284,8 @@ def _average(
     divisor: int | None = None,
 ) -> Tensor:  # fmt: skip
     if input.dtype.kind != "f" and input.dtype != np.int64:
-        raise type_error(f"{owner}: floats or int64 expected, got {input.dtype.name}: .float()")
+        came = input.dtype.name
+        raise type_error(f"{owner}: floats or int64 expected, got {came}: convert it by .float()")
     if divisor is not None:
         check_size(owner, "divisor_override", divisor)
 

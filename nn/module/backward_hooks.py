@@ -115,9 +115,7 @@ class BackwardHooks:
         if not fits:
             wanted = [getattr(x, "shape", None) for x in before]
             came = [getattr(x, "shape", x) for x in after]
-            what = (
-                f"got {len(after)}, but expected {len(before)} tensors of shapes {wanted}, or None"
-            )
+            what = f"got {len(after)}, but expected {len(before)} tensors of {wanted}, or None"
             raise RuntimeError(f"{owner}: a backward hook returned {name} of shapes {came}: {what}")
         return after
 

@@ -309,7 +309,7 @@ REFUSALS: dict[str, str] = {
     "F.l1_loss(X, X, reduction='avg')": 'reduction ... "mean", "sum" ... "none"',
     "F.l1_loss(X, X, reduction='')": "reduction ... got ''",
     "nn.MSELoss('sum')": "MSELoss: size_average ... 'sum': write reduction='sum'",
-    "nn.SmoothL1Loss(0.5)": "SmoothL1Loss: size_average ... 0.5: write what it is for, by name",
+    "nn.SmoothL1Loss(0.5)": "SmoothL1Loss: size_average ... 0.5: write its argument's name",
     "nn.MSELoss(reduction='avg')(X, X)": 'mse_loss: reduction ... "mean", "sum" ... "none"',
     "F.huber_loss(X, X, delta=0)": "delta ... 0",
     "F.huber_loss(X, X, 0.5)": 'huber_loss: reduction must be "mean", "sum" ... 0.5',
