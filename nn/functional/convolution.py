@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from minigrad import ops
-from minigrad.autograd.errors import refuse_shapes, type_error, value_error
+from minigrad.autograd.errors import refuse_dtypes, refuse_shapes, type_error, value_error
 from minigrad.nn.functional.framing import framed
 from minigrad.nn.functional.windows import Sizes, over_a_batch, size_of_input, window_of
 from minigrad.ops._windows import Window
@@ -200,8 +200,8 @@ def _transposed(
 
 def _check_weight(owner: str, axes: int, input: Tensor, weight: Tensor) -> None:
     refuse_shapes(weight.ndim != axes + 2, owner, f"a weight with {axes + 2} axes", weight)
-    if input.dtype.kind == weight.dtype.kind == "b":
-        raise type_error(f"{owner}: numbers expected, got an input and a weight of bools")
+    bools = input.dtype.kind == weight.dtype.kind == "b"
+    refuse_dtypes(bools, owner, "an input and a weight of numbers", input, weight)
 
 
 PadMode = Literal["constant", "reflect", "replicate", "circular"]

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.errors import refuse_shapes, type_error, value_error
+from minigrad.autograd.errors import refuse_dtypes, refuse_shapes, type_error, value_error
 from minigrad.autograd.events import reading
 from minigrad.nn.functional.framing import framed
 from minigrad.ops._numerics import array_of
@@ -214,8 +214,8 @@ def create_padding_mask(lengths: Any, max_length: int) -> Tensor:
     """
     max_length = check_size("create_padding_mask", "max_length", max_length, least=0)
     counts: Any = lengths if isinstance(lengths, Tensor) else np.asarray(lengths)
-    if counts.dtype.kind not in "iu" and np.size(counts):
-        raise TypeError(f"create_padding_mask: integer lengths expected, got {counts.dtype.name}")
+    wrong = counts.dtype.kind not in "iu" and np.size(counts)
+    refuse_dtypes(wrong, "create_padding_mask", "integer lengths", counts)
     refuse_shapes(counts.ndim != 1, "create_padding_mask", "lengths of shape (batch,)", counts)
     _refuse_lengths(counts, max_length)
     real = np.arange(max_length) < counts[:, None]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.errors import refuse_shapes, type_error, value_error
+from minigrad.autograd.errors import refuse_dtypes, refuse_shapes, value_error
 from minigrad.nn.functional.framing import framed
 from minigrad.nn.functional.windows import Sizes, over_a_batch, pooling_window
 from minigrad.ops._numerics import widened
@@ -283,9 +283,8 @@ def _average(
     owner: str, input: Tensor, window: Window, ceil_mode: bool, count_include_pad: bool,
     divisor: int | None = None,
 ) -> Tensor:  # fmt: skip
-    if input.dtype.kind != "f" and input.dtype != np.int64:
-        came = input.dtype.name
-        raise type_error(f"{owner}: floats or int64 expected, got {came}: convert it by .float()")
+    wrong = input.dtype.kind != "f" and input.dtype != np.int64
+    refuse_dtypes(wrong, owner, "floats (convert it by .float()) or int64", input)
     if divisor is not None:
         check_size(owner, "divisor_override", divisor)
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.errors import refuse_shapes, type_error, value_error
+from minigrad.autograd.errors import refuse_dtypes, refuse_shapes, value_error
 from minigrad.nn.functional.framing import framed
 from minigrad.nn.functional.pooling import adaptive_avg_pool1d, adaptive_avg_pool2d
 from minigrad.ops._numerics import widened
@@ -77,8 +77,8 @@ def interpolate(
     wanted = shapes.get(_SMOOTH.get(mode, 0), " or ".join(shapes.values()))
     wrong = axes not in shapes or _SMOOTH.get(mode, axes) != axes
     refuse_shapes(wrong, "interpolate", f"an input of shape {wanted} for {mode=}", input)
-    if smooth and input.dtype.kind != "f":
-        raise type_error(f"interpolate: mode={mode!r} needs floats, got {input.dtype.name}")
+    wrong = smooth and input.dtype.kind != "f"
+    refuse_dtypes(wrong, "interpolate", f"floats for {mode=}", input)
     refuse_shapes(0 in input.shape[2:], "interpolate", "elements to resize", input)
     sizes, factors = _target(input.shape[2:], size, scale_factor)
     if recompute_scale_factor:

@@ -216,7 +216,7 @@ REFUSED = [
     ({"length_penalty": math.inf}, "length_penalty .*inf"),
     ({"early_stopping": "never"}, "early_stopping must be True or False, got 'never'"),
     ({"ids": [1, 2]}, r"\(N, L\).*\[ids\]"),
-    ({"ids": [[0.5]]}, "ids must be integers"),
+    ({"ids": [[0.5]]}, "ids that are integers expected"),
     ({"key_padding_mask": [[True]]}, "prompt 0 ends in padding"),
     ({"model": lambda ids, cache: tensor(np.zeros((1, 5)))}, "logits of shape"),
     ({"model": lambda ids, cache: tensor(np.full((1, 1, 5), np.nan))}, "largest finite"),

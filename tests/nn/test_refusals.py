@@ -161,7 +161,7 @@ REFUSALS: dict[str, str] = {
     "F.interpolate(X[None], scale_factor=0.1)": "leaves sizes (0,)",
     "F.interpolate(X[None], 2, align_corners=True)": "align_corners is for",
     "F.interpolate(X[None, :, :0], 2)": "elements to resize expected, got (1, 2, 0)",
-    "F.interpolate(X[None].astype('int64'), 2, mode='linear')": "needs floats, got int64",
+    "F.interpolate(X[None].astype('int64'), 2, mode='linear')": "floats ... got int64",
     "nn.Upsample(2, mode='cubic')(ones(1, 2, 3))": "interpolate: mode must be ... 'cubic'",
     "F.pixel_shuffle(X[None], 2)": "divisible by 4 expected, got (1, 2, 3)",
     "F.unfold(X[None], 3)": "window (3, 3) does not fit into (2, 3)",
