@@ -177,22 +177,18 @@ def _transposed(
         limits = f"stride {strides} or dilation {gaps}"
         raise value_error(f"{owner}: output_padding {extra} is not below {limits}")
 
-    # Output padding of the stride or more first reduces the cut, then adds a border of zeros.
-    far = [max(more - step + 1, 0) for more, step in zip(extra, strides, strict=True)]
-    widths = [width for width, _ in window.padding]
-    pairs = tuple((width, max(width - more, 0)) for width, more in zip(widths, far, strict=True))
-    border = [(0, max(more - width, 0)) for width, more in zip(widths, far, strict=True)]
+    # Zeros behind the input make room for output padding of the stride or more.
+    behind = [(0, more // step) for more, step in zip(extra, strides, strict=True)]
+    widths = tuple(width for width, _ in window.padding)
 
     def transposed(x: Tensor) -> Tensor:
         least = size_of_input(window, x.shape[2:])
         size = tuple(n + more for n, more in zip(least, extra, strict=True))
-        wanted = f"an output of sizes above 0, not {size} with padding {tuple(widths)},"
+        wanted = f"an output of sizes above 0, not {size} with padding {widths},"
         refuse_shapes(min(size) < 1, owner, wanted, x)
-        inside = tuple(whole - after for whole, (_, after) in zip(size, border, strict=True))
-        inner = window._replace(padding=pairs)
-        out = ops.convolution_transpose(x, weight, inside, inner, parts)
-        if any(far):
-            out = ops.pad(out, [(0, 0), (0, 0), *border])
+        if any(map(any, behind)):
+            x = ops.pad(x, ((0, 0), (0, 0), *behind))
+        out = ops.convolution_transpose(x, weight, size, window, parts)
         return out if bias is None else out + bias.reshape(-1, *(1,) * axes)
 
     return over_a_batch(owner, axes, input, transposed)
