@@ -189,8 +189,8 @@ REFUSALS: dict[str, str] = {
     "nn.GRUCell(3, 4)(X, X)": "GRUCell: h ... (2, 4) ... (2, 3)",
     "pack(LONG, [1, 2, 3, 4], True)":
         "pack_padded_sequence: ... must not grow ... enforce_sorted=False",
-    "pack(LONG, [5, 0, 1, 1], True)": "pack_padded_sequence: 4 lengths from 1 to 5 expected",
-    "pack(LONG, [6, 1, 1, 1], True)": "of shape (4, 5, 3), got [6, 1, 1, 1]",
+    "pack(LONG, [5, 0, 1, 1], True)": "pack_padded_sequence: 4 lengths from 1 to 5",
+    "pack(LONG, [6, 1, 1, 1], True)": "of shape (4, 5, 3) expected, got [6, 1, 1, 1]",
     "pack(LONG, [1, 1], True)": "4 lengths",
     "pack(ones(0, 5, 3), [], True)": "pack_padded_sequence: ... (0, 5, 3)",
     "pack(LONG, [1.0, 1, 1, 1], True)":
