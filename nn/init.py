@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from minigrad import random
-from minigrad.autograd.errors import refuse_shapes
+from minigrad.autograd.errors import refuse_dtypes, refuse_shapes
 from minigrad.support.checks import check_choice, check_number, check_probability, check_size
 from minigrad.tensors.argument_errors import checked
 from minigrad.tensors.inplace import assign
@@ -102,7 +102,8 @@ def eye_(tensor: Tensor) -> Tensor:
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
     """
     refuse_shapes(tensor.ndim != 2, "eye_", "a matrix", tensor)
-    return _write("eye_", tensor, np.eye(tensor._whole_shape[0], tensor._whole_shape[1]))
+    rows, columns = tensor._whole_shape
+    return _write("eye_", tensor, np.eye(rows, columns))
 
 
 @checked
@@ -365,8 +366,8 @@ def _numbers(generator: Any) -> np.random.Generator:
 
 
 def _write(name: str, tensor: Tensor, values: Any) -> Tensor:
-    if not np.can_cast(np.float32, tensor.dtype, "same_kind"):
-        raise TypeError(f"{name}: a floating-point tensor expected, got dtype {tensor.dtype}")
+    wrong = not np.can_cast(np.float32, tensor.dtype, "same_kind")
+    refuse_dtypes(wrong, name, "a floating-point tensor", tensor)
     assign(tensor, tensor._own_part(values), name)
     return tensor
 

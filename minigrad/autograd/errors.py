@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from minigrad.autograd.primitives import Primitive
 
 __all__ = [
-    "ArgumentError", "explained", "refuse_shapes", "type_error", "value_error",
+    "ArgumentError", "explained", "refuse_dtypes", "refuse_shapes", "type_error", "value_error",
     "without_underflow",
 ]  # fmt: skip
 
@@ -92,3 +92,10 @@ def refuse_shapes(wrong: Any, owner: str, wanted: str, *came: Any) -> None:
     if wrong:
         shapes = " and ".join(str(tuple(np.shape(x))) for x in came)
         raise value_error(f"{owner}: {wanted} expected, got {shapes}")
+
+
+def refuse_dtypes(wrong: Any, owner: str, wanted: str, *came: Any) -> None:
+    """Raise a TypeError that says which dtypes are expected and which came, if they are wrong."""
+    if wrong:
+        dtypes = " and ".join(np.dtype(x.dtype).name for x in came)
+        raise type_error(f"{owner}: {wanted} expected, got {dtypes}")

@@ -44,6 +44,18 @@ __all__ = ["Tensor"]
 _DEVICES = ("cpu", "gpu", "cuda", "mps", "xpu", "meta")
 
 
+def dtype_asked(target: tuple[Any, ...], dtype: Any) -> Any:
+    """The dtype that arguments of `to` name, or None; the only device is the CPU."""
+    for what in target:
+        if isinstance(what, Variable):
+            dtype = what._data.dtype
+        elif str(getattr(what, "type", what)).split(":")[0] in _DEVICES:
+            on_cpu(what)
+        elif what is not None and not isinstance(what, bool):  # a bool is non_blocking
+            dtype = what
+    return dtype
+
+
 class Tensor(Methods, Fills, Variable):
     """An n-dimensional array that can be part of a compute graph.
 
@@ -663,13 +675,7 @@ class Tensor(Methods, Fills, Variable):
             >>> minigrad.ones(2).to(minigrad.float64).dtype
             minigrad.float64
         """
-        for what in (*target, device):
-            if isinstance(what, Variable):
-                dtype = what._data.dtype
-            elif str(getattr(what, "type", what)).split(":")[0] in _DEVICES:
-                on_cpu(what)
-            elif what is not None and not isinstance(what, bool):
-                dtype = what
+        dtype = dtype_asked((*target, device), dtype)
         if dtype is not None and checked(dtype, "to") != self._data.dtype:
             return ops.astype(self, dtype)
         return ops.clone(self) if copy else self

@@ -115,8 +115,7 @@ class KVCache(Cache):
     ) -> tuple[Tensor, Tensor]:
         """Return what `update` would return, without storing the new keys and values."""
         start = self._checked(key, value, layer_idx, cache_position)
-        past = self.get(layer_idx)
-        return (key, value) if past is None else appended(past, key, value, start)
+        return appended(self.get(layer_idx), key, value, start)
 
     def first_position(self, count: int, layer_idx: int, cache_position: Any = None) -> int:
         """Return the position of the first new key."""
@@ -128,10 +127,8 @@ class KVCache(Cache):
             start = int(positions[0]) if count else length
             if 0 <= start <= length and (np.diff(positions) == 1).all():
                 return start
-        raise value_error(
-            f"{type(self).__name__}: cache_position must hold {count} consecutive ints, the "
-            f"first from 0 to {length}, the cached length; got {positions.tolist()}"
-        )
+        wanted = f"cache_position must hold {count} consecutive ints, the first from 0 to {length}"
+        raise value_error(f"{type(self).__name__}: {wanted}; got {positions.tolist()}")
 
     def crop(self, max_length: int) -> None:
         check_size(f"{type(self).__name__}.crop", "max_length", max_length, least=0)
@@ -173,9 +170,11 @@ class KVCache(Cache):
 
 
 def appended(
-    past: tuple[Tensor, Tensor], key: Tensor, value: Tensor, start: int
+    past: tuple[Tensor, Tensor] | None, key: Tensor, value: Tensor, start: int
 ) -> tuple[Tensor, Tensor]:
     """Concatenate the cached keys and values up to `start` and the new ones."""
+    if past is None or not start:
+        return key, value
     if not key.shape[2] and start == past[0].shape[2]:
         return past
     keys, values = (x[:, :, :start] for x in past)
@@ -201,9 +200,7 @@ class DynamicKVCache(KVCache):
     """
 
     def _write(self, layer_idx: int, key: Tensor, value: Tensor, start: int) -> None:
-        past = self._layers.get(layer_idx)
-        both = (key, value) if past is None or not start else appended(past, key, value, start)
-        self._layers[layer_idx] = both
+        self._layers[layer_idx] = appended(self._layers.get(layer_idx), key, value, start)
 
 
 class StaticKVCache(KVCache):

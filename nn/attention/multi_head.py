@@ -220,8 +220,8 @@ class MultiHeadAttention(Module):
             place = slot, cache_position
             start = kv_cache.first_position(k.shape[2], *place)
         elif use_cache or cache_position is not None or cache_layer_idx is not None:
-            what = "use_cache, cache_position and cache_layer_idx"
-            raise value_error(f"MultiHeadAttention: {what} need kv_cache=nn.DynamicKVCache()")
+            what = "use_cache, cache_position and cache_layer_idx need a cache"
+            raise value_error(f"MultiHeadAttention: {what}: pass kv_cache=nn.DynamicKVCache()")
         first_query = start if query_offset is None else query_offset
         scores = n, self.num_heads, length, start + k.shape[2]
         masks = attn_mask, key_padding_mask, is_causal, self._extra_keys, first_query

@@ -62,10 +62,8 @@ class Slots:
         step = self._step()
         if own:
             if writes and step is not None and self._calls.get(own[0]) is step:
-                raise refused(
-                    f"it was called twice in one call of {step.kind}, with one {kind}: two depths "
-                    f"need two slots, and two steps the same"
-                )
+                what = f"it was called twice in one call of {step.kind}, with one {kind}"
+                raise refused(f"{what}: two depths need two slots, and two steps the same")
             return own[0]
         new = next(i for i in range(len(owners) + 1) if i not in owners or i not in self._owners)
         if new in owners:  # filled by nobody that is known
@@ -78,10 +76,8 @@ class Slots:
             or any(cache.get_seq_length(i) != length for i in owners)
             or not (alone or all(call is step for call in calls))
         ):
-            raise refused(
-                f"it has no slot in the {kind}, whose slots {list(owners)} other modules filled, "
-                f"in earlier calls or with another length than {length}"
-            )
+            others = f"whose slots {list(owners)} are of earlier calls, or of another length"
+            raise refused(f"it has no slot in the {kind}, {others} than {length}")
         return new
 
     def claim(self, index: int, module: Module) -> None:
@@ -99,11 +95,8 @@ class Slots:
         if mutation.written_since(values_of(kept), stamp) or not (
             memory is kept or np.array_equal(values_of(memory), values_of(kept), equal_nan=True)
         ):
-            raise value_error(
-                f"EncoderDecoderCache: layer {index} has cached another memory than the one of "
-                f"shape {tuple(memory.shape)} that is given; the cached target depends on it too: "
-                f"reset() empties the cache"
-            )
+            what = f"layer {index} has cached another memory than that of {tuple(memory.shape)}"
+            raise value_error(f"EncoderDecoderCache: {what}; reset() empties the cache")
 
     def _step(self) -> Scope | None:
         """The outermost module call that is running, below the one in which the cache was made."""

@@ -79,19 +79,16 @@ def apply_attention_mask(
     """
     mask = np.asarray(mask)
     if mask.dtype != bool:
-        raise TypeError(
-            f"apply_attention_mask: a bool mask (True = attend) expected, got {mask.dtype}; "
-            f"convert it with mask != 0 if it has ones where a query attends"
-        )
+        came = f"a bool mask (True = attend) expected, got {mask.dtype}"
+        remedy = "convert it with mask != 0 if it has ones where a query attends"
+        raise TypeError(f"apply_attention_mask: {came}; {remedy}")
     try:
         attend = np.broadcast_to(mask, scores.shape)
     except ValueError:
         padding = scores.ndim == 4 and mask.shape == (scores.shape[0], scores.shape[3])
         hint = "; a padding mask is given as mask[:, None, None, :]" if padding else ""
-        raise ValueError(
-            f"apply_attention_mask: a mask of shape {mask.shape} does not broadcast to scores of "
-            f"shape {scores.shape}{hint}"
-        ) from None
+        what = f"a mask of shape {mask.shape} does not broadcast to scores of shape {scores.shape}"
+        raise ValueError(f"apply_attention_mask: {what}{hint}") from None
     return np.where(attend, scores, mask_value)
 
 

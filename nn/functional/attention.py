@@ -152,10 +152,9 @@ def apply_attention_mask(scores: Tensor, mask: Any, mask_value: float = -1e9) ->
     """
     keep: Any = mask if isinstance(mask, Tensor) else np.asarray(mask)
     if keep.dtype != bool:
-        raise type_error(
-            f"apply_attention_mask: a bool mask (True = attend) expected, got {keep.dtype.name}; "
-            f"convert it with mask != 0 if it has ones where a query attends"
-        )
+        came = f"a bool mask (True = attend) expected, got {keep.dtype.name}"
+        remedy = "convert it with mask != 0 if it has ones where a query attends"
+        raise type_error(f"apply_attention_mask: {came}; {remedy}")
     # Aligned at the last axis, each size must be 1 or that of the scores.
     lengths = zip(reversed(keep.shape), reversed(scores.shape), strict=False)
     wrong = keep.ndim > scores.ndim or any(n not in (1, size) for n, size in lengths)

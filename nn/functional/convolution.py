@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from minigrad import ops
-from minigrad.autograd.errors import refuse_shapes, type_error, value_error
+from minigrad.autograd.errors import refuse_dtypes, refuse_shapes, type_error, value_error
 from minigrad.nn.functional.framing import framed
 from minigrad.nn.functional.windows import Sizes, over_a_batch, size_of_input, window_of
 from minigrad.ops._windows import Window
@@ -174,26 +174,21 @@ def _transposed(
     parts = check_size(owner, "groups", groups)
     strides, gaps = window.stride, window.dilation
     if any(more >= max(steps) for more, *steps in zip(extra, strides, gaps, strict=True)):
-        raise value_error(
-            f"{owner}: output_padding {extra} is not below stride {strides} or dilation {gaps}"
-        )
+        limits = f"stride {strides} or dilation {gaps}"
+        raise value_error(f"{owner}: output_padding {extra} is not below {limits}")
 
-    # Output padding of the stride or more first reduces the cut, then adds a border of zeros.
-    far = [max(more - step + 1, 0) for more, step in zip(extra, strides, strict=True)]
-    widths = [width for width, _ in window.padding]
-    pairs = tuple((width, max(width - more, 0)) for width, more in zip(widths, far, strict=True))
-    border = [(0, max(more - width, 0)) for width, more in zip(widths, far, strict=True)]
+    # Zeros behind the input make room for output padding of the stride or more.
+    behind = [(0, more // step) for more, step in zip(extra, strides, strict=True)]
+    widths = tuple(width for width, _ in window.padding)
 
     def transposed(x: Tensor) -> Tensor:
         least = size_of_input(window, x.shape[2:])
         size = tuple(n + more for n, more in zip(least, extra, strict=True))
-        wanted = f"an output of sizes above 0, not {size} with padding {tuple(widths)},"
+        wanted = f"an output of sizes above 0, not {size} with padding {widths},"
         refuse_shapes(min(size) < 1, owner, wanted, x)
-        inside = tuple(whole - after for whole, (_, after) in zip(size, border, strict=True))
-        inner = window._replace(padding=pairs)
-        out = ops.convolution_transpose(x, weight, inside, inner, parts)
-        if any(far):
-            out = ops.pad(out, [(0, 0), (0, 0), *border])
+        if any(map(any, behind)):
+            x = ops.pad(x, ((0, 0), (0, 0), *behind))
+        out = ops.convolution_transpose(x, weight, size, window, parts)
         return out if bias is None else out + bias.reshape(-1, *(1,) * axes)
 
     return over_a_batch(owner, axes, input, transposed)
@@ -201,8 +196,8 @@ def _transposed(
 
 def _check_weight(owner: str, axes: int, input: Tensor, weight: Tensor) -> None:
     refuse_shapes(weight.ndim != axes + 2, owner, f"a weight with {axes + 2} axes", weight)
-    if input.dtype.kind == weight.dtype.kind == "b":
-        raise type_error(f"{owner}: numbers expected, got an input and a weight of bools")
+    bools = input.dtype.kind == weight.dtype.kind == "b"
+    refuse_dtypes(bools, owner, "an input and a weight of numbers", input, weight)
 
 
 PadMode = Literal["constant", "reflect", "replicate", "circular"]
@@ -252,10 +247,9 @@ def _widths(pad: Sequence[int], shape: tuple[int, ...]) -> list[tuple[int, int]]
     """A pair (before, after) for each axis, the first axis first."""
     flat = list(pad) if isinstance(pad, Sequence) else [None]
     if not all(hasattr(width, "__index__") and not isinstance(width, bool) for width in flat):
-        raise type_error(
-            f"pad: ints (left, right, top, bottom, ...) expected, the last axis first, got "
-            f"{pad!r}; minigrad.pad takes pairs, the first axis first"
-        )
+        wanted = "ints (left, right, top, bottom, ...) expected, the last axis first"
+        remedy = "minigrad.pad takes pairs, the first axis first"
+        raise type_error(f"pad: {wanted}, got {pad!r}; {remedy}")
     if len(flat) % 2 or len(flat) > 2 * len(shape):
         raise value_error(f"pad: two widths for each of at most {len(shape)} axes, got {pad!r}")
     pairs = [(int(flat[i]), int(flat[i + 1])) for i in range(0, len(flat), 2)]

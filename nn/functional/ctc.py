@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.errors import refuse_shapes, type_error, value_error
+from minigrad.autograd.errors import refuse_dtypes, refuse_shapes, value_error
 from minigrad.nn.functional.framing import framed
 from minigrad.nn.functional.loss import Reduction, reduced
 from minigrad.ops._numerics import values_of
@@ -111,10 +111,9 @@ def _rows(
     targets: np.ndarray, counts: np.ndarray, batch: int, classes: int, blank: int
 ) -> np.ndarray:
     """The labels as rows (N, S), with blanks behind the last one of each."""
-    if targets.dtype.kind not in "iu":
-        raise type_error(f"ctc_loss: targets must be integers, got {targets.dtype}")
+    refuse_dtypes(targets.dtype.kind not in "iu", "ctc_loss", "integers as targets", targets)
     in_one_row, total = targets.ndim == 1, counts.sum()
-    fits = targets.size == total or batch < 2 if in_one_row else targets.shape[:-1] == (batch,)
+    fits = (targets.size == total or batch < 2) if in_one_row else targets.shape[:-1] == (batch,)
     refuse_shapes(not fits, "ctc_loss", f"targets of shape ({batch}, S), or ({total},)", targets)
     width = int(counts.max(initial=0))
     rows = np.full((batch, width), blank)
@@ -124,8 +123,6 @@ def _rows(
     real = np.arange(width) < counts[:, None]
     wrong = real & ((rows < 0) | (rows >= classes) | (rows == blank))
     if blank >= classes or wrong.any():
-        raise value_error(
-            f"ctc_loss: targets must be classes from 0 to {classes - 1} other than the blank, "
-            f"{blank}, got {targets.tolist()}"
-        )
+        wanted = f"classes from 0 to {classes - 1} other than the blank, {blank}"
+        raise value_error(f"ctc_loss: targets must be {wanted}, got {targets.tolist()}")
     return rows

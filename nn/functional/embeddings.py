@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.errors import refuse_shapes, type_error, value_error
+from minigrad.autograd.errors import refuse_dtypes, refuse_shapes, value_error
 from minigrad.autograd.events import effect, reading
 from minigrad.nn.functional.framing import framed
 from minigrad.ops._numerics import array_of, values_of
@@ -109,8 +109,7 @@ def one_hot(input: Any, num_classes: int = -1, dtype: Any = None) -> Tensor:
 @reading
 def _check_classes(ids: Tensor, count: int) -> None:
     array = ids._data
-    if array.dtype.kind not in "iu":
-        raise type_error(f"one_hot: integers expected, got {array.dtype.name}")
+    refuse_dtypes(array.dtype.kind not in "iu", "one_hot", "integers", array)
     least, largest = array.min(initial=0), array.max(initial=-1)
     if least < 0 or largest >= count:
         raise value_error(f"one_hot: classes from 0 to {count - 1}, got {least} to {largest}")

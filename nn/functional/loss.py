@@ -408,7 +408,7 @@ def reduction_of(owner: str, size_average: Any, reduce: Any, reduction: Any) -> 
     """
     for name, value in (("size_average", size_average), ("reduce", reduce)):
         if value is not None and not isinstance(value, (bool, np.bool_)):
-            remedy = f"reduction={value!r}" if isinstance(value, str) else "what it is for, by name"
+            remedy = f"reduction={value!r}" if isinstance(value, str) else "its argument's name"
             wanted = f"{name} must be True, False or None"
             raise type_error(f"{owner}: {wanted}, got {value!r}: write {remedy}")
     if reduce is not None and not reduce:

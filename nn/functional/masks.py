@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.errors import refuse_shapes, type_error, value_error
+from minigrad.autograd.errors import refuse_dtypes, refuse_shapes, type_error, value_error
 from minigrad.autograd.events import reading
 from minigrad.nn.functional.framing import framed
 from minigrad.ops._numerics import array_of
@@ -91,12 +91,9 @@ def _refuse_the_opposite(attn_mask: Any, keep: Any) -> None:
     """Raise if nobody may attend to its own position: the mask then means the opposite."""
     shape, keep = np.shape(attn_mask), array_of(keep)
     if len(shape) == 2 and shape[0] == shape[1] > 1 and not keep.diagonal(axis1=-2, axis2=-1).any():
-        raise value_error(
-            "attn_mask: it is False on its whole diagonal, so that no query may attend to its "
-            "own position. True = may attend here; in PyTorch's layers True = not allowed: pass "
-            "~mask, or use minigrad.torch.nn. If it is meant so, set refuses_inverted_masks = "
-            "False on the attention layer, or on its class"
-        )
+        meant = "True = may attend, in PyTorch's layers not: pass ~mask, or use minigrad.torch.nn"
+        remedy = "if it is meant, set refuses_inverted_masks = False on the layer, or on its class"
+        raise value_error(f"attn_mask: it is False on its whole diagonal. {meant}; {remedy}")
 
 
 def broadcast(scores: tuple[int, ...], dtype: Any, attn_mask: MaskLike, is_causal: bool) -> Mask:
@@ -111,9 +108,8 @@ def broadcast(scores: tuple[int, ...], dtype: Any, attn_mask: MaskLike, is_causa
         elif len(shape) == 3 and len(scores) == 4:
             remedy = "; one mask per batch is given as attn_mask[:, None]"
         raise value_error(f"attn_mask: shape {shape} does not broadcast to scores {scores}{remedy}")
-    if mask.dtype.kind == "f":
-        return Mask(ops.astype(mask, dtype), None, is_causal)
-    return Mask(None, mask, is_causal)
+    bias = ops.astype(mask, dtype) if mask.dtype.kind == "f" else None
+    return Mask(bias, mask if bias is None else None, is_causal)
 
 
 def grouped(mask: Mask, groups: int) -> Mask:
@@ -132,11 +128,9 @@ def _known(attn_mask: Any) -> Any:
     """The mask as a tensor or an array; it must hold bools or floats."""
     mask: Any = attn_mask if isinstance(attn_mask, Tensor) else np.asarray(attn_mask)
     if mask.dtype.kind not in "bf":
-        raise type_error(
-            f"attn_mask: bool (True = may attend) or float (added to the scores) expected, "
-            f"got {mask.dtype.name}; convert it with .astype(bool) if it has ones where a query "
-            f"may attend"
-        )
+        wanted = "bool (True = may attend) or float (added to the scores)"
+        remedy = "convert it with .astype(bool) if it has ones where a query may attend"
+        raise type_error(f"attn_mask: {wanted} expected, got {mask.dtype.name}; {remedy}")
     return mask
 
 
@@ -171,10 +165,9 @@ def _padding(mask: Tensor | np.ndarray, scores: tuple[int, ...]) -> Any:
     """Check `key_padding_mask`, and give it the shape (N, 1, 1, S)."""
     padding: Any = mask if isinstance(mask, Tensor) else np.asarray(mask)
     if padding.dtype != bool:
-        raise type_error(
-            f"key_padding_mask: bool (True = padding) expected, got {padding.dtype.name}; convert "
-            f"it with .astype(bool) if it has ones at padding, with mask < 0 if it has -inf there"
-        )
+        came = f"bool (True = padding) expected, got {padding.dtype.name}"
+        remedy = ".astype(bool) if it has ones at padding, with mask < 0 if it has -inf there"
+        raise type_error(f"key_padding_mask: {came}; convert it with {remedy}")
     wanted = f"shape (N, S) = {(scores[0], scores[-1])}"
     refuse_shapes(padding.shape != (scores[0], scores[-1]), "key_padding_mask", wanted, padding)
     return padding[:, None, None, :]
@@ -221,8 +214,8 @@ def create_padding_mask(lengths: Any, max_length: int) -> Tensor:
     """
     max_length = check_size("create_padding_mask", "max_length", max_length, least=0)
     counts: Any = lengths if isinstance(lengths, Tensor) else np.asarray(lengths)
-    if counts.dtype.kind not in "iu" and np.size(counts):
-        raise TypeError(f"create_padding_mask: integer lengths expected, got {counts.dtype.name}")
+    wrong = counts.dtype.kind not in "iu" and np.size(counts)
+    refuse_dtypes(wrong, "create_padding_mask", "integer lengths", counts)
     refuse_shapes(counts.ndim != 1, "create_padding_mask", "lengths of shape (batch,)", counts)
     _refuse_lengths(counts, max_length)
     real = np.arange(max_length) < counts[:, None]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.errors import refuse_shapes, type_error, value_error
+from minigrad.autograd.errors import refuse_dtypes, refuse_shapes, value_error
 from minigrad.nn.functional.activation import logsigmoid
 from minigrad.nn.functional.framing import framed
 from minigrad.nn.functional.loss import Reduction, like, reduced
@@ -353,8 +353,7 @@ def multi_margin_loss(
     """
     name = "multi_margin_loss"
     right = asarray(target)
-    if right.dtype.kind not in "iu":
-        raise type_error(f"{name}: integers expected as classes, got {right.dtype.name}")
+    refuse_dtypes(right.dtype.kind not in "iu", name, "integers as classes", right)
     check_choice(name, "p", p, (1, 2))
     one = input.ndim < 2 and right.shape in ((), (1,))
     wrong = not one and (input.ndim != 2 or right.shape != input.shape[:1])

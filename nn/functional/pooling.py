@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.errors import refuse_shapes, type_error, value_error
+from minigrad.autograd.errors import refuse_dtypes, refuse_shapes, value_error
 from minigrad.nn.functional.framing import framed
 from minigrad.nn.functional.windows import Sizes, over_a_batch, pooling_window
 from minigrad.ops._numerics import widened
@@ -24,6 +24,9 @@ __all__ = [
     "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_max_pool1d", "adaptive_max_pool2d",
     "avg_pool1d", "avg_pool2d", "lp_pool1d", "lp_pool2d", "max_pool1d", "max_pool2d",
 ]  # fmt: skip
+
+NewSize = int | Sequence[int | None] | None
+"""The sizes that an adaptive pooling gives; None keeps the size of an axis."""
 
 
 @framed
@@ -181,7 +184,7 @@ def adaptive_avg_pool1d(input: Tensor, output_size: int) -> Tensor:
 
 
 @framed
-def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
+def adaptive_avg_pool2d(input: Tensor, output_size: NewSize) -> Tensor:
     """Apply 2-D average pooling to a given output size.
 
     Args:
@@ -215,9 +218,7 @@ def adaptive_max_pool1d(input: Tensor, output_size: int, return_indices: bool = 
 
 
 @framed
-def adaptive_max_pool2d(
-    input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: bool = False
-) -> Any:
+def adaptive_max_pool2d(input: Tensor, output_size: NewSize, return_indices: bool = False) -> Any:
     """Apply 2-D max pooling to a given output size.
 
     Arguments and result are those of `adaptive_avg_pool2d`. Of equal pixels the first receives the
@@ -282,8 +283,8 @@ def _average(
     owner: str, input: Tensor, window: Window, ceil_mode: bool, count_include_pad: bool,
     divisor: int | None = None,
 ) -> Tensor:  # fmt: skip
-    if input.dtype.kind != "f" and input.dtype != np.int64:
-        raise type_error(f"{owner}: floats or int64 expected, got {input.dtype.name}: .float()")
+    wrong = input.dtype.kind != "f" and input.dtype != np.int64
+    refuse_dtypes(wrong, owner, "floats (convert it by .float()) or int64", input)
     if divisor is not None:
         check_size(owner, "divisor_override", divisor)
 
@@ -306,7 +307,7 @@ def _average(
 
 
 def _adaptive(
-    kind: str, axes: int, input: Tensor, output_size: int | Sequence[int | None] | None,
+    kind: str, axes: int, input: Tensor, output_size: NewSize,
     pooled: Callable[[Tensor, tuple[int, ...]], Tensor],
 ) -> Tensor:  # fmt: skip
     owner = f"adaptive_{kind}_pool{axes}d"
@@ -322,9 +323,7 @@ def _adaptive(
     return over_a_batch(owner, axes, input, over)
 
 
-def _largest(
-    axes: int, input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: bool
-) -> Any:
+def _largest(axes: int, input: Tensor, output_size: NewSize, return_indices: bool) -> Any:
     """The largest elements of the parts, and if wanted their indices."""
     values = _adaptive("max", axes, input, output_size, _largest_of_parts)
     if not return_indices:

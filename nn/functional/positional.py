@@ -8,7 +8,7 @@ import numpy as np
 
 from minigrad import ops, random
 from minigrad.autograd.dtypes import get_default_dtype
-from minigrad.autograd.errors import refuse_shapes, type_error, value_error
+from minigrad.autograd.errors import refuse_dtypes, refuse_shapes, value_error
 from minigrad.nn.functional.framing import framed
 from minigrad.nn.module.parameter import Parameter
 from minigrad.support.checks import check_number, check_size, on_cpu
@@ -123,8 +123,7 @@ def rotary_pos_embedding(
         >>> bool(abs(rotated[:, :, 9:] - step).max() < 1e-6)
         True
     """
-    if input.dtype.kind != "f":
-        raise type_error(f"rotary_pos_embedding: floats expected, got {input.dtype.name}")
+    refuse_dtypes(input.dtype.kind != "f", "rotary_pos_embedding", "floats", input)
     wrong = input.ndim < 2 or input.shape[-1] % 2
     refuse_shapes(wrong, "rotary_pos_embedding", "(..., L, D), D even", input)
     width = input.shape[-1]
@@ -151,14 +150,11 @@ def positions_of(
     if (offset and position_ids is not None) or found.dtype.kind not in "iu" or (
         found.shape not in shapes or found.min(initial=0) < 0
     ):  # fmt: skip
-        wanted = " or ".join(map(str, shapes))
-        raise value_error(
-            f"{owner}: position_ids must hold ints from 0 of shape {wanted}, without an offset "
-            f"beside them; got {found.tolist()} and offset {offset}"
-        )
+        wanted = f"ints from 0 of shape {' or '.join(map(str, shapes))}, without an offset"
+        came = f"{found.tolist()} and offset {offset}"
+        raise value_error(f"{owner}: position_ids must hold {wanted}; got {came}")
     for option, limit in limits.items():
         if limit is not None and found.max(initial=-1) >= limit:
-            raise value_error(
-                f"{owner}: position {found.max()} is given, there are only {limit}: raise {option}"
-            )
+            what = f"position {found.max()} is given, there are only {limit}"
+            raise value_error(f"{owner}: {what}: raise {option}")
     return found

@@ -202,10 +202,8 @@ def _scores(owner: str, x: Tensor, dim: int | None, dtype: Any) -> tuple[Tensor,
     """The scores in their dtype, and the axis: by default the last of two, as in PyTorch."""
     if dim is None and np.ndim(x) > 2:
         theirs = "first" if x.ndim == 3 else "second"
-        raise type_error(
-            f"{owner}: an input of shape {tuple(x.shape)} has more than two axes: write dim=-1 for "
-            f"the last one (PyTorch takes the {theirs} where none is named)"
-        )
+        what = f"an input of shape {tuple(x.shape)} has more than two axes: write dim=-1"
+        raise type_error(f"{owner}: {what} for the last one (PyTorch takes the {theirs})")
     return x if dtype is None else ops.astype(x, dtype), -1 if dim is None else dim
 
 

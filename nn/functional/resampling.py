@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.errors import refuse_shapes, type_error, value_error
+from minigrad.autograd.errors import refuse_dtypes, refuse_shapes, value_error
 from minigrad.nn.functional.framing import framed
 from minigrad.nn.functional.pooling import adaptive_avg_pool1d, adaptive_avg_pool2d
 from minigrad.ops._numerics import widened
@@ -77,8 +77,8 @@ def interpolate(
     wanted = shapes.get(_SMOOTH.get(mode, 0), " or ".join(shapes.values()))
     wrong = axes not in shapes or _SMOOTH.get(mode, axes) != axes
     refuse_shapes(wrong, "interpolate", f"an input of shape {wanted} for {mode=}", input)
-    if smooth and input.dtype.kind != "f":
-        raise type_error(f"interpolate: mode={mode!r} needs floats, got {input.dtype.name}")
+    wrong = smooth and input.dtype.kind != "f"
+    refuse_dtypes(wrong, "interpolate", f"floats for {mode=}", input)
     refuse_shapes(0 in input.shape[2:], "interpolate", "elements to resize", input)
     sizes, factors = _target(input.shape[2:], size, scale_factor)
     if recompute_scale_factor:
@@ -277,10 +277,8 @@ def grid_sample(
     wanted = "an input of shape (N, C, H, W) with pixels, and a grid of shape (N, P, P', 2)"
     refuse_shapes(wrong, "grid_sample", wanted, input, grid)
     images, points = widened(input), widened(grid)
-    x, y = (
-        _place(points[..., axis], images.shape[3 - axis], padding_mode, align_corners)
-        for axis in (0, 1)
-    )
+    x = _place(points[..., 0], images.shape[3], padding_mode, align_corners)
+    y = _place(points[..., 1], images.shape[2], padding_mode, align_corners)
     if mode == "nearest":
         out = _pixels(images, np.round(x.detach()), np.round(y.detach()))
     else:
@@ -317,7 +315,7 @@ def _pixels(images: Tensor, x: Any, y: Any) -> Any:
     """The pixels at whole places, (N, C, P, P'); 0 outside of the image."""
     height, width = images.shape[2:]
     inside = (x >= 0) & (x < width) & (y >= 0) & (y < height)
-    limited = lambda place, n: np.fmin(np.fmax(place, 0), n - 1).astype(np.intp)
+    limited: Any = lambda place, n: np.fmin(np.fmax(place, 0), n - 1).astype(np.intp)
     column, row = limited(x, width), limited(y, height)
     batch = np.arange(len(images)).reshape(-1, 1, 1)
     found: Any = ops.transpose(images, (0, 2, 3, 1))[batch, row, column]  # (N, P, P', C)

@@ -9,7 +9,7 @@ import numpy as np
 
 from minigrad import random
 from minigrad.autograd.call import leaf_of
-from minigrad.autograd.errors import refuse_shapes
+from minigrad.autograd.errors import refuse_dtypes, refuse_shapes
 from minigrad.autograd.grad_mode import no_grad
 from minigrad.nn.attention.cache import Cache, DynamicKVCache, EncoderDecoderCache, KVCache
 from minigrad.nn.functional.masks import MaskLike
@@ -241,12 +241,10 @@ def checked_ids(owner: str, ids: Any) -> np.ndarray:
     try:
         array = np.asarray(ids)
     except ValueError:
-        raise ValueError(
-            f"{owner}: prompts of unequal length need padding: ids, mask = "
-            "nn.generation.pad_left(prompts), and key_padding_mask=mask"
-        ) from None
-    if array.dtype.kind not in "iu":
-        raise TypeError(f"{owner}: ids must be integers, got {array.dtype}")
+        remedy = "ids, mask = nn.generation.pad_left(prompts), and key_padding_mask=mask"
+        what = "prompts of unequal length need padding"
+        raise ValueError(f"{owner}: {what}: {remedy}") from None
+    refuse_dtypes(array.dtype.kind not in "iu", owner, "ids that are integers", array)
     wanted = "ids of shape (N, L) with L of at least 1, such as [ids] for one sequence,"
     refuse_shapes(array.ndim != 2 or not array.shape[1], owner, wanted, array)
     return array.astype(np.int64)

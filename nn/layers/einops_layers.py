@@ -43,8 +43,8 @@ class Rearrange(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Rearrange the axes; a view where the memory allows it."""
-        einops = optional_package("Rearrange", "einops")
-        return einops.rearrange(input, self.pattern, **self.shapes)
+        rearrange = optional_package("Rearrange", "einops").rearrange
+        return rearrange(input, self.pattern, **self.shapes)
 
     def extra_repr(self) -> str:
         return ", ".join([repr(self.pattern), *(f"{axis}={n}" for axis, n in self.shapes.items())])

@@ -91,10 +91,8 @@ class Embedding(Module):
 
     def forward(self, input: Tensor | np.ndarray) -> Tensor:
         """Look up vectors: integers of any shape get an axis of size embedding_dim at the end."""
-        return F.embedding(
-            input, self.weight, self.padding_idx, self.max_norm, self.norm_type,
-            scale_grad_by_freq=self.scale_grad_by_freq, sparse=self.sparse,
-        )  # fmt: skip
+        options = self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq
+        return F.embedding(input, self.weight, *options, self.sparse)
 
     def extra_repr(self) -> str:
         options = unusual(self, padding_idx=None, max_norm=None, norm_type=2)
@@ -131,12 +129,9 @@ class EmbeddingBag(Embedding):
         per_sample_weights: Tensor | None = None,
     ) -> Tensor:  # fmt: skip
         """Look up the vectors of bags, from (B, L) or from (n,) with offsets to (B, width)."""
-        return F.embedding_bag(
-            input, self.weight, offsets, self.max_norm, self.norm_type, mode=self.mode,
-            per_sample_weights=per_sample_weights, include_last_offset=self.include_last_offset,
-            padding_idx=self.padding_idx, scale_grad_by_freq=self.scale_grad_by_freq,
-            sparse=self.sparse,
-        )  # fmt: skip
+        options = self.max_norm, self.norm_type, self.scale_grad_by_freq, self.mode, self.sparse
+        rest: Any = per_sample_weights, self.include_last_offset, self.padding_idx
+        return F.embedding_bag(input, self.weight, offsets, *options, *rest)
 
     @classmethod
     def from_pretrained(  # type: ignore[override]

@@ -64,10 +64,9 @@ class _Lazy(Module):
 
     def _grow(self, size: int) -> None:
         if not size or size % self.groups:
-            raise value_error(
-                f"{type(self).__name__}: {self.learned}, axis {self.input_axis} of the input, "
-                f"must be above 0 and divisible by groups ({self.groups}), got {size}"
-            )
+            what = f"{self.learned}, axis {self.input_axis} of the input,"
+            wanted = f"above 0 and divisible by groups ({self.groups})"
+            raise value_error(f"{type(self).__name__}: {what} must be {wanted}, got {size}")
         self._resize(size)
         self.__class__ = self.cls_to_become  # type: ignore[assignment]
         self.reset_parameters()
@@ -135,9 +134,8 @@ class _LazyBatchNorm(_Lazy):
         track_running_stats: bool = True, device: Any = None, dtype: Any = None, *,
         bias: bool = True,
     ) -> None:  # fmt: skip
-        super().__init__(  # type: ignore[call-arg]  # as above
-            1, eps, momentum, affine, track_running_stats, device, dtype, bias=bias
-        )
+        options = eps, momentum, affine, track_running_stats, device, dtype
+        super().__init__(1, *options, bias=bias)  # type: ignore[call-arg]
         self._resize(0)
 
 

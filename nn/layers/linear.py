@@ -8,6 +8,7 @@ from typing import Any
 
 from minigrad.nn import functional as F
 from minigrad.nn import init
+from minigrad.nn.layers.function_layer import UnaryLayer, layer_of
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
 from minigrad.support.checks import check_flag, check_size
@@ -124,7 +125,8 @@ class Identity(Module):
         return input
 
 
-class Flatten(Module):
+@layer_of(functions.flatten)
+class Flatten(UnaryLayer):
     """The axes from start_dim to end_dim as one; by default all but the batch axis.
 
     Example:
@@ -133,16 +135,8 @@ class Flatten(Module):
         minigrad.Size([2, 60])
     """
 
-    repr_fields = ("start_dim", "end_dim")
-
-    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
-        super().__init__()
-        self.start_dim = start_dim
-        self.end_dim = end_dim
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Flatten the axes."""
-        return functions.flatten(input, self.start_dim, self.end_dim)
+    start_dim: int = 1
+    end_dim: int = -1
 
 
 class Unflatten(Module):

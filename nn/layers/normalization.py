@@ -318,9 +318,8 @@ class _InstanceNorm(_NormBase):
         affine: bool = False, track_running_stats: bool = False, device: Any = None,
         dtype: Any = None, *, bias: bool = True,
     ) -> None:  # fmt: skip
-        super().__init__(
-            num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias
-        )
+        options = eps, momentum, affine, track_running_stats, device, dtype
+        super().__init__(num_features, *options, bias=bias)
 
     def forward(self, input: Tensor) -> Tensor:
         """Normalize: by the statistics of the input, or in evaluation by running ones if kept."""

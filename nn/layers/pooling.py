@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from minigrad.nn import functional as F
+from minigrad.nn.functional.pooling import NewSize
 from minigrad.nn.functional.windows import Sizes, stride_of
 from minigrad.nn.layers.function_layer import FunctionLayer, UnaryLayer, layer_of
 from minigrad.support.checks import check_sizes
@@ -199,7 +200,7 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
         minigrad.Size([2, 8, 1, 1])
     """
 
-    output_size: int | Sequence[int | None] | None
+    output_size: NewSize
 
 
 @layer_of(F.adaptive_max_pool1d)
@@ -214,5 +215,5 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     """2-D max pooling to a given output size: see `functional.adaptive_max_pool2d`."""
 
-    output_size: int | Sequence[int | None] | None
+    output_size: NewSize
     return_indices: bool = False

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from minigrad.nn.module.registry import Registry
 
 Gradients = tuple[Tensor | None, ...]
+Hooks = list[Callable[..., Any]]
 
 
 def _module_boundary(*tensors: Any, pull: Callable[..., Any]) -> Any:  # noqa: ARG001
@@ -42,10 +43,7 @@ def _pull(g: Sequence[Any], needed: Sequence[bool], pull: Callable[..., Any]) ->
 class BackwardHooks:
     """The backward hooks of one call of a module, and its backward pre-hooks."""
 
-    def __init__(
-        self, module: Registry, pre_hooks: list[Callable[..., Any]],
-        hooks: list[Callable[..., Any]],
-    ) -> None:  # fmt: skip
+    def __init__(self, module: Registry, pre_hooks: Hooks, hooks: Hooks) -> None:
         self.module, self.pre_hooks, self.hooks = module, pre_hooks, hooks
         self.grad_outputs: Gradients | None = None
         self.inputs: list[int] = []
@@ -117,10 +115,8 @@ class BackwardHooks:
         if not fits:
             wanted = [getattr(x, "shape", None) for x in before]
             came = [getattr(x, "shape", x) for x in after]
-            raise RuntimeError(
-                f"{owner}: a backward hook returned {name} of shapes {came}: got {len(after)}, but "
-                f"expected {len(before)} tensors of shapes {wanted}, or None"
-            )
+            what = f"got {len(after)}, but expected {len(before)} tensors of {wanted}, or None"
+            raise RuntimeError(f"{owner}: a backward hook returned {name} of shapes {came}: {what}")
         return after
 
 

@@ -24,7 +24,7 @@ from minigrad.nn.module.registry import path_to
 from minigrad.ops._numerics import values_of
 from minigrad.support.checks import check_flag, module_of, on_cpu
 from minigrad.tensors.kinds import dtype_of_kind
-from minigrad.tensors.tensor import Tensor
+from minigrad.tensors.tensor import dtype_asked
 
 __all__ = ["Module"]
 
@@ -193,14 +193,7 @@ class Module(Hooked):
             TypeError: It is not a floating dtype.
             ValueError: It is a device other than the CPU.
         """
-        on_cpu(device)
-        for what in target:
-            if isinstance(what, Tensor):
-                dtype = what._data.dtype
-            elif isinstance(what, str) and what not in np.sctypeDict:
-                on_cpu(what)
-            elif what is not None and not isinstance(what, bool):  # a bool is non_blocking
-                dtype = what
+        dtype = dtype_asked((*target, device), dtype)
         if dtype is not None:
             found = checked(dtype, type(self).__name__)
             if found.kind != "f":

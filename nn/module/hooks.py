@@ -19,6 +19,8 @@ __all__ = [
 ]  # fmt: skip
 
 Hook = Callable[..., Any]
+Args = tuple[Any, ...]
+Kwargs = dict[str, Any]
 
 of_all: dict[int, tuple[str, Hook]] = {}
 """The hooks of all modules, and the table of a module in which each would be."""
@@ -57,7 +59,7 @@ class Hooked(Registry):
         shared = [(key, hook) for key, (of, hook) in of_all.items() if of == table]
         return [*shared, *self.__dict__[table].items()]
 
-    def _forward_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _forward_with_hooks(self, args: Args, kwargs: Kwargs) -> Any:
         output, ran = None, set()
         try:
             args, kwargs = self._before(args, kwargs)
@@ -81,9 +83,7 @@ class Hooked(Registry):
                         warnings.warn(f"a forward hook raised {error!r} too", stacklevel=3)
             raise
 
-    def _before(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    def _before(self, args: Args, kwargs: Kwargs) -> tuple[Args, Kwargs]:
         """The arguments after the hooks that run before the call."""
         for _, hook in self._hooks_of("_forward_pre_hooks"):
             replaced = _called(hook, self, args, kwargs)
@@ -253,9 +253,7 @@ def _with_options(hook: Hook, with_kwargs: bool, always_call: bool) -> Hook:
     return Special(hook, with_kwargs, always_call) if with_kwargs or always_call else hook
 
 
-def _called(
-    hook: Hook, module: Hooked, args: tuple[Any, ...], kwargs: dict[str, Any], *output: Any
-) -> Any:
+def _called(hook: Hook, module: Hooked, args: Args, kwargs: Kwargs, *output: Any) -> Any:
     if isinstance(hook, Special) and hook.with_kwargs:
         return hook(module, args, kwargs, *output)
     return hook(module, args, *output)

@@ -21,11 +21,7 @@ class _Part(Tensor):
     def _take(self, data: Any, dtype: Any, device: Any) -> None:
         """Take the memory of a tensor, or a copy of other data; without data there is nothing."""
         on_cpu(device)
-        if (
-            isinstance(data, Tensor)
-            and data._data.flags.writeable
-            and (dtype is None or dtype == data._data.dtype)
-        ):
+        if isinstance(data, Tensor) and data._data.flags.writeable and dtype in (None, data.dtype):
             self._data = data._data
         else:
             self._data = to_array(() if data is None else data, dtype, name=type(self).__name__)

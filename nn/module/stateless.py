@@ -123,12 +123,10 @@ def _fitting(
     for path, owner in walk(module):
         for name, tensor in (*owner._own_parameters(), *owner._own_buffers()):
             own[join(path, name)] = owner, name, tensor
-    places: dict[Any, list[tuple[Module, str, Tensor]]] = {}  # by what is replaced together
-    for path, place in own.items():
-        places.setdefault(id(place[2]) if tie_weights else path, []).append(place)
-
+    # What has one key is replaced together.
+    keys = {path: id(place[2]) if tie_weights else path for path, place in own.items()}
     given: dict[Any, Any] = {}
-    replacements: list[tuple[Module, str, Tensor, Tensor]] = []
+    found: dict[Any, Tensor] = {}
     for path, value in tensors.items():
         if path not in own:
             kind = type(module).__name__
@@ -136,14 +134,13 @@ def _fitting(
         before, after = own[path][2], asarray(value)
         wanted = f"{path} of shape {tuple(before.shape)}"
         refuse_shapes(after.shape != before.shape, "functional_call", wanted, after)
-        key = id(before) if tie_weights else path
-        if given.setdefault(key, value) is not value:
+        if given.setdefault(keys[path], value) is not value:
             raise ValueError(f"functional_call: {path} and another path given are one tensor")
-        replacements += [(*place, after) for place in places[key]]
-    missing = [path for path in own if (id(own[path][2]) if tie_weights else path) not in given]
+        found[keys[path]] = after
+    missing = [path for path, key in keys.items() if key not in given]
     if strict and missing:
         raise RuntimeError(f"functional_call: strict is set, and {missing} are not given")
-    return replacements
+    return [(*place, found[keys[path]]) for path, place in own.items() if keys[path] in found]
 
 
 def _snapshot() -> Callable[[], AbstractContextManager[None]]:

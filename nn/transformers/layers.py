@@ -178,7 +178,7 @@ class TransformerDecoderLayer(Layer):
             cache_layer_idx: The same.
         """
         wrong = tgt.shape[:1] != memory.shape[:1]
-        wanted = "tgt and memory of one batch size (memory.repeat_interleave(num_beams, dim=0))"
+        wanted = "tgt and memory of one batch size (beams: memory.repeat_interleave(n, dim=0))"
         refuse_shapes(wrong, "TransformerDecoderLayer", wanted, tgt, memory)
         own: Any = kv_cache
         across: Any = None

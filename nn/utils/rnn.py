@@ -166,9 +166,8 @@ def pack_padded_sequence(
     x = as_tensor(input.swapaxes(0, 1) if batch_first else input)
     longest, batch = x.shape[:2]
     if counts.shape != (batch,) or not batch or counts.min() < 1 or counts.max() > longest:
-        wanted = f"{batch} lengths from 1 to {longest} expected for an input"
-        shape = tuple(input.shape)
-        raise value_error(f"{owner}: {wanted} of shape {shape}, got {counts.tolist()}")
+        wanted = f"{batch} lengths from 1 to {longest} for an input of shape {tuple(input.shape)}"
+        raise value_error(f"{owner}: {wanted} expected, got {counts.tolist()}")
     order = unsorted_indices = None
     if not enforce_sorted:
         places = np.argsort(-counts, kind="stable")

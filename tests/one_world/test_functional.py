@@ -78,7 +78,7 @@ def test_the_names_and_parameters_are_pytorchs() -> None:
 SILENT: list[tuple[str, str]] = [
     ("F.mse_loss(x, y, 'sum')", "mse_loss: size_average must be .* write reduction='sum'"),
     ("F.l1_loss(x, y, None, 'sum')", "l1_loss: reduce must be .* write reduction='sum'"),
-    ("F.smooth_l1_loss(x, y, 0.5)", "size_average must be .* write what it is for, by name"),
+    ("F.smooth_l1_loss(x, y, 0.5)", "size_average must be .* write its argument's name"),
     ("F.smooth_l1_loss(x, y, 'sum')", "write reduction='sum'"),
     ("F.cross_entropy(x, classes, None, 'sum')", "write reduction='sum'"),
     ("F.nll_loss(log_p, classes, None, 'sum')", "write reduction='sum'"),
@@ -92,8 +92,8 @@ SILENT: list[tuple[str, str]] = [
     ("F.softmax(seq)", r"softmax: .*\(2, 4, 6\) has more than two axes: write dim=-1 .*first"),
     ("F.log_softmax(img)", "log_softmax: .*write dim=-1 .*second"),
     ("F.softmin(seq)", "softmin: .*write dim=-1"),
-    ("F.avg_pool2d(bytes, 2)", r"avg_pool2d: .*got uint8: .*\.float\(\)"),
-    ("F.conv2d(bytes > 3, bytes > 3)", "conv2d: numbers expected, .* bools"),
+    ("F.avg_pool2d(bytes, 2)", r"avg_pool2d: .*\.float\(\).* got uint8"),
+    ("F.conv2d(bytes > 3, bytes > 3)", "conv2d: .* numbers expected, got bool and bool"),
 ]
 
 
@@ -117,7 +117,7 @@ REFUSED: list[tuple[str, type[Exception], str]] = [
     ("F.softshrink(x, -1)", ValueError, "softshrink: lambd"),
     ("F.multi_margin_loss(x, classes, 3)", ValueError, "p must be 1 or 2"),
     ("F.multi_margin_loss(x, classes + 2)", IndexError, "classes from 0 to 3"),
-    ("F.multi_margin_loss(x, ones)", TypeError, "integers expected as classes"),
+    ("F.multi_margin_loss(x, ones)", TypeError, "integers as classes expected"),
     ("F.multi_margin_loss(x, lone1)", ValueError, "a target of shape"),
     ("F.pixel_unshuffle(img, 4)", ValueError, "divisible by 4"),
     ("F.channel_shuffle(img, 3)", ValueError, "divisible by 3"),

@@ -323,18 +323,6 @@ def test_a_model_is_freed_without_the_cyclic_collector() -> None:
         gc.enable()
 
 
-def test_the_folder_is_imported_as_minigrad_nn() -> None:
-    import importlib.util
-    from pathlib import Path
-
-    file = Path(nn.__file__).resolve()
-    spec = importlib.util.spec_from_file_location("nn", file)
-    assert spec is not None
-    assert spec.loader is not None
-    with pytest.raises(ImportError, match="import minigrad.nn"):
-        spec.loader.exec_module(importlib.util.module_from_spec(spec))
-
-
 def seen(gradients: Any) -> list[Any]:
     return [None if gradient is None else gradient.tolist() for gradient in gradients]
 
@@ -363,16 +351,6 @@ class TestBackwardHooks:
         remove()
         both(x, 5)[1].sum().backward()
         assert len(log) == 1
-
-    def test_no_input_that_requires_grad(self) -> None:
-        log: list[Any] = []
-        layer = nn.Linear(2, 1)
-        layer.register_full_backward_hook(lambda m, i, o: log.append((seen(i), seen(o))))
-        layer(minigrad.ones(1, 2)).sum().backward()
-        assert log == [([None], [[[1.0]]])]
-        assert layer.weight.grad is not None
-        with minigrad.no_grad():
-            assert not layer(minigrad.ones(1, 2)).requires_grad
 
     def test_replaced_gradients(self) -> None:
         layer = nn.Bilinear(2, 2, 1, bias=False)
