@@ -72,6 +72,7 @@ nn.LeakyReLU(0.1, True) ; nn.GELU("tanh") ; nn.SiLU(inplace=True) ; nn.Softmax(d
 nn.PReLU() ; nn.Threshold(1, 2) ; nn.Unflatten(1, (2, 3))
 nn.Upsample(size=(2, 3), mode="bilinear") ; nn.PixelShuffle(2) ; nn.Unfold(2) ; nn.Identity()
 nn.ReflectionPad2d((1, 2, 3, 4)) ; nn.ConstantPad1d(1, 2.0) ; nn.LazyLinear(3)
+nn.utils.parametrizations.weight_norm(nn.Linear(1, 2))
 nn.CrossEntropyLoss(weight=m[0]) ; nn.utils.weight_norm(nn.Linear(1, 2))
 nn.utils.spectral_norm(nn.Linear(1, 2)) ; nn.BatchNorm1d(2).state_dict() ; o
 optim.SGD([p], lr=0.1, momentum=0.9, nesterov=True)

@@ -193,7 +193,7 @@ def test_views_have_the_names_of_the_other_module() -> None:
         ("nn.attention", "SDPBackend"), ("nn.parallel", "DistributedDataParallel"),
         ("jit.annotations", "List"), ("nn.parameter", "Parameter"), ("functional", "norm"),
         ("_dynamo.config", "suppress_errors"), ("nn.utils.stateless", "functional_call"),
-        ("_C", "_LinAlgError"),
+        ("_C", "_LinAlgError"), ("_jit_internal", "Optional"),
     ):  # fmt: skip
         assert hasattr(imported(path), name)
     with pytest.raises(ModuleNotFoundError, match="fused"):
