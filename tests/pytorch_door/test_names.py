@@ -194,6 +194,7 @@ def test_views_have_the_names_of_the_other_module() -> None:
         ("jit.annotations", "List"), ("nn.parameter", "Parameter"), ("functional", "norm"),
         ("_dynamo.config", "suppress_errors"), ("nn.utils.stateless", "functional_call"),
         ("_C", "_LinAlgError"), ("_jit_internal", "Optional"),
+        ("_vmap_internals", "_vmap"), ("jit", "ScriptModule"),
     ):  # fmt: skip
         assert hasattr(imported(path), name)
     with pytest.raises(ModuleNotFoundError, match="fused"):
