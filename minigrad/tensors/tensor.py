@@ -738,7 +738,7 @@ class Tensor(Methods, Fills, Variable):
 
     # Shapes -----------------------------------------------------------------------------------
 
-    def view(self, *shape: Any) -> Tensor:
+    def view(self, *shape: Any, size: Any = None) -> Tensor:
         """Give the elements another shape.
 
         Raises:
@@ -748,11 +748,11 @@ class Tensor(Methods, Fills, Variable):
             raise NotImplementedError(
                 "view: bytes are not read as another dtype here; .to(dtype) converts numbers"
             )
-        return ops.reshape(self, sizes_of(shape))
+        return ops.reshape(self, sizes_of(shape, size))
 
-    def broadcast_to(self, *size: Any) -> Tensor:
+    def broadcast_to(self, *sizes: Any, size: Any = None) -> Tensor:
         """Repeat along axes of length 1; see `minigrad.broadcast_to`."""
-        return ops.broadcast_to(self, sizes_of(size))
+        return ops.broadcast_to(self, sizes_of(sizes, size))
 
     def where(self, condition: Any, other: Any) -> Tensor:
         """Choose its elements where the condition holds, others elsewhere."""

@@ -217,6 +217,7 @@ def test_the_version_passes_gates() -> None:
     assert version <= "2.13"
     assert version == "2.13.0"
     assert version != "2.1"
+    assert version >= types.SimpleNamespace(vstring="1.5")  # as distutils' LooseVersion
     assert tuple(map(int, version.split(".")[:2])) >= (1, 10)
     assert door.version.cuda is None
     assert not door.accelerator.is_available()
