@@ -189,7 +189,7 @@ class Distribution:
     def _floats(self, name: str, value: Any, owner: str = "") -> Tensor:
         """A tensor of floats, without NaN."""
         tensor = asarray(value)
-        if tensor.dtype.kind != "f":
+        if tensor.dtype.kind != "f" or isinstance(value, float):  # NumPy's float64 is one too
             tensor = ops.astype(tensor, get_default_dtype())
         if self._validate_args and np.isnan(values_of(tensor)).any():
             raise ValueError(f"{owner or type(self).__name__}: {name} is NaN somewhere: {value}")
