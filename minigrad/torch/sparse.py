@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import minigrad.torch as torch  # noqa: F401 - programs write torch.sparse.torch.eye(10)
 from minigrad.tensors.names import Tensor, as_tensor, mm, zeros
 
 __all__ = ["DoubleTensor", "FloatTensor", "LongTensor", "mm", "sparse_coo_tensor"]
