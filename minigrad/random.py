@@ -325,7 +325,7 @@ def randn(
 
 @_draw
 def randint(
-    low: int, high: Any = None, size: Any = None, dtype: Any = None, device: Any = "cpu", *,
+    low: int = 0, high: Any = None, size: Any = None, dtype: Any = None, device: Any = "cpu", *,
     generator: np.random.Generator | None = None, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
     """Draw uniform random integers from `low` (included) to `high` (excluded).
@@ -569,7 +569,7 @@ def randn_like(input: Any, dtype: Any = None, **options: Any) -> Tensor:
 
 
 def randint_like(
-    input: Any, low: int, high: int | None = None, dtype: Any = None, **options: Any
+    input: Any, low: int = 0, high: int | None = None, dtype: Any = None, **options: Any
 ) -> Tensor:
     """Draw uniform random integers in the shape and dtype of a tensor; see `randint`.
 

@@ -25,8 +25,8 @@ from minigrad.autograd.views import Place, owner
 from minigrad.support.tree import leaves
 
 __all__ = [
-    "check", "history", "latest", "mark_part", "mark_written", "rewritten", "rewrote", "uniquely_owned",
-    "update", "view_of", "written_since",
+    "check", "history", "latest", "mark_part", "mark_written", "rewritten", "rewrote",
+    "uniquely_owned", "update", "view_of", "written_since",
 ]  # fmt: skip
 
 _writes: dict[int, tuple[weakref.ref[np.ndarray], int]] = {}
@@ -61,7 +61,7 @@ def mark_written(*arrays: np.ndarray) -> None:
 
 
 def mark_part(array: np.ndarray, part: np.ndarray) -> None:
-    """The same for a part of an array, as in ``x.data[0] = 1``: what was saved of the rest is right."""
+    """The same for a part, as in ``x.data[0] = 1``: what was saved of the rest is right."""
     global latest
     memory = owner(array)
     _, known = _parts.get(id(memory), (None, ()))

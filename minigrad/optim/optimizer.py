@@ -177,7 +177,7 @@ class Optimizer:
             below = 1.0 if name in self._below_1 else math.inf
             value = options[name].item() if isinstance(options[name], Tensor) else options[name]
             check_number(self._name, name, value, 0.0, below=below)
-        if "betas" in options:
+        if self._required and "betas" in options:  # a program's own class may have three
             self._check_several("betas", options["betas"], 2, 0.0, 1.0)
 
     def _check_several(

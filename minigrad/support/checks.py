@@ -11,11 +11,13 @@ import numpy as np
 
 def check_size(owner: str, name: str, value: Any, least: int = 1) -> int:
     """Return a whole number of at least `least` as an int, or raise a TypeError or a ValueError."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+    if getattr(value, "ndim", None) == 0 and value.dtype.kind in "iu":
+        value = value.item()  # of NumPy's integer, or of a tensor
+    if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{owner}: {name} must be an int, got {value!r}")
     if value < least:
         raise ValueError(f"{owner}: {name} must be at least {least}, got {value}")
-    return int(value)
+    return value
 
 
 def check_sizes(owner: str, name: str, value: Any, count: int, least: int = 1) -> tuple[int, ...]:

@@ -708,7 +708,7 @@ class Tensor(Methods, Fills, Variable):
 
     # Shapes -----------------------------------------------------------------------------------
 
-    def view(self, *shape: Any) -> Tensor:
+    def view(self, *shape: Any, size: Any = None) -> Tensor:
         """Give the elements another shape.
 
         Raises:
@@ -716,11 +716,11 @@ class Tensor(Methods, Fills, Variable):
         """
         if len(shape) == 1 and isinstance(shape[0], (DType, np.dtype, type)):
             raise NotImplementedError("view: bytes are not read as another dtype; see .to(dtype)")
-        return ops.reshape(self, sizes_of(shape))
+        return ops.reshape(self, sizes_of(shape, size))
 
-    def broadcast_to(self, *size: Any) -> Tensor:
+    def broadcast_to(self, *sizes: Any, size: Any = None) -> Tensor:
         """Repeat along axes of length 1; see `minigrad.broadcast_to`."""
-        return ops.broadcast_to(self, sizes_of(size))
+        return ops.broadcast_to(self, sizes_of(sizes, size))
 
     def where(self, condition: Any, other: Any) -> Tensor:
         """Choose its elements where the condition holds, others elsewhere."""

@@ -38,6 +38,7 @@ from minigrad.torch import profiler as profiler
 from minigrad.torch import random as random
 from minigrad.torch import return_types as return_types
 from minigrad.torch import serialization as serialization
+from minigrad.torch import sparse as sparse
 from minigrad.torch import special as special
 from minigrad.torch import testing as testing
 from minigrad.torch import torch_version as torch_version
@@ -56,12 +57,14 @@ from minigrad.torch.layer_functions import *
 from minigrad.torch.modules import complete as _complete
 from minigrad.torch.serialization import load as load
 from minigrad.torch.serialization import save as save
+from minigrad.torch.sparse import sparse_coo_tensor as sparse_coo_tensor
 from minigrad.torch.utils.dlpack import to_dlpack as to_dlpack
 from minigrad.torch.version import __version__ as __version__
 
 device = Device
 accelerator = mps = xpu = cuda
 
+spmm = sparse.mm
 detach, detach_ = Tensor.detach, Tensor.detach_
 fill_, zero_ = Tensor.fill_, Tensor.zero_
 globals().update({k: v for k, v in vars(_Methods).items() if k.endswith("_") and k[0] != "_"})

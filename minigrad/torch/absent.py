@@ -66,8 +66,8 @@ CALLED = """
     distributed.nn.*all_* distributed.nn.*broadcast distributed.nn.*gather
     distributed.nn.*reduce* distributed.nn.*scatter distributed.all_* distributed.barrier
     distributed.broadcast distributed.get_rank distributed.get_world_size
-    distributed.*_process_group multiprocessing.spawn hub.*load* hub.get_dir jit.load jit.save
-    profiler.profile"""
+    distributed.*_process_group multiprocessing.spawn hub.*load* hub.get_dir
+    jit.Script* jit.load jit.save profiler.profile"""
 """Those that programs import, or ask for in `isinstance`: they are an error when called."""
 
 UNKNOWN = "not written, or not a name of PyTorch's"

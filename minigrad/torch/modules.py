@@ -46,15 +46,17 @@ PARTS = {
     "nn.utils": "clip_grad convert_parameters spectral_norm weight_norm",
     "optim": """
         adadelta adagrad adam adamax adamw asgd lbfgs nadam optimizer radam rmsprop rprop sgd""",
-    "utils.data": "dataloader dataset sampler",
+    "utils.data": "_utils _utils.collate dataloader dataset sampler",
     "utils.tensorboard": "writer",
 }  # fmt: skip
 """Modules, and those of PyTorch's below them that have the same names."""
 
 VIEWS = {
     "_dynamo": "compiler", "_dynamo.config": "compiler.config", "_functorch": "func",
-    "_inductor": "compiler", "_inductor.config": "compiler.config", "autograd.profiler": "profiler",
-    "cpu.amp": "amp", "cuda.amp": "amp", "nn.utils.stateless": "func",
+    "_inductor": "compiler", "_inductor.config": "compiler.config",
+    "_jit_internal": "jit.annotations", "_vmap_internals": "func",
+    "autograd.profiler": "profiler", "cpu.amp": "amp", "cuda.amp": "amp",
+    "nn.utils.stateless": "func",
     **dict.fromkeys(("accelerator", "mps", "xpu"), "cuda"),
     **{f"backends.{name}": "backends.cudnn" for name in ("cuda", "mkl", "mkldnn", "mps", "openmp")},
     **{f"{module}.{part}".lstrip("."): module for module, s in PARTS.items() for part in s.split()},

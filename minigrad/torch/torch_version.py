@@ -9,6 +9,7 @@ from typing import Any
 
 
 def _numbers(version: Any) -> tuple[int, ...]:
+    version = getattr(version, "vstring", version)  # of distutils' LooseVersion
     parts = version.split("+")[0].split(".") if isinstance(version, str) else version
     found = [int("0" + re.sub(r"\D.*", "", str(part))) for part in parts]
     return tuple(found + [0] * (4 - len(found)))

@@ -2,6 +2,6 @@
 
 from minigrad.torch.torch_version import TorchVersion
 
-__version__ = TorchVersion("2.13.0")
+__version__ = TorchVersion("2.13.0+cpu")
 cuda = hip = None
 debug, git_version = False, "minigrad"

@@ -88,6 +88,8 @@ class MNIST(_Downloaded):
         f68b3c2dcbeaaa9fbdd348bbdeb94873 d53e105ee54ea40749a09fcbcd1e9432
         9fb629c4189551a2d022fa330f9573f3 ec29112dd5afa0611ce80d1b7f02629c"""
     classes: Any = [f"{n} - {name}" for n, name in enumerate(DIGITS.split())]  # noqa: RUF012
+    train_data = test_data = property(lambda self: self.data)
+    train_labels = test_labels = property(lambda self: self.targets)
 
     def _downloaded(self, missing: list[str]) -> Any:
         for name in missing:

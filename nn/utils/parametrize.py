@@ -223,7 +223,8 @@ def _set_properties(module: Module, names: dict[str, Any]) -> None:
     own = {name: _computed(name, norm) for name, norm in names.items()}
     ways = {"__reduce__": _reduced, "adapt_state_dict": _adapt_state_dict}
     body = {**copied, **own, **ways, "_parametrized": names}
-    module.__class__ = type(plain.__name__, (plain,), body) if names else plain
+    kind = f"Parametrized{plain.__name__}" if None in names.values() else plain.__name__
+    module.__class__ = type(kind, (plain,), body) if names else plain
 
 
 def _adapt_state_dict(module: Module, state: dict[str, Any]) -> dict[str, Any]:

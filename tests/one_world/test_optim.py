@@ -182,7 +182,7 @@ def test_an_optimizer_prints_as_pytorchs() -> None:
 def own(world: Any) -> Any:
     class Momentum(world.optim.Optimizer):  # type: ignore[misc]
         def __init__(self, params: Any, lr: float = 0.1, beta: float = 0.9) -> None:
-            super().__init__(params, {"lr": lr, "beta": beta})
+            super().__init__(params, {"lr": lr, "betas": (beta, 0.99, 0.999)})
 
         @world.no_grad()  # type: ignore[untyped-decorator]
         def step(self, closure: Any = None) -> Any:
@@ -191,7 +191,8 @@ def own(world: Any) -> Any:
                     state = self.state[p]
                     if len(state) == 0:
                         state["mean"] = world.zeros_like(p.data)
-                    state["mean"].mul_(group["beta"]).add_(p.grad.data, alpha=1 - group["beta"])
+                    beta = group["betas"][0]
+                    state["mean"].mul_(beta).add_(p.grad.data, alpha=1 - beta)
                     p.data.add_(state["mean"], alpha=-group["lr"])
 
     return Momentum

@@ -57,6 +57,12 @@ torch.where(x > 0, input=x, other=y), x.masked_fill(mask=x > 0, value=0.0), b[:,
 b[0, ..., [0, 1]], b[1, None, :, [0, 2]], b[torch.tensor(1), :, [0, 1]], b[0, :, i[0] > 0], x.bool()
 b[[0, 1], :, 1], x[i[0, 0], [0, 1]], x.gather(dim=1, index=i), x.clone().relu_(), x.clone().pow_(2)
 torch.zeros(3, 4).scatter_(1, i, 1.0), torch.zeros(3, 4).scatter_add_(1, i, x), x.clone().zero_()
+x.reshape(shape=(4, 3)), torch.reshape(x, shape=(2, 6)), x.view(size=(4, 3)), x.repeat(repeats=(2, 1))
+v.broadcast_to(size=(3, 4)), x.sum_to_size(size=(3, 1))
+torch.randint(high=5, size=(2,)).shape, torch.randint_like(x, high=1), torch.randint_like(x, 2).shape
+torch.sparse.torch.eye(4).index_select(dim=0, index=i[0])
+torch.spmm(torch.sparse_coo_tensor(i[:2], v, (4, 4)), x.T), torch.sparse_coo_tensor(i, v).to_dense()
+torch.sparse.mm(torch.sparse.FloatTensor(i[1:], v, torch.Size([5, 4])), y.t())
 torch.zeros(4, 4).index_add_(0, i[0], torch.ones(4, 4)), x.clone().index_fill_(1, i[0, :1], 0.0)
 torch.zeros(3).fill_(2.0), torch.zeros(3).zero_(), torch.zeros(3, 4).copy_(x), x.clone().fill_(2)
 torch.ones(3, 4).mul_(x), torch.ones(3, 4).add_(x, alpha=-0.1), torch.ones(3, 4).lerp_(x, 0.1)

@@ -65,6 +65,7 @@ nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2), 2) ; nn.MultiheadAttenti
 nn.Module() ; nn.LSTM(2, 3, 2, batch_first=True, bidirectional=True, dropout=0.1)
 nn.GRU(2, 3, bias=False) ; nn.CTCLoss() ; nn.RNN(2, 3, nonlinearity="relu")
 nn.LSTM(2, 4, proj_size=2) ; nn.RNNCell(2, 3, bias=False) ; nn.Embedding(3, 4)
+nn.Embedding(torch.tensor(3), 4) ; nn.Linear(2, max(torch.tensor([1, 2])) + 1)
 nn.Conv2d(2, 2, (3, 5), stride=2, padding=1, groups=2, bias=False, padding_mode="reflect")
 nn.Conv1d(1, 2, 3, padding="same") ; nn.ConvTranspose2d(1, 2, 3, output_padding=1, stride=2)
 nn.MaxPool2d(2) ; nn.MaxPool2d(2, 1, 1, 2, True, True) ; nn.AvgPool2d(2) ; nn.LPPool2d(2, 2)
@@ -75,6 +76,7 @@ nn.LeakyReLU(0.1, True) ; nn.GELU("tanh") ; nn.SiLU(inplace=True) ; nn.Softmax(d
 nn.PReLU() ; nn.Threshold(1, 2) ; nn.Unflatten(1, (2, 3))
 nn.Upsample(size=(2, 3), mode="bilinear") ; nn.PixelShuffle(2) ; nn.Unfold(2) ; nn.Identity()
 nn.ReflectionPad2d((1, 2, 3, 4)) ; nn.ConstantPad1d(1, 2.0) ; nn.LazyLinear(3)
+nn.utils.parametrizations.weight_norm(nn.Linear(1, 2))
 nn.CrossEntropyLoss(weight=m[0]) ; nn.utils.weight_norm(nn.Linear(1, 2))
 nn.utils.spectral_norm(nn.Linear(1, 2)) ; nn.BatchNorm1d(2).state_dict() ; o
 optim.SGD([p], lr=0.1, momentum=0.9, nesterov=True)

@@ -193,7 +193,9 @@ def test_views_have_the_names_of_the_other_module() -> None:
         ("nn.attention", "SDPBackend"), ("nn.parallel", "DistributedDataParallel"),
         ("jit.annotations", "List"), ("nn.parameter", "Parameter"), ("functional", "norm"),
         ("_dynamo.config", "suppress_errors"), ("nn.utils.stateless", "functional_call"),
-        ("_C", "_LinAlgError"),
+        ("_C", "_LinAlgError"), ("_jit_internal", "Optional"),
+        ("_vmap_internals", "_vmap"), ("jit", "ScriptModule"),
+        ("utils.data._utils.collate", "default_collate"),
     ):  # fmt: skip
         assert hasattr(imported(path), name)
     with pytest.raises(ModuleNotFoundError, match="fused"):
@@ -215,7 +217,9 @@ def test_the_version_passes_gates() -> None:
     assert version < "2.20.1"
     assert version <= "2.13"
     assert version == "2.13.0"
+    assert str(version) == torch.__version__.partition("+")[0] + "+cpu"
     assert version != "2.1"
+    assert version >= types.SimpleNamespace(vstring="1.5")  # as distutils' LooseVersion
     assert tuple(map(int, version.split(".")[:2])) >= (1, 10)
     assert door.version.cuda is None
     assert not door.accelerator.is_available()

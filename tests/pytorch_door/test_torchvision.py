@@ -212,6 +212,9 @@ def test_digits_from_files(tmp_path: Path) -> None:
         assert (len(trained), len(tested)) == (4, 2)
         np.testing.assert_array_equal(trained.data.numpy(), DIGITS[:4])
         assert (tested.targets.dtype, tested.targets.tolist()) == (torch.int64, [5, 9])
+        assert (tested.test_data is tested.data, tested.train_labels is tested.targets) == (
+            True,
+        ) * 2
         image, label = trained[2]
         assert (image.mode, image.size, label) == ("L", (28, 28), 4)
         assert len(kind.classes) == 10

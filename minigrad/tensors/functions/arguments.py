@@ -88,8 +88,10 @@ def signed(x: Any) -> Any:
     return ops.astype(x, np.int64) if unsigned else x
 
 
-def sizes_of(given: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Numbers, or tensors, that are given one by one or as one sequence."""
+def sizes_of(given: tuple[Any, ...], named: Any = None) -> tuple[Any, ...]:
+    """Numbers, or tensors, that are given one by one, as one sequence, or by a keyword."""
+    if named is not None:
+        return tuple(named)
     one = len(given) == 1 and isinstance(given[0], (tuple, list))
     return tuple(given[0]) if one else given
 

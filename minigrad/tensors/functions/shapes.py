@@ -71,7 +71,7 @@ def permute(input: Any, *axes: Any, dims: Any = None) -> Tensor:
         >>> tuple(minigrad.permute(minigrad.ones(2, 3, 4), (1, 2, 0)).shape)
         (3, 4, 2)
     """
-    return ops.transpose(input, sizes_of(axes) if dims is None else tuple(dims))
+    return ops.transpose(input, sizes_of(axes, dims))
 
 
 def t(input: Any) -> Tensor:
@@ -101,7 +101,7 @@ def adjoint(input: Any) -> Tensor:
 # Shapes
 
 
-def reshape(input: Any, *shape: Any) -> Tensor:
+def reshape(input: Any, *sizes: Any, shape: Any = None) -> Tensor:
     """Give the elements another shape; one length may be -1.
 
     Example:
@@ -109,7 +109,7 @@ def reshape(input: Any, *shape: Any) -> Tensor:
         >>> tuple(minigrad.reshape(minigrad.arange(6), (2, -1)).shape)
         (2, 3)
     """
-    return ops.reshape(input, sizes_of(shape))
+    return ops.reshape(input, sizes_of(sizes, shape))
 
 
 def reshape_as(input: Any, other: Any) -> Tensor:
@@ -187,7 +187,7 @@ def expand(input: Any, *sizes: Any, size: Any = None) -> Tensor:
         >>> tuple(minigrad.ones(3, 1).expand(-1, 4).shape)
         (3, 4)
     """
-    return ops.expand(input, *(sizes_of(sizes) if size is None else size))
+    return ops.expand(input, *sizes_of(sizes, size))
 
 
 def broadcast_to(input: Any, size: Sequence[int]) -> Tensor:
@@ -206,7 +206,7 @@ def expand_as(input: Any, other: Any) -> Tensor:
     return ops.broadcast_to(input, other.shape)
 
 
-def sum_to_size(input: Any, *size: Any) -> Tensor:
+def sum_to_size(input: Any, *sizes: Any, size: Any = None) -> Tensor:
     """Add up along the axes that a shape, which broadcasts to this one, does not have.
 
     Example:
@@ -214,7 +214,7 @@ def sum_to_size(input: Any, *size: Any) -> Tensor:
         >>> minigrad.ones(2, 3).sum_to_size(3).tolist()
         [2.0, 2.0, 2.0]
     """
-    shape = sizes_of(size)
+    shape = sizes_of(sizes, size)
     given = (1,) * (input.ndim - len(shape)) + tuple(shape)
     short = tuple(i for i, n in enumerate(given) if n == 1 and input.shape[i] != 1)
     total = ops.sum(input, short, True) if short else input
@@ -235,7 +235,7 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
 # Repetition and order along axes
 
 
-def repeat(input: Any, *repeats: Any) -> Tensor:
+def repeat(input: Any, *sizes: Any, repeats: Any = None) -> Tensor:
     """Repeat the whole tensor along its axes, and along new ones before them.
 
     Example:
@@ -243,10 +243,10 @@ def repeat(input: Any, *repeats: Any) -> Tensor:
         >>> minigrad.tensor([1, 2]).repeat(2, 2).tolist()
         [[1, 2, 1, 2], [1, 2, 1, 2]]
     """
-    given = sizes_of(repeats)
+    given = sizes_of(sizes, repeats)
     if len(given) < input.ndim:
         raise RuntimeError(f"repeat: {len(given)} numbers for {input.ndim} axes")
-    return ops.tile(input, tuple(given))
+    return ops.tile(input, given)
 
 
 def tile(input: Any, *repeats: Any, dims: Any = None) -> Tensor:
@@ -257,7 +257,7 @@ def tile(input: Any, *repeats: Any, dims: Any = None) -> Tensor:
         >>> minigrad.tile(minigrad.tensor([1, 2]), (2,)).tolist()
         [1, 2, 1, 2]
     """
-    return ops.tile(input, sizes_of(repeats) if dims is None else tuple(dims))
+    return ops.tile(input, sizes_of(repeats, dims))
 
 
 @of_numbers
