@@ -188,14 +188,14 @@ def pulled(
         for output, cotangent in zip(outputs, cotangents, strict=True)
         if history(output) is not None
     ]
-    if not pairs or not inputs:
-        return [wrap(np.zeros_like(x._data)) if fill else None for x in inputs]
-    found = grad(
-        [output for output, _ in pairs], inputs, [cotangent for _, cotangent in pairs],
-        retain_graph=retain or create, create_graph=create, allow_unused=True,
-        materialize_grads=fill,
-    )  # fmt: skip
-    return list(found)
+    found: Sequence[Any] = [None] * len(inputs)
+    if pairs and inputs:
+        found = grad(
+            [output for output, _ in pairs], inputs, [cotangent for _, cotangent in pairs],
+            retain_graph=retain or create, create_graph=create, allow_unused=True,
+        )  # fmt: skip
+    missing = [wrap(np.zeros_like(x._data)) if fill else None for x in inputs]
+    return [zeros if g is None else g for g, zeros in zip(found, missing, strict=True)]
 
 
 def check_dependence(
