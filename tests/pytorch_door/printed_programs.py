@@ -54,6 +54,24 @@ print(v is b, b.requires_grad, b.detach())
 print(x.grad)
 Into.apply(b, x)
 ===
+class Scaled(torch.autograd.Function):
+    @staticmethod
+    def forward(x, factor=3):
+        return factor, x * factor, None
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.factor = inputs[1]
+        print(len(inputs), [type(part).__name__ for part in output])
+    @staticmethod
+    def backward(ctx, count, grad, nothing):
+        print(count, nothing)
+        return ctx.factor * grad, None
+for arguments in (), (5,):
+    x = torch.ones(2, requires_grad=True)
+    factor, y, nothing = Scaled.apply(x, *arguments)
+    y.sum().backward()
+    print(factor, y.tolist(), nothing, x.grad)
+===
 x = torch.ones(3, requires_grad=True)
 y = torch.cat([x.reshape(1, 3), x.unsqueeze(0)]).permute(1, 0).sum() - 3
 y.backward()
