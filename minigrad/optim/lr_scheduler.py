@@ -30,7 +30,7 @@ EPOCH_DEPRECATION_WARNING = "step(epoch) is deprecated: call step() once after e
 
 
 def _number(lr: Any) -> Any:
-    """A learning rate, which may be a tensor, as a number."""
+    """An option, which may be a tensor, as a number."""
     return lr.item() if isinstance(lr, Tensor) else lr
 
 
@@ -133,13 +133,12 @@ class LRScheduler:
     def _per_group(self, name: str, value: Any) -> list[float]:
         """An option as one number for each group; a single number is used for all."""
         n = len(self.optimizer.param_groups)
-        if not isinstance(value, (list, tuple)):
-            return [check_number(self._name, name, value, 0.0)] * n
-        if len(value) != n:
+        numbers = value if isinstance(value, (list, tuple)) else [value] * n
+        if len(numbers) != n:
             raise ValueError(
-                f"{self._name}: {name} has {len(value)} numbers, the optimizer {n} groups"
+                f"{self._name}: {name} has {len(numbers)} numbers, the optimizer {n} groups"
             )
-        return [check_number(self._name, name, number, 0.0) for number in value]
+        return [check_number(self._name, name, _number(number), 0.0) for number in numbers]
 
     def get_lr(self) -> list[float]:
         """Return the learning rates of step number `last_epoch`, one for each group."""
@@ -174,7 +173,8 @@ class LRScheduler:
         self._admit()
         self._step_count += 1
         self.last_epoch += 1
-        rates = [check_number(self._name, "a learning rate", lr, 0.0) for lr in self.get_lr()]
+        found = map(_number, self.get_lr())
+        rates = [check_number(self._name, "a learning rate", lr, 0.0) for lr in found]
         for group, lr in zip(self.optimizer.param_groups, rates, strict=True):
             _set_rate(group, lr)
         self._last_lr = self._copied_lrs()

@@ -217,6 +217,19 @@ for make in makers:
         s.step(*[1.0] * isinstance(s, rates.ReduceLROnPlateau))
     print([round(group["lr"], 9) for group in o.param_groups])
 ===
+from torch.optim import lr_scheduler as rates, swa_utils
+low, high = torch.tensor(0.125), torch.tensor(0.5)
+makers = (lambda o: rates.CyclicLR(o, low, high, 2, base_momentum=low, max_momentum=high),
+          lambda o: rates.OneCycleLR(o, high, 4, base_momentum=low, max_momentum=high),
+          lambda o: swa_utils.SWALR(o, high, 2, "linear"))
+for make in makers:
+    o = optim.SGD([nn.Parameter(torch.ones(2))], lr=low.clone(), momentum=0.5)
+    s = make(o)
+    for _ in range(3):
+        o.step()
+        s.step()
+        print(round(float(o.param_groups[0]["lr"]), 5), round(float(o.param_groups[0]["momentum"]), 5))
+===
 m, x = nn.ConvTranspose2d(1, 1, 3, stride=2, padding=1), torch.ones(1, 1, 4, 4)
 print(m(x, output_size=(8, 8)).shape, m(x, output_size=torch.Size([1, 1, 7, 7])).shape)
 print(nn.ConvTranspose1d(1, 1, 3, stride=2, padding=1)(torch.ones(1, 1, 4), output_size=[8]).shape)
