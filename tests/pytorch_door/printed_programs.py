@@ -228,7 +228,7 @@ for make in makers:
     for _ in range(3):
         o.step()
         s.step()
-        print(round(float(o.param_groups[0]["lr"]), 5), round(float(o.param_groups[0]["momentum"]), 5))
+        print([round(float(o.param_groups[0][name]), 5) for name in ("lr", "momentum")])
 ===
 m, x = nn.ConvTranspose2d(1, 1, 3, stride=2, padding=1), torch.ones(1, 1, 4, 4)
 print(m(x, output_size=(8, 8)).shape, m(x, output_size=torch.Size([1, 1, 7, 7])).shape)
