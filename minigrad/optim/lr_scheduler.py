@@ -173,8 +173,7 @@ class LRScheduler:
         self._admit()
         self._step_count += 1
         self.last_epoch += 1
-        found = map(_number, self.get_lr())
-        rates = [check_number(self._name, "a learning rate", lr, 0.0) for lr in found]
+        rates = self._per_group("a learning rate", [*self.get_lr()])
         for group, lr in zip(self.optimizer.param_groups, rates, strict=True):
             _set_rate(group, lr)
         self._last_lr = self._copied_lrs()

@@ -179,7 +179,7 @@ class Function:
                     output.register_hook(lambda _, used=call.context._used, i=number: used.add(i))
         tensors = iter(outputs)
         found = [next(tensors) if isinstance(x, Variable) else x for x in call.found]
-        return found[0] if call.single else tuple(found)
+        return tuple(found) if isinstance(call.found, tuple) else found[0]
 
 
 class Application:
@@ -189,8 +189,8 @@ class Application:
         self, function: type[Function], args: tuple[Any, ...], places: tuple[int, ...]
     ) -> None:
         self.function, self.args, self.places = function, args, places
-        self.context, self.single = FunctionContext(args), False
-        self.found: Sequence[Any] = ()
+        self.context = FunctionContext(args)
+        self.found: Sequence[Any] = ()  # a list, not a tuple, if forward returns one thing
 
     def __call__(self, arrays: tuple[np.ndarray, ...]) -> Any:
         """Run `forward` on arrays: those of the outputs, and the context."""
@@ -205,8 +205,7 @@ class Application:
             else:
                 found = function.forward(*given)
                 function.setup_context(context, tuple(given), found)
-        self.single = not isinstance(found, tuple)
-        self.found = (found,) if self.single else found
+        self.found = found if isinstance(found, tuple) else [found]
         context._tensors = tuple([isinstance(x, Variable) for x in self.found])
         outputs = [x for x in self.found if isinstance(x, Variable)]
         if not outputs:
