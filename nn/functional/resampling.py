@@ -92,15 +92,14 @@ def interpolate(
         if smooth and n == count:
             continue
         step = _step(n, count, factor, bool(align_corners))
+        centre = 0.5 if mode == "nearest-exact" or (smooth and not align_corners) else 0.0
         if smooth:
-            centre = 0.0 if align_corners else 0.5
             x = (
                 _smoothed(x, axis, (np.arange(count) + 0.5) * step, step, mode) if antialias
                 else _between(x, axis, (np.arange(count) + centre) * step - centre, mode)
             )  # fmt: skip
             continue
-        shift = np.float32(0.5 if mode == "nearest-exact" else 0.0)
-        nearest = (np.arange(count, dtype=np.float32) + shift) * np.float32(step)  # as PyTorch
+        nearest = (np.arange(count, dtype=np.float32) + centre) * np.float32(step)  # as PyTorch
         x = _picked(x, axis, np.minimum(nearest.astype(np.intp), n - 1))
     return x.astype(input.dtype) if smooth and input.dtype == np.float16 else x
 
