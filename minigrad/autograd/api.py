@@ -9,7 +9,7 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from minigrad.autograd import mutation
-from minigrad.autograd.call import with_history, wrap
+from minigrad.autograd.call import leaf_of, with_history, wrap
 from minigrad.autograd.dtypes import checked
 from minigrad.autograd.engine import Update, copied, detach, run_backward, watch_of
 from minigrad.autograd.events import effect, reading
@@ -152,7 +152,7 @@ def grad(
             )
         return tuple([
             _owned(results, v._node, create_graph) if v._node in results
-            else wrap(np.zeros_like(v._data)) if materialize_grads
+            else leaf_of(np.zeros_like(v._data), create_graph) if materialize_grads
             else None
             for v in variables
         ])  # fmt: skip
@@ -200,6 +200,8 @@ def _tensors(what: str, given: Any) -> list[Any]:
 def _inputs(name: str, given: Any) -> list[Any]:
     """The tensors whose gradients are wanted, each with a history."""
     tensors = _tensors(f"{name}: input", given)
+    if not tensors:
+        raise RuntimeError(f"{name}: inputs are empty: at least one tensor expected")
     for i, tensor in enumerate(tensors):
         if history(tensor) is None:
             raise RuntimeError(

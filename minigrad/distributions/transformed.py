@@ -143,7 +143,7 @@ class TransformedDistribution(_Made):
                 f"TransformedDistribution: a transform or a list of them expected, got {transforms}"
             )
         base, event_dim = base_distribution, len(base_distribution.event_shape)
-        before = shape = base.batch_shape + base.event_shape
+        before = shape = (*base.batch_shape, *base.event_shape)
         for transform in self.transforms:
             shape = transform.forward_shape(shape)
         if shape != before:

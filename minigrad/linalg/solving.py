@@ -15,7 +15,7 @@ from minigrad.autograd.dtype_class import printed_as
 from minigrad.autograd.typing import Tensor
 from minigrad.linalg.matrices import mirrored, where_possible
 from minigrad.ops._numerics import shape_of, values_of
-from minigrad.ops.linalg import inv, matrix_rank, norms, svdvals
+from minigrad.ops.linalg import inv, lu_factor_ex, matrix_rank, norms, svdvals
 from minigrad.ops.linalg import solve as _solve
 from minigrad.ops.linalg._matrices import singular
 from minigrad.ops.linalg.norms import LstsqResult
@@ -262,11 +262,8 @@ def _turned(x: Any) -> Any:
 def _dependent(A: Any, check_errors: bool) -> np.ndarray:
     """For each matrix 0, or the number of the first column that depends on those before it."""
     array = np.asarray(values_of(A))
-    info = np.zeros(array.shape[:-2], np.int32)
-    if not check_errors:
-        for place in np.argwhere(singular(array)).tolist():
-            matrix = array[tuple(place)]
-            ranks = [np.linalg.matrix_rank(matrix[:, :k]) for k in range(1, len(matrix) + 1)]
-            first = next((k for k, rank in enumerate(ranks, 1) if rank < k), len(matrix))
-            info[tuple(place)] = first
-    return info
+    if check_errors:
+        return np.zeros(array.shape[:-2], np.int32)
+    bad = singular(array)
+    first = values_of(lu_factor_ex(array).info)
+    return np.where(bad, np.where(first == 0, array.shape[-1], first), 0).astype(np.int32)

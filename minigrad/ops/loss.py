@@ -96,7 +96,7 @@ def row_weights(
 
     There are no weights (None) if each row counts once, as is usual.
     """
-    flat = target.reshape(-1)
+    flat = target.reshape(-1).astype(np.intp, copy=False)  # uint8 would be a mask
     kept = np.ones(flat.shape, bool) if ignore_index is None else flat != ignore_index
     if weight is None and (not flat.size or kept.item(kept.argmin())):
         return flat, None, None

@@ -30,7 +30,7 @@ EPOCH_DEPRECATION_WARNING = "step(epoch) is deprecated: call step() once after e
 
 
 def _number(lr: Any) -> Any:
-    """A learning rate, which may be a tensor, as a number."""
+    """An option, which may be a tensor, as a number."""
     return lr.item() if isinstance(lr, Tensor) else lr
 
 
@@ -133,13 +133,12 @@ class LRScheduler:
     def _per_group(self, name: str, value: Any) -> list[float]:
         """An option as one number for each group; a single number is used for all."""
         n = len(self.optimizer.param_groups)
-        if not isinstance(value, (list, tuple)):
-            return [check_number(self._name, name, value, 0.0)] * n
-        if len(value) != n:
+        numbers = value if isinstance(value, (list, tuple)) else [value] * n
+        if len(numbers) != n:
             raise ValueError(
-                f"{self._name}: {name} has {len(value)} numbers, the optimizer {n} groups"
+                f"{self._name}: {name} has {len(numbers)} numbers, the optimizer {n} groups"
             )
-        return [check_number(self._name, name, number, 0.0) for number in value]
+        return [check_number(self._name, name, _number(number), 0.0) for number in numbers]
 
     def get_lr(self) -> list[float]:
         """Return the learning rates of step number `last_epoch`, one for each group."""
@@ -174,9 +173,14 @@ class LRScheduler:
         self._admit()
         self._step_count += 1
         self.last_epoch += 1
-        self._set([check_number(self._name, "a learning rate", lr, 0.0) for lr in self.get_lr()])
-        known = [group["lr"] for group in self.optimizer.param_groups]
-        self._last_lr: list[Any] = [lr.clone() if isinstance(lr, Tensor) else lr for lr in known]
+        rates = self._per_group("a learning rate", [*self.get_lr()])
+        self._set(rates)
+        self._last_lr = self._copied_lrs()
+
+    def _copied_lrs(self) -> list[Any]:
+        """The current learning rates; one that is a tensor, as a tensor of its own."""
+        rates: list[Any] = [group["lr"] for group in self.optimizer.param_groups]
+        return [lr.clone() if isinstance(lr, Tensor) else lr for lr in rates]
 
     def _admit(self) -> None:
         """Take in the groups that came later, with the options that all others have."""

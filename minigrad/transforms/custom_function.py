@@ -7,9 +7,9 @@ exercise in what an op saves and returns.
 from __future__ import annotations
 
 import functools
+import inspect
 import weakref
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -42,6 +42,7 @@ class FunctionContext:
         self._constant: tuple[Any, ...] = ()
         self._dirty: Sequence[Any] = ()
         self._zeros, self._used = True, set[int]()
+        self._tensors: tuple[bool, ...] = ()  # which outputs are tensors
         self._stamp = 0
 
     @property
@@ -88,7 +89,7 @@ class FunctionContext:
     def _keep(self, inputs: dict[int, Any], outputs: Sequence[Any]) -> None:
         """Put the caller's tensors, and places among the outputs, for what `forward` saw."""
         numbers = {id(output): i for i, output in enumerate(outputs)}
-        written = {*map(id, self._dirty)} & numbers.keys()
+        written = {*map(id, self._dirty)} & numbers.keys() & inputs.keys()
         self._dirty = [(numbers[one], inputs[one]) for one in written]
         self._saved = tuple([
             inputs[id(x)] if id(x) in inputs.keys() - written
@@ -96,11 +97,6 @@ class FunctionContext:
             else x
             for x in self._saved
         ])  # fmt: skip
-
-
-def _note_use(used: set[int], number: int, _: Any) -> None:
-    """Note, as a hook, that a gradient has reached an output."""
-    used.add(number)
 
 
 class _Place(NamedTuple):
@@ -152,7 +148,11 @@ class Function:
 
     @classmethod
     def apply(cls, *args: Any) -> Any:
-        """Call the op: what `forward` returns, with a history if an argument has one."""
+        """Call the op: what `forward` returns, tensors with a history if an argument has one."""
+        if cls.setup_context is not Function.setup_context and cls.forward.__defaults__:
+            bound = inspect.signature(cls.forward).bind(*args)
+            bound.apply_defaults()
+            args = bound.args
         places = tuple([i for i, x in enumerate(args) if isinstance(x, Variable)])
         if "_ops" not in vars(cls):
             cls._ops = {}
@@ -173,9 +173,11 @@ class Function:
         call.context._dirty = ()  # a tensor holds its node, and that the context
         if not call.context._zeros:
             for number, output in enumerate(outputs):
-                if output._node is not None:
-                    output.register_hook(partial(_note_use, call.context._used, number))
-        return outputs[0] if call.single else tuple(outputs)
+                if output._node is not None:  # the hook notes that a gradient has reached it
+                    output.register_hook(lambda _, used=call.context._used, i=number: used.add(i))
+        tensors = iter(outputs)
+        found = [next(tensors) if isinstance(x, Variable) else x for x in call.found]
+        return tuple(found) if isinstance(call.found, tuple) else found[0]
 
 
 class Application:
@@ -185,7 +187,8 @@ class Application:
         self, function: type[Function], args: tuple[Any, ...], places: tuple[int, ...]
     ) -> None:
         self.function, self.args, self.places = function, args, places
-        self.context, self.single = FunctionContext(args), False
+        self.context = FunctionContext(args)
+        self.found: Sequence[Any] = ()  # a list, not a tuple, if forward returns one thing
 
     def __call__(self, arrays: tuple[np.ndarray, ...]) -> Any:
         """Run `forward` on arrays: those of the outputs, and the context."""
@@ -200,10 +203,11 @@ class Application:
             else:
                 found = function.forward(*given)
                 function.setup_context(context, tuple(given), found)
-        self.single = not isinstance(found, tuple)
-        outputs = (found,) if self.single else found
-        for i, output in enumerate(outputs):
-            _check(f"{function.__name__}.forward: output {i}", output)
+        self.found = found if isinstance(found, tuple) else [found]
+        context._tensors = tuple([isinstance(x, Variable) for x in self.found])
+        outputs = [x for x in self.found if isinstance(x, Variable)]
+        if not outputs:
+            _check(f"{function.__name__}.forward: its output", found)
         context._keep(inputs, outputs)
         context._constant = tuple([any(x is c for c in context._constant) for x in outputs])
         # An output that is an input gets memory of its own: else a write would change both.
@@ -235,7 +239,8 @@ def _made(cls: type[Function], places: tuple[int, ...], count: int) -> Any:
         if not context._zeros:
             given = [x if i in context._used else None for i, x in enumerate(given)]
             context._used.clear()
-        found = cls.backward(context, *given)
+        given = iter(given)
+        found = cls.backward(context, *[next(given) if one else None for one in context._tensors])
         grads = found if isinstance(found, tuple) else (found,)
         if len(grads) < count or any(x is not None for x in grads[count:]):
             found = f"{len(grads)} gradients; forward has {count} arguments"

@@ -50,10 +50,10 @@ def interpolate(
             elements coincide; otherwise their outer edges do, which is the default.
         recompute_scale_factor: Whether `scale_factor` gives the output size only, and the ratio
             of the sizes the places.
-        antialias: False: smaller images are not smoothed.
+        antialias: For "bilinear" and "bicubic": whether smaller images are smoothed, as Pillow
+            does, so that all elements count.
 
     Raises:
-        NotImplementedError: `antialias` is True.
         TypeError: A mode that computes with neighbours needs floating-point numbers.
         ValueError: The mode or the sizes do not fit the input.
 
@@ -65,8 +65,8 @@ def interpolate(
         >>> nn.functional.interpolate(x, size=3, mode="linear", align_corners=True).tolist()
         [[[1.0, 2.0, 3.0]]]
     """
-    if antialias:
-        raise NotImplementedError("interpolate: antialias=True is not here: smooth before it")
+    if antialias and mode not in ("bilinear", "bicubic"):
+        raise value_error(f"interpolate: antialias is for bilinear and bicubic; got mode={mode!r}")
     input = as_tensor(input)
     axes = input.ndim - 2
     check_choice("interpolate", "mode", mode, ("nearest", "nearest-exact", *_SMOOTH, "area"))
@@ -91,14 +91,16 @@ def interpolate(
         n, count, factor = x.shape[axis], sizes[axis - 2], factors[axis - 2]
         if smooth and n == count:
             continue
+        step = _step(n, count, factor, bool(align_corners))
+        centre = 0.5 if mode == "nearest-exact" or (smooth and not align_corners) else 0.0
         if smooth:
-            places = _places(n, count, factor, bool(align_corners))
-            x = _cubic(x, axis, places) if mode == "bicubic" else _between(x, axis, places)
+            x = (
+                _smoothed(x, axis, (np.arange(count) + 0.5) * step, step, mode) if antialias
+                else _between(x, axis, (np.arange(count) + centre) * step - centre, mode)
+            )  # fmt: skip
             continue
-        step = np.float32(1 / factor if factor else n / count)  # float32, as PyTorch does
-        shift = np.float32(0.5 if mode == "nearest-exact" else 0.0)
-        nearest = ((np.arange(count, dtype=np.float32) + shift) * step).astype(np.intp)
-        x = _picked(x, axis, np.minimum(nearest, n - 1))
+        nearest = (np.arange(count, dtype=np.float32) + centre) * np.float32(step)  # as PyTorch
+        x = _picked(x, axis, np.minimum(nearest.astype(np.intp), n - 1))
     return x.astype(input.dtype) if smooth and input.dtype == np.float16 else x
 
 
@@ -147,40 +149,44 @@ def _target(
     return sizes, factors
 
 
-def _places(n: int, count: int, factor: float | None, align_corners: bool) -> np.ndarray:
-    """Where the elements of the output lie in the input, as real numbers from 0."""
-    places = np.arange(count, dtype=float)
+def _step(n: int, count: int, factor: float | None, align_corners: bool) -> float:
+    """How far from each other the elements of the output lie in the input."""
     if align_corners:
-        return places * ((n - 1) / (count - 1) if count > 1 else 0.0)
-    return (places + 0.5) * (1 / factor if factor else n / count) - 0.5
+        return (n - 1) / (count - 1) if count > 1 else 0.0
+    return 1 / factor if factor else n / count
 
 
-def _between(x: Tensor, axis: int, places: np.ndarray) -> Tensor:
-    """Interpolate linearly between the two neighbours of each place."""
-    n = x.shape[axis]
-    places = np.maximum(places, 0.0)
-    low = np.minimum(places.astype(np.intp), n - 1)
-    share = _along(np.clip(places - low, 0.0, 1.0), x, axis)
-    below, above = ops.take(x, low, axis), ops.take(x, np.minimum(low + 1, n - 1), axis)
-    return below * (1 - share) + above * share
-
-
-def _cubic(x: Tensor, axis: int, places: np.ndarray) -> Tensor:
-    """Interpolate with the four neighbours of each place; the edges are repeated.
-
-    Source: Keys, "Cubic convolution interpolation for digital image processing", 1981, with
-    a = -0.75.
-    """
-    first, a = np.floor(places), -0.75
-    out: Any = None
-    for shift in (-1, 0, 1, 2):
-        d = np.abs(places - first - shift)
-        near = ((a + 2) * d - (a + 3)) * d * d + 1
-        far = ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
+def _between(x: Tensor, axis: int, places: np.ndarray, mode: Mode) -> Tensor:
+    """Interpolate between the neighbours of each place, two or four; the edges are repeated."""
+    cubic = mode == "bicubic"
+    places = places if cubic else np.maximum(places, 0.0)
+    first, out = np.floor(places), None
+    for shift in (-1, 0, 1, 2) if cubic else (0, 1):
         found = np.clip(first + shift, 0, x.shape[axis] - 1).astype(np.intp)
-        part = ops.take(x, found, axis) * _along(np.where(d <= 1, near, far), x, axis)
+        share = _share(np.abs(places - first - shift), -0.75 if cubic else None)
+        part = ops.take(x, found, axis) * _along(share, x, axis)
         out = part if out is None else out + part
     return out
+
+
+def _smoothed(x: Tensor, axis: int, places: np.ndarray, step: float, mode: Mode) -> Tensor:
+    """Weigh the elements of an image around each place, farther off if it becomes smaller."""
+    distances = np.abs(np.arange(x.shape[axis]) + 0.5 - places[:, None]) / max(step, 1.0)
+    shares = _share(distances, -0.5 if mode == "bicubic" else None)
+    shares = (shares / shares.sum(axis=1, keepdims=True)).astype(x.dtype)
+    return ops.matmul(shares, x) if axis == 2 else ops.matmul(x, shares.T)
+
+
+def _share(d: np.ndarray, a: float | None) -> np.ndarray:
+    """The weight of an element at a distance: it falls linearly, or as a cubic spline of slope a.
+
+    Source: Keys, "Cubic convolution interpolation for digital image processing", 1981.
+    """
+    if a is None:
+        return np.maximum(1 - d, 0)
+    near = ((a + 2) * d - (a + 3)) * d * d + 1
+    far = ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
+    return np.where(d <= 1, near, far * (d < 2))
 
 
 def _along(shares: np.ndarray, x: Tensor, axis: int) -> np.ndarray:

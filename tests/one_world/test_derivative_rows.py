@@ -53,6 +53,14 @@ def of_two(use: Callable[[Any, Any, Any], Any]) -> Row:
     return lambda m: use(m, leaf(m, 1.0, 2.0), leaf(m, 3.0, 5.0))
 
 
+def third_of_linear(m: Any) -> Any:
+    """The third derivative where the first does not depend on the input any more."""
+    x, slope = leaf(m, 2.0), leaf(m, 3.0)
+    (first,) = m.autograd.grad(x * slope, x, create_graph=True)
+    (second,) = m.autograd.grad(first, x, create_graph=True, materialize_grads=True)
+    return second, m.autograd.grad(second, x, materialize_grads=True)
+
+
 def backward(m: Any, *args: Any, **options: Any) -> Any:
     x = leaf(m, 1.0, 2.0)
     m.autograd.backward([(x * x).sum(), x * 3], *args, **options)
@@ -84,6 +92,9 @@ ENGINE: dict[str, Row] = {
     "backward, grad_variables": lambda m: backward(m, grad_variables=[None, m.ones(2)]),
     "backward, both": lambda m: backward(m, [None], grad_variables=[None]),
     "backward, one missing": lambda m: backward(m),
+    "backward, no inputs": lambda m: backward(m, inputs=[]),
+    "grad, no inputs": lambda m: m.autograd.grad(leaf(m, 1.0), []),
+    "grad, materialized": lambda m: third_of_linear(m),
 }  # fmt: skip
 
 

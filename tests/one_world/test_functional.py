@@ -111,7 +111,7 @@ REFUSED: list[tuple[str, type[Exception], str]] = [
     ("F.mse_loss(x, y, weight=v)", ValueError, r"a weight of the shape \(3, 4\)"),
     ("F.mse_loss(x, y, reduction='avg')", ValueError, 'reduction must be "mean"'),
     ("F.avg_pool2d(img, 2, divisor_override=0)", ValueError, "divisor_override"),
-    ("F.interpolate(img, 2, antialias=True)", NotImplementedError, "antialias=True is not here"),
+    ("F.interpolate(img, 2, antialias=True)", ValueError, "antialias is for bilinear and bicubic"),
     ("F.embedding_bag(ids, table, scale_grad_by_freq=True, mode='max')", ValueError, "not for"),
     ("F.rrelu(x, 2, 1)", ValueError, "rrelu: upper"),
     ("F.softshrink(x, -1)", ValueError, "softshrink: lambd"),

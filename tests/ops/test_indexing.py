@@ -147,3 +147,16 @@ def test_the_padding_row_gets_no_gradient() -> None:
         for create_graph in (True, False):
             (found,) = grad(out, table, np.ones((4, 2)), create_graph=create_graph)
             assert found.tolist() == [[1.0, 1.0], [1.0, 1.0], [0.0, 0.0], [0.0, 0.0]]
+
+
+def test_functions_read_uint8_as_integers() -> None:
+    """Between brackets it is a mask, as in PyTorch."""
+    x, source = tensor(VALUES), tensor(VALUES[:3] * 2)
+    places = np.array([2, 2, 1])
+    calls = (
+        lambda i: x.index_copy(0, i, source), lambda i: x.index_add(0, i, source),
+        lambda i: x.index_select(0, i), lambda i: x.index_fill(0, i, 0.0), lambda i: x.take(i),
+    )  # fmt: skip
+    for call in calls:
+        one, other = (call(tensor(places.astype(dtype))) for dtype in (np.uint8, np.int64))
+        np.testing.assert_array_equal(one.numpy(), other.numpy())

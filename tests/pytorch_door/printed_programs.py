@@ -54,6 +54,24 @@ print(v is b, b.requires_grad, b.detach())
 print(x.grad)
 Into.apply(b, x)
 ===
+class Scaled(torch.autograd.Function):
+    @staticmethod
+    def forward(x, factor=3):
+        return factor, x * factor, None
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.factor = inputs[1]
+        print(len(inputs), [type(part).__name__ for part in output])
+    @staticmethod
+    def backward(ctx, count, grad, nothing):
+        print(count, nothing)
+        return ctx.factor * grad, None
+for arguments in (), (5,):
+    x = torch.ones(2, requires_grad=True)
+    factor, y, nothing = Scaled.apply(x, *arguments)
+    y.sum().backward()
+    print(factor, y.tolist(), nothing, x.grad)
+===
 x = torch.ones(3, requires_grad=True)
 y = torch.cat([x.reshape(1, 3), x.unsqueeze(0)]).permute(1, 0).sum() - 3
 y.backward()
@@ -198,6 +216,19 @@ for make in makers:
         o.step()
         s.step(*[1.0] * isinstance(s, rates.ReduceLROnPlateau))
     print([round(group["lr"], 9) for group in o.param_groups])
+===
+from torch.optim import lr_scheduler as rates, swa_utils
+low, high = torch.tensor(0.125), torch.tensor(0.5)
+makers = (lambda o: rates.CyclicLR(o, low, high, 2, base_momentum=low, max_momentum=high),
+          lambda o: rates.OneCycleLR(o, high, 4, base_momentum=low, max_momentum=high),
+          lambda o: swa_utils.SWALR(o, high, 2, "linear"))
+for make in makers:
+    o = optim.SGD([nn.Parameter(torch.ones(2))], lr=low.clone(), momentum=0.5)
+    s = make(o)
+    for _ in range(3):
+        o.step()
+        s.step()
+        print([round(float(o.param_groups[0][name]), 5) for name in ("lr", "momentum")])
 ===
 m, x = nn.ConvTranspose2d(1, 1, 3, stride=2, padding=1), torch.ones(1, 1, 4, 4)
 print(m(x, output_size=(8, 8)).shape, m(x, output_size=torch.Size([1, 1, 7, 7])).shape)

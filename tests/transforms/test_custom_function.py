@@ -141,7 +141,7 @@ def test_a_saved_input_that_is_written_is_refused() -> None:
 
 
 REFUSED: dict[str, tuple[Any, Any]] = {
-    "forward: output 0 is a float": (lambda ctx, x: 3.0, None),
+    "forward: its output is a float": (lambda ctx, x: 3.0, None),
     "2 gradients; forward has 1": (lambda ctx, x: x * 1, lambda ctx, g: (g, g)),
     "gradient 0 is a float; a tensor": (lambda ctx, x: x * 1, lambda ctx, g: 1.0),
     r"shape \(1,\)": (lambda ctx, x: x * 1, lambda ctx, g: g[:1]),

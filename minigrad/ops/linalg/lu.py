@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any, NamedTuple
 
@@ -81,11 +82,9 @@ def _permutation(pivots: Any, size: int) -> Any:
     if pivots.dtype.kind not in "iu" or ((pivots < 1) | (pivots > size)).any():
         raise ValueError(f"pivots must be integers from 1 to {size}, got {pivots}")
     order = np.tile(np.arange(size), (*pivots.shape[:-1], 1))
-    for i in range(pivots.shape[-1]):
-        other = pivots[..., i, None].astype(np.intp) - 1
-        there = np.take_along_axis(order, other, -1)
-        np.put_along_axis(order, other, order[..., i, None].copy(), -1)
-        order[..., i, None] = there
+    for *batch, i in np.ndindex(pivots.shape):
+        row, other = order[tuple(batch)], pivots[(*batch, i)] - 1
+        row[[i, other]] = row[[other, i]]
     return order[..., None, :] == np.arange(size)[:, None]
 
 
@@ -98,13 +97,14 @@ def _lu_x(g: Any, out: Any) -> Any:
     m, n = factors.shape[-2:]
     k = min(m, n)
     turned = mT(factors[..., :k, :k])
-    by_l = lambda b: within_rule(_solve_triangular, turned, b, True, True, True)
-    by_u = lambda b: within_rule(_solve_triangular, turned, b, False, False, False)
-    beside, below = by_l(g[..., :k, k:]), by_u(g[..., k:, :k])
+    solve = functools.partial(within_rule, _solve_triangular, turned)
+    by_l = True, True, True  # Lᵀ is an upper one, on the left, with ones on its diagonal
+    by_u = False, False, False
+    beside, below = solve(g[..., :k, k:], *by_l), solve(g[..., k:, :k], *by_u)
     grad_l = np.tril(g[..., :k, :k] - beside @ mT(factors[..., :k, k:]), -1)
     grad_u = np.triu(g[..., :k, :k] - mT(factors[..., k:, :k]) @ below)
     inner = np.tril(grad_l + np.triu(turned, 1) @ grad_l, -1) + np.triu(grad_u @ np.tril(turned))
-    corner = by_l(by_u(inner))
+    corner = solve(solve(inner, *by_u), *by_l)
     found = np.concatenate([corner, below] if m > n else [corner, beside], -2 if m > n else -1)
     return within_rule(_permutation, pivots, m).astype(g.dtype) @ found
 

@@ -10,7 +10,7 @@ import numpy as np
 from minigrad import ops
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
-from minigrad.ops.indexing import integers, normalized
+from minigrad.ops.indexing import index_of, integers, normalized
 from minigrad.tensors.creation import tensor
 from minigrad.tensors.functions.arguments import of_numbers, part, spelled
 
@@ -222,7 +222,7 @@ def index_copy(input: Any, dim: int, index: Any, source: Any) -> Tensor:
         >>> minigrad.zeros(3).index_copy(0, minigrad.tensor([2]), minigrad.ones(1)).tolist()
         [0.0, 0.0, 1.0]
     """
-    return _written(input, dim, index, source)
+    return _written(input, dim, index_of(index), source)
 
 
 @spelled
