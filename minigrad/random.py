@@ -498,7 +498,8 @@ def choices(
     possible = (weights > 0).sum(axis=-1).min(initial=weights.shape[-1])
     if (weights.size and possible < (1 if replacement else count)) or not weights.shape[-1]:
         how = f"{'with' if replacement else 'without'} replacement"
-        raise ValueError(f"{name}: {count} draws {how} of a row with {possible} weights above 0")
+        what = f"{count} indices cannot be drawn {how} from {possible} weights above 0"
+        raise ValueError(f"{name}: {what}")
     if not replacement:  # the smallest exponential variables with these rates
         with np.errstate(divide="ignore"):
             times = draw.standard_exponential(weights.shape) / weights

@@ -30,6 +30,19 @@ class NaiveLinalg:
             x = x - columns[-1][..., :, None] * rows[-1][..., None, :]
         return None, np.stack(columns, -1), np.stack(rows, -2)
 
+    def lu_factor(self, x: Any) -> Any:
+        _, lower, upper = self.lu(x)
+        whole = np.broadcast_to(np.eye(*x.shape[-2:]), x.shape)
+        k = min(x.shape[-2:])
+        return np.tril(lower, -1) @ whole[..., :k, :] + whole[..., :, :k] @ upper, None
+
+    lu_factor_ex = lu_factor
+
+    @staticmethod
+    def lu_solve(factors: Any, _pivots: Any, b: Any) -> Any:
+        one = np.eye(factors.shape[-1])
+        return np.linalg.inv((np.tril(factors, -1) + one) @ np.triu(factors)) @ b
+
     @staticmethod
     def matrix_exp(x: Any) -> Any:
         terms = [np.broadcast_to(np.eye(x.shape[-1]), x.shape)]

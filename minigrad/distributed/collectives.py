@@ -348,7 +348,7 @@ _all_reduce_max.defformula(
 )
 _all_gather.defformula(x="reduce_scatter(g, axis)")
 _reduce_scatter.defformula(x="all_gather(g, axis)")
-_broadcast.defformula(x="reduce_to_root(g, root)")
+_broadcast.defformula(x="_reduce_to_root(g, root)")
 _reduce_to_root.defformula(x="broadcast(g, root)")
 _all_to_all.defformula(x="all_to_all(g, concat_axis, split_axis)")
 _ppermute.defformula(x="ppermute(g, inverse(perm))")

@@ -173,14 +173,9 @@ class LRScheduler:
         self._admit()
         self._step_count += 1
         self.last_epoch += 1
-        rates = self._per_group("a learning rate", [*self.get_lr()])
-        self._set(rates)
-        self._last_lr = self._copied_lrs()
-
-    def _copied_lrs(self) -> list[Any]:
-        """The current learning rates; one that is a tensor, as a tensor of its own."""
-        rates: list[Any] = [group["lr"] for group in self.optimizer.param_groups]
-        return [lr.clone() if isinstance(lr, Tensor) else lr for lr in rates]
+        self._set(self._per_group("a learning rate", [*self.get_lr()]))
+        known = [group["lr"] for group in self.optimizer.param_groups]
+        self._last_lr: list[Any] = [lr.clone() if isinstance(lr, Tensor) else lr for lr in known]
 
     def _admit(self) -> None:
         """Take in the groups that came later, with the options that all others have."""

@@ -79,6 +79,8 @@ _OF_SQUARES: dict[str, Callable[..., Any]] = {
 }
 _OF_RECTANGLES: dict[str, Callable[..., Any]] = {
     "lu": lambda m, x: m.linalg.lu(_regular(m, x))[1:],
+    "lu_factor": lambda m, x: m.linalg.lu_factor(_regular(m, x))[0],
+    "lu_factor_ex": lambda m, x: m.linalg.lu_factor_ex(_regular(m, x))[0],
     "qr": _qr,
     "svd": _svd,
     "svdvals": lambda m, x: m.linalg.svdvals(_regular(m, x)),
@@ -149,6 +151,9 @@ CASES: list[Case] = [
     *[case("linalg.det", x, name=name) for name, x in _SINGULAR.items()],
     *[_of("solve", f"{a}{b}", lambda m, a, b: m.linalg.solve(_regular(m, a), b), a, b)
       for a, b in _SYSTEMS],
+    *[_of("lu_solve", f"{a}{b}",
+          lambda m, a, b: m.linalg.lu_solve(*m.linalg.lu_factor(_regular(m, a)), b), a, b)
+      for a, b in (((3, 3), (3, 2)), ((2, 3, 3), (2, 3, 1)))],
     *[_of(op, shape, call, shape) for shape in _RECTANGLES for op, call in _OF_RECTANGLES.items()],
     _of("pinv", "rank 2 throughout",
         lambda m, a, b: m.linalg.pinv(m.matmul(_regular(m, a), _regular(m, b))), (4, 2), (2, 3)),

@@ -82,7 +82,8 @@ ZERO_SLOPES: dict[str, tuple[str | None, ...]] = {
          "setitem where"),
         ((NUMBER,),
          "cos cosh cumprod divide linalg.cond linalg.det linalg.eigh linalg.eigvalsh "
-         "linalg.slogdet linalg.solve linalg.svd linalg.svdvals prod sinc square subtract var"),
+         "linalg.lu_solve linalg.slogdet linalg.solve linalg.svd linalg.svdvals prod sinc square "
+         "subtract var"),
         ((TRACED, TRACED), "einsum"),
         ((NUMBER, SKIPPED, NUMBER), "gru lstm"),
         ((READ,), "histogram linalg.solve_triangular"),
