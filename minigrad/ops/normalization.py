@@ -339,6 +339,10 @@ def group_norm(
         >>> minigrad.ops.group_norm(x, groups=2, eps=0.0)
         tensor([[-1.,  1., -1.,  1.]])
     """
+    if x.ndim < 2 or x.shape[1] % groups:
+        wanted = f"an input of shape (N, C, ...) expected, with C divisible by {groups}"
+        raise ArgumentError(f"{wanted}, got {x.shape}")
+    check_parameters(x, x.shape[1:2], weight=weight, bias=bias)
     parts = _as_groups(x, groups)
     out = np.empty(parts.shape, x.dtype)
     statistics = np.empty((3, len(parts), 1), widened(x[:0]).dtype)

@@ -168,11 +168,13 @@ def pulled(
 ) -> list[Any]:  # fmt: skip
     """The cotangents of `inputs`; zeros, or None without `fill`, for one that no output needs."""
     pairs = [x for x in zip(outputs, cotangents, strict=True) if history(x[0]) is not None]
-    if not pairs or not inputs:
-        return [wrap(np.zeros_like(x._data)) if fill else None for x in inputs]
-    roots, given = zip(*pairs, strict=True)
-    options = {"retain_graph": retain or create, "create_graph": create, "materialize_grads": fill}
-    return [*grad(roots, inputs, given, allow_unused=True, **options)]
+    found: Sequence[Any] = [None] * len(inputs)
+    if pairs and inputs:
+        roots, given = zip(*pairs, strict=True)
+        options = {"retain_graph": retain or create, "create_graph": create}
+        found = grad(roots, inputs, given, allow_unused=True, **options)
+    missing = [wrap(np.zeros_like(x._data)) if fill else None for x in inputs]
+    return [zeros if g is None else g for g, zeros in zip(found, missing, strict=True)]
 
 
 def check_dependence(

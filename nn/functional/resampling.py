@@ -160,7 +160,8 @@ def _between(x: Tensor, axis: int, places: np.ndarray, mode: Mode) -> Tensor:
     """Interpolate between the neighbours of each place, two or four; the edges are repeated."""
     cubic = mode == "bicubic"
     places = places if cubic else np.maximum(places, 0.0)
-    first, out = np.floor(places), None
+    first = np.floor(places)
+    out: Any = None
     for shift in (-1, 0, 1, 2) if cubic else (0, 1):
         found = np.clip(first + shift, 0, x.shape[axis] - 1).astype(np.intp)
         share = _share(np.abs(places - first - shift), -0.75 if cubic else None)

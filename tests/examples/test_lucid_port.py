@@ -114,7 +114,7 @@ SPELLINGS = [
     {"high", "max_value"}, {"start", "args"}, {"parameters", "tensors"},
     {"tensors", "tensors_or_arrays"}, {"None", "()"}, {"axes", "axis", "dim", "dims"},
     {"keepdims", "keepdim"}, {"start_axis", "start_dim"}, {"end_axis", "end_dim"},
-    {"axis1", "dim1", "axis0"}, {"axis2", "dim2", "axis1"}, {"args", "shape", "size"},
+    {"axis1", "dim1", "axis0"}, {"axis2", "dim2", "axis1"}, {"args", "shape", "size", "sizes"},
     {"B", "b", "other", "tensor", "vec2"}, {"reps", "repeats"},
 ]  # fmt: skip
 """Names of one argument, which is given by position; defaults that are the same."""

@@ -174,6 +174,8 @@ def ours_for(value: Any, leaves: list[tuple[Any, Any]]) -> Any:
         known = [mine for theirs, mine in leaves if theirs is part]
         if known or not isinstance(part, torch.Tensor):
             return known[0] if known else part
+        if part.layout != torch.strided:
+            raise Absent(f"{part.layout}")
         mine = door.tensor(part.detach().numpy().copy(), requires_grad=part.requires_grad)
         if part.requires_grad:
             leaves.append((part, mine))
@@ -309,7 +311,8 @@ def called(op: Any, sample: Any) -> Sample:
 def with_nan(sample: Any) -> Iterator[Any]:
     """The sample with a NaN in the middle of one of its leaves, for each of them."""
     for leaf in tree_leaves((sample.input, sample.args, sample.kwargs)):
-        if torch.is_tensor(leaf) and not leaf.is_sparse and leaf.requires_grad and leaf.numel():
+        dense = torch.is_tensor(leaf) and leaf.layout == torch.strided
+        if dense and leaf.requires_grad and leaf.numel():
             values = leaf.detach().numpy().copy()
             values.reshape(-1)[leaf.numel() // 2] = math.nan
             new = torch.tensor(values, requires_grad=True)

@@ -210,7 +210,8 @@ def _finish(
             start = f"{start}, {WEIGHTED}"
         leaves = [node.tensor for node in nodes_behind(history(end)) if isinstance(node, Leaf)]
         found = [leaf for leaf in leaves if leaf is not None]
-        grad(end, found, given, retain_graph=retain, allow_unused=True)
+        if found:
+            grad(end, found, given, retain_graph=retain, allow_unused=True)
     drawing = traced.graph(*(tensor for _, tensor in results))
     here, names = user_line(), iter(name for name, _ in results)
 

@@ -149,11 +149,11 @@ def test_means_of_float16_are_added_up_in_float32() -> None:
 
 def test_a_stride_is_any_int_or_left_out() -> None:
     x = minigrad.randn(1, 1, 4, 6)
-    for stride in (2, np.int64(2), (2, 2), None, (), []):
+    for stride in (2, np.int64(2), minigrad.tensor(2), (2, 2), None, (), []):
         found = F.max_pool2d(x, 2, stride)
         np.testing.assert_array_equal(found.numpy(), F.max_pool2d(x, 2).numpy())
     with pytest.raises(TypeError, match="max_pool2d: stride must be an int"):
-        F.max_pool2d(x, 2, minigrad.tensor(2))
+        F.max_pool2d(x, 2, minigrad.tensor(2.0))
 
 
 def test_options_that_are_set_later_are_heeded() -> None:
