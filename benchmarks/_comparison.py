@@ -1,7 +1,5 @@
 """Several libraries do the same work in turns: times, memory, answers."""
 
-from __future__ import annotations
-
 import argparse
 import copy
 import statistics

@@ -1,7 +1,5 @@
 """The functions that are transformed, once for all libraries that have the names of PyTorch."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

@@ -5,8 +5,6 @@ library has a setting of its own for that, an environment variable that is read 
 As a command, this prints the modes that this machine can measure, a line each.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The options that the scripts share, and the number of threads, set before NumPy is loaded."""
 
-from __future__ import annotations
-
 import argparse
 import multiprocessing
 import os

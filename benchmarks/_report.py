@@ -1,7 +1,5 @@
 """Formatting results: medians with quartiles, ratios by round, tables, disagreements."""
 
-from __future__ import annotations
-
 import os
 import platform
 import statistics

@@ -7,8 +7,6 @@ go to sleep. A temporary disturbance of the machine affects a whole round, so ra
 for each round.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import time
 from collections.abc import Callable, Mapping

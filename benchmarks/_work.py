@@ -3,8 +3,6 @@
 The names of weights are PyTorch's, so that each library can load them or look them up.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

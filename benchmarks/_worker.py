@@ -10,8 +10,6 @@
 Errors are sent as text. The parent ends the process.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import importlib

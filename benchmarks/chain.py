@@ -5,8 +5,6 @@ on the length. Each length has its own processes. Then nested modules that do no
 one level.
 """
 
-from __future__ import annotations
-
 import argparse
 from typing import Any
 

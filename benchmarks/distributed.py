@@ -14,8 +14,6 @@ distributed.png.
     python benchmarks/distributed.py --quick
 """
 
-from __future__ import annotations
-
 import argparse
 import copy
 import csv

@@ -6,8 +6,6 @@ those of all weights and of the input. "processor" is the time of all threads to
 the largest difference of two elements, relative to the largest element of the array.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from typing import Any

@@ -6,8 +6,6 @@ backward pass of minigrad. All three run in turn, round by round; the figure sho
 quartiles.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Callable

@@ -5,8 +5,6 @@ share one BLAS, so they take turns, with pauses in which its threads go to sleep
 if the outputs differ.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial

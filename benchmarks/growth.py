@@ -6,8 +6,6 @@ once had. The results are written as a table (CSV), and drawn on logarithmic axe
 is a power, its slope the exponent.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 from dataclasses import replace

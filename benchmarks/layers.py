@@ -9,8 +9,6 @@ Each library has its own process, and they take turns (see _turns.py). The outpu
 are compared: the command fails if they differ.
 """
 
-from __future__ import annotations
-
 import _options
 from _comparison import compare, setting
 from _report import disagreements, fail_if, ratios, spread, table

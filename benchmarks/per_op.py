@@ -5,8 +5,6 @@ do not disturb each other, so they take turns in this process. The gradients of 
 compared: the command fails if they differ. Without PyTorch only our own times are printed.
 """
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Callable
 from functools import partial

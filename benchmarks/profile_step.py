@@ -5,8 +5,6 @@ measures its time. The rest of the step is the time of modules, of the engine, a
 gradients. The floor is the time that no step can avoid: the same matrix products alone, in NumPy.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 import statistics

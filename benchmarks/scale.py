@@ -6,8 +6,6 @@ own process, one after the other, so that it has all the memory. The command fai
 more than 8 GiB, or if the losses of five steps without dropout differ.
 """
 
-from __future__ import annotations
-
 import _options
 from _comparison import compare
 from _report import disagreements, fail_if, machine, significant, spread, table

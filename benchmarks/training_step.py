@@ -7,8 +7,6 @@ _turns.py). As dropout is
 random, five more steps without it are compared: the command fails if the losses differ.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import _options

@@ -6,8 +6,6 @@ PyTorch is eager; JAX is compiled. Each library has its own process, and they ta
 _turns.py). The results are compared: the command fails if they differ.
 """
 
-from __future__ import annotations
-
 import _options
 from _comparison import compare
 from _report import disagreements, fail_if, machine, ratios, spread, table

@@ -4,8 +4,6 @@ Run `python benchmarks/viz.py`. Encoders of several sizes are drawn with all mod
 one is drawn folded, as `to_svg()` does by default, and chains and wide graphs are drawn flat.
 """
 
-from __future__ import annotations
-
 import os
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):

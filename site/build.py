@@ -8,8 +8,6 @@ Without a folder, the playground loads Pyodide from its usual CDN. The folder is
 host. In both cases every file of Pyodide, and NumPy's wheel, is checked by its hash in the browser.
 """
 
-from __future__ import annotations
-
 import argparse
 import base64
 import hashlib

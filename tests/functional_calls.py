@@ -1,7 +1,5 @@
 """Calls of the functions of `nn.functional`, as a stranger writes them, and their arrays."""
 
-from __future__ import annotations
-
 import numpy as np
 
 _draw = np.random.default_rng(3).standard_normal

@@ -4,8 +4,6 @@ Python itself looks for signals where a function begins, behind each call into C
 each turn of a loop. `at_each_look` raises there; `before_each_bytecode` is stricter than Python.
 """
 
-from __future__ import annotations
-
 import itertools
 import sys
 from collections.abc import Callable, Iterator

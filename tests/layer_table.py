@@ -5,8 +5,6 @@ dtypes, memory layouts, derivatives, modes, copies, refusals. The tests of tests
 layer that PyTorch has with its own.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple

@@ -5,8 +5,6 @@ of Python, the folder they run in. `leaks` compares that with what is there late
 back, so that a test that forgets does not fail those after it.
 """
 
-from __future__ import annotations
-
 import ctypes
 import dataclasses
 import gc

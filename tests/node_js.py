@@ -1,7 +1,5 @@
 """Node.js, which Playwright brings with it, runs the functions of the explorer page."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

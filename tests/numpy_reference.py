@@ -1,7 +1,5 @@
 """The plainest NumPy spelling of each op: what the calls of `op_samples` mean."""
 
-from __future__ import annotations
-
 import math
 import sys
 from statistics import NormalDist

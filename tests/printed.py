@@ -1,7 +1,5 @@
 """Comparing what code prints, or says in an error, with what is expected of it."""
 
-from __future__ import annotations
-
 import doctest
 import math
 import re

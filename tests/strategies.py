@@ -4,8 +4,6 @@ The numbers in an array come from one drawn seed: what a test is about is their 
 and these are what a failing example is made simple in.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The namespace of the array API standard, which `__array_namespace__` hands out."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import itertools

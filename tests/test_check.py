@@ -1,7 +1,5 @@
 """`make check WHAT=...`: which tests it runs of a small library, and what it refuses."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

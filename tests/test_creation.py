@@ -1,7 +1,5 @@
 """Tensors made from nothing, from a shape, or from random numbers."""
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import os

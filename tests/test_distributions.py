@@ -1,7 +1,5 @@
 """Distributions: draws and what is refused. Values and gradients are in tests/parity."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """DLPack: values cross between libraries, memory does not."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -6,8 +6,6 @@ is the drawing of its last value. The blocks of one page share their names, from
 docs/recipes.md has programs that stand alone: each is run as a script.
 """
 
-from __future__ import annotations
-
 import doctest
 import importlib
 import inspect

@@ -1,7 +1,5 @@
 """einops and einx on tensors: the values they give on arrays, and every derivative."""
 
-from __future__ import annotations
-
 import importlib
 import subprocess
 import sys

@@ -4,8 +4,6 @@ A test that leaves something behind fails, and those after it do not. A missing 
 a user's machine, with a reason, and fails it in CI.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 `make needed`: it finds every kind of function, and the tests that find nothing.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 import json

@@ -4,8 +4,6 @@ Left out are the pages that only Sphinx can fill: the reference, the first page,
 include a file of the repository.
 """
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 from pathlib import Path

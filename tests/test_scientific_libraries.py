@@ -3,8 +3,6 @@
 One that requires a gradient is refused, with the remedy, wherever it would become an array.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from io import BytesIO
 from typing import Any

@@ -4,8 +4,6 @@ It runs in a folder of its own, with programs that write down how they are calle
 installed.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

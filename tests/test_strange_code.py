@@ -4,8 +4,6 @@ Such is code from `exec`, from a debugger, a template or a decorator. Every tool
 each kind, and must do what it does for an ordinary one.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tensor as a Python object: numbers, truth, iteration, copies, pickles, repr."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from typing import Any

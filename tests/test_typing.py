@@ -4,8 +4,6 @@ What a page shows runs (test_documentation.py), so there a value that may be Non
 code has no type hints, and the blocks of a page use a name for several things.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

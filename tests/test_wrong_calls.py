@@ -1,7 +1,5 @@
 """Calls that people get wrong: each error says what came, and what to write."""
 
-from __future__ import annotations
-
 import inspect
 import io
 import operator

@@ -1,7 +1,5 @@
 """Many cases of microseconds as one test: one item each would cost more than what it tests."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 from collections.abc import Callable, Iterable

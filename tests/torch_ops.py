@@ -1,7 +1,5 @@
 """PyTorch under our names and keywords: the calls of `op_samples` run on `TORCH` too."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The Chromium that is installed, driven by Playwright, and a local server for a folder."""
 
-from __future__ import annotations
-
 import functools
 import http.server
 import shutil

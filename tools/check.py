@@ -11,8 +11,6 @@ is no quick one. The exit code is 0 only if a test of the subject ran, and all p
 The file is a plugin of pytest as well, since pytest-xdist selects the tests in each worker.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

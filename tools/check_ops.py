@@ -8,8 +8,6 @@ all are wrong, look at the engine. The exit code is 1 if a derivative is wrong, 
 unknown.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Iterator

@@ -4,8 +4,6 @@
 python tools/drawings.py
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

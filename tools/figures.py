@@ -4,8 +4,6 @@ tools/pictures.py saves them. Each is computed with minigrad, and follows the re
 mode.
 """
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Callable, Sequence

@@ -7,8 +7,6 @@
 The documentation is built with these pages, and the tests open each of them in a browser.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import contextlib

@@ -13,8 +13,6 @@ to the rule: then tools/mutants_equivalent.toml lists it with the reason. The ex
 survivors are exactly the listed ones.
 """
 
-from __future__ import annotations
-
 import argparse
 import functools
 import importlib

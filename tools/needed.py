@@ -11,8 +11,6 @@ of the files. Some faults come from order and state, which no mutant imitates: t
 and so do those that came from a report.
 """
 
-from __future__ import annotations
-
 import argparse
 import functools
 import inspect

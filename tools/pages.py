@@ -5,8 +5,6 @@ prints, as in a docstring. A block above a picture of `_static/graphs` ends with
 tests compare the picture with its drawing. The blocks of one page share their names.
 """
 
-from __future__ import annotations
-
 import ast
 import doctest
 import re

@@ -7,8 +7,6 @@ It needs Chromium. A reader sees a picture 830 pixels wide; it has two pixels fo
 colours are reduced to 256, which makes the file a third as large.
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 import re

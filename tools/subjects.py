@@ -8,8 +8,6 @@ A test function is about it if one of these holds:
 - its source has the name, or that of a case of a table.
 """
 
-from __future__ import annotations
-
 import ast
 import difflib
 import inspect

@@ -6,8 +6,6 @@ text stays text. In that of minigrad/learn each exercise has its task, a cell wi
 that checks it. The same sources always give the same files.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -17,8 +17,6 @@ Each module has functions that take a size and build a `Task`; not every library
     transform   a function that is mapped or differentiated, in modules of its own: `*_functions`
 """
 
-from __future__ import annotations
-
 import importlib.util
 import shutil
 from dataclasses import dataclass

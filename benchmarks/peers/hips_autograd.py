@@ -1,7 +1,5 @@
 """HIPS autograd: it has no transformer, so this one is written in NumPy's functions."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """JAX, compiled by XLA before it is timed."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

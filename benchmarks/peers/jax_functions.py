@@ -1,7 +1,5 @@
 """JAX: function transforms, compiled by XLA before they are timed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """MyGrad: it has no transformer, so this one is written in its operations."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """minigrad."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """minigrad, with each step captured: the work of `ours`, replayed from the third call on."""
 
-from __future__ import annotations
-
 from _work import Size, Task
 
 from minigrad import capture

@@ -1,7 +1,5 @@
 """minigrad: function transforms, captured: replayed from the third call on."""
 
-from __future__ import annotations
-
 from _work import Task
 
 from minigrad import capture

@@ -1,7 +1,5 @@
 """minigrad, keeping 1,024 MiB of freed memory instead of the default."""
 
-from __future__ import annotations
-
 import minigrad
 from peers.ours import encoder, perceptron, training
 

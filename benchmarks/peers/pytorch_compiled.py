@@ -1,7 +1,5 @@
 """PyTorch with `torch.compile`, which needs a C++ compiler."""
 
-from __future__ import annotations
-
 import torch
 import torch._inductor.config
 from _work import Size, Task

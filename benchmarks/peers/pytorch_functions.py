@@ -1,7 +1,5 @@
 """PyTorch: `torch.func`, eager."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -1,7 +1,5 @@
 """PyTorch with the attention kernel that computes and saves all weights."""
 
-from __future__ import annotations
-
 from _work import Arrays, Size, Task
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel

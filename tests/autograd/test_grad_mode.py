@@ -1,7 +1,5 @@
 """no_grad, enable_grad, set_grad_enabled: nested, as decorators, per thread, after exceptions."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any

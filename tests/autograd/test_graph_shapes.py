@@ -1,7 +1,5 @@
 """Graphs, not ops: fan-out, residuals, long chains, who owns a gradient, higher orders."""
 
-from __future__ import annotations
-
 import itertools
 import sys
 from collections.abc import Callable

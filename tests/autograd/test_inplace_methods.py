@@ -1,7 +1,5 @@
 """The in-place family equals its out-of-place forms, in values and gradients of every operand."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable
 from typing import Any

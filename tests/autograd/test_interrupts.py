@@ -1,7 +1,5 @@
 """Ctrl-C anywhere leaves the thread in the state that it was in."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from types import FrameType

@@ -1,7 +1,5 @@
 """Graphs are freed by reference counting alone, and ops save what their rules read, no more."""
 
-from __future__ import annotations
-
 import gc
 import tracemalloc
 import weakref

@@ -5,8 +5,6 @@ that of the same computation written without any mutation, or the write (or the 
 raises RuntimeError.
 """
 
-from __future__ import annotations
-
 import copy
 import gc
 import weakref

@@ -4,8 +4,6 @@ Every name that is in the library as a string is given to an op of a program and
 arguments. Whatever is then done with the op must come out as for a name that is nowhere.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import keyword

@@ -1,7 +1,5 @@
 """What backward() and grad() accept, refuse, write and leave alone; hooks and retain_grad."""
 
-from __future__ import annotations
-
 import gc
 import weakref
 from typing import Any

@@ -1,7 +1,5 @@
 """User-defined ops in every form that `primitive` takes, and the errors of bad ones."""
 
-from __future__ import annotations
-
 import gc
 import itertools
 import random

@@ -4,8 +4,6 @@ Each saved value is poisoned in turn. In some case of the op a gradient must cha
 where higher orders run a decomposition, the recorded one; or a reason must be listed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

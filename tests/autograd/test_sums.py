@@ -1,7 +1,5 @@
 """Sums by BLAS are NumPy's sums, on both sides of the size where it is left asleep."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Several threads differentiate at once: own graphs, one parameter, nested gradients."""
 
-from __future__ import annotations
-
 import sys
 import threading
 from collections.abc import Callable, Iterator

@@ -3,8 +3,6 @@
 No test says anything about how long something takes.
 """
 
-from __future__ import annotations
-
 import csv
 import multiprocessing
 import os

@@ -1,7 +1,5 @@
 """A browser, and pages opened in it from a file."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What several tests show in a browser."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any

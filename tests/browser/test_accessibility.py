@@ -1,7 +1,5 @@
 """The explorer page for everyone: axe finds nothing, and a finger meets every button."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any

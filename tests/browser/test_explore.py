@@ -1,7 +1,5 @@
 """The explorer page in a browser, opened from a file: everything that its script does."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

@@ -1,7 +1,5 @@
 """Formulas as a browser draws them, with the fonts that are installed and with one for text."""
 
-from __future__ import annotations
-
 import base64
 import os
 import re

@@ -1,7 +1,5 @@
 """The gallery in a browser: each page as the documentation has it, and one in a frame."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

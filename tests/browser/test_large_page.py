@@ -1,7 +1,5 @@
 """A page of thousands of boxes: only what is in view is in the document."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

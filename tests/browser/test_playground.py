@@ -1,7 +1,5 @@
 """The site in a browser: a real Pyodide, a local server, and what a newcomer does."""
 
-from __future__ import annotations
-
 import base64
 import fcntl
 import json

@@ -1,7 +1,5 @@
 """What leaves the explorer page: the picture as a file, and the page on paper."""
 
-from __future__ import annotations
-
 import re
 import struct
 import xml.etree.ElementTree as ElementTree

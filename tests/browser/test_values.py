@@ -1,7 +1,5 @@
 """The values of the forward pass on the explorer page, and on the page of attention maps."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """The walk through a page: every question is answered in two clicks."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from typing import Any

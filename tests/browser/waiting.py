@@ -1,7 +1,5 @@
 """Waiting for what a page shows: who reads it once may read it before it is there."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable

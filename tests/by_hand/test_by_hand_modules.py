@@ -1,7 +1,5 @@
 """Attention, positions, masks and the encoder block by hand; NumPy is all they need."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import operator

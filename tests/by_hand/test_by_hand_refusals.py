@@ -1,7 +1,5 @@
 """What attention by hand refuses: each error names the function, what came and what was wanted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``tools/check_ops.py``: every op of the library, and a wrong one is found."""
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """gradcheck and gradgradcheck: they pass what is right, and fail every kind of wrong rule."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

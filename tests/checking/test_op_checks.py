@@ -3,8 +3,6 @@
 The check of a step on a page and `gradcheck` share the comparison with differences.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Train twice, plainly and captured, and compare everything bit for bit."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Every derivative, and what a backward pass can do besides, plainly and captured, bit for bit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

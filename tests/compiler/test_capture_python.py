@@ -1,7 +1,5 @@
 """What a captured step reads of Python: once, except for what moves the version number."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import threading

@@ -4,8 +4,6 @@ The step is refused before it has changed anything. If it has, it runs plainly f
 warning says why.
 """
 
-from __future__ import annotations
-
 import random
 import re
 import time

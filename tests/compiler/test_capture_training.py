@@ -1,7 +1,5 @@
 """What trains something gives the same numbers plainly and captured, bit for bit."""
 
-from __future__ import annotations
-
 import gc
 import weakref
 from collections.abc import Callable

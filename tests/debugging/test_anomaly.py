@@ -1,7 +1,5 @@
 """`detect_anomaly`: where a NaN or an infinity came from; and the observers that it is one of."""
 
-from __future__ import annotations
-
 import threading
 import warnings
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """`graph_memory`: what a graph keeps alive, by op."""
 
-from __future__ import annotations
-
 import minigrad
 from minigrad.autograd import graph_memory
 

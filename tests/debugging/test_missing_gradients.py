@@ -1,7 +1,5 @@
 """`why_no_grad`: why a parameter gets no gradient."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable
 from pathlib import Path

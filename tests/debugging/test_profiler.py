@@ -1,7 +1,5 @@
 """`Profile`: operations, bytes and lines of a step, exactly; times add up."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

@@ -1,7 +1,5 @@
 """saved_tensors_hooks and grad_fn: what an op saved, seen and kept otherwise."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

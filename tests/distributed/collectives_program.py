@@ -1,7 +1,5 @@
 """Every collective on several ranks: values, derivatives, dtypes, sub-communicators."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Data parallelism on several ranks, beside one process with all the data."""
 
-from __future__ import annotations
-
 import copy
 import warnings
 from dataclasses import dataclass

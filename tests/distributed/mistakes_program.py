@@ -1,7 +1,5 @@
 """What goes wrong on some ranks: the argument says what."""
 
-from __future__ import annotations
-
 import gc
 import os
 import signal

@@ -1,7 +1,5 @@
 """Models divided among ranks beside the same models undivided: values, gradients, training."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable
 from contextlib import nullcontext

@@ -1,7 +1,5 @@
 """Running a program on several ranks, within a time limit."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

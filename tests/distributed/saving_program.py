@@ -1,7 +1,5 @@
 """Saving and resuming a training run on several ranks: run, resume, and be killed while saving."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -1,7 +1,5 @@
 """Rank 1 is stopped in a call, after all ranks have agreed on it: the argument says in which."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

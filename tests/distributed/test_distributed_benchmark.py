@@ -1,7 +1,5 @@
 """The benchmark of several ranks runs, and its model of messages is fitted rightly."""
 
-from __future__ import annotations
-
 import csv
 import subprocess
 import sys

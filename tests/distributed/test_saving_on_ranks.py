@@ -1,7 +1,5 @@
 """A training run on several ranks is saved whole or not at all, and resumed on any number."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Collectives on two, three and four ranks; what goes wrong ends all ranks and says why."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

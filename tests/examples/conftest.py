@@ -1,7 +1,5 @@
 """What the tests of the examples share: one short run of each, and calls in the same process."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """Running an example: as a program, or by its `main` in the process of the test."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Three ways to the gradients of a block: they agree, and where one goes wrong it is named."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

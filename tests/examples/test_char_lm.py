@@ -1,7 +1,5 @@
 """The two examples that write English: their tables, text and models, and what they say."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import os

@@ -1,7 +1,5 @@
 """Ctrl-C in an example: a step is completed first, and what is saved is all of it."""
 
-from __future__ import annotations
-
 import signal
 from pathlib import Path
 from typing import Any

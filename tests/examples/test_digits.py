@@ -1,7 +1,5 @@
 """The demo and the convolutional reader, run as a user runs them: what they write and say."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

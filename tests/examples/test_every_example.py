@@ -1,7 +1,5 @@
 """What holds for each example: its help, one line for a mistake, its seed, its saved model."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 from types import ModuleType

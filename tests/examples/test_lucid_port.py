@@ -3,8 +3,6 @@
 What the examples of the page print is checked with those of all pages, in test_documentation.py.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib.util
 import inspect

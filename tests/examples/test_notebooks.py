@@ -1,7 +1,5 @@
 """The notebooks: as their tool writes them, and each cell shows what it says it shows."""
 
-from __future__ import annotations
-
 import contextlib
 import doctest
 import io

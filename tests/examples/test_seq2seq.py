@@ -1,7 +1,5 @@
 """The example that spells numbers: its data, its decoding, and what it says when it is run."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

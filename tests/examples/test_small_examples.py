@@ -1,7 +1,5 @@
 """The oscillator and the pages of the source documents."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

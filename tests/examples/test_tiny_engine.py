@@ -1,7 +1,5 @@
 """The engine of 120 lines beside the real one: the same gradients, of first and second order."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Whole modules in files: their classes by name, their attributes, and no code."""
 
-from __future__ import annotations
-
 import gc
 import importlib.util
 from pathlib import Path

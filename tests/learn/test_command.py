@@ -1,7 +1,5 @@
 """What a learner types, and files that do not even run."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

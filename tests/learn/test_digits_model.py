@@ -1,7 +1,5 @@
 """The models of exercises 24 and 25: the digits model, and the one with three faults."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

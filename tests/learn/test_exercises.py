@@ -1,7 +1,5 @@
 """Every solution passes, every skeleton and every wrong answer is told what is wrong."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Files that the playground has saved: their answers are run again, whatever they claim."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every solution with one mistake in it is refused, and is not accused of another mistake."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import itertools

@@ -7,8 +7,6 @@ solutions. A name in `exercise.diagnoses` states or asks for a cause; a name in 
 was seen.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from minigrad.learn.running import run_text

@@ -1,7 +1,5 @@
 """Right answers that are written otherwise than the solutions pass as well."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Wrong arguments by machine: each call with each parameter replaced by things of other kinds."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from typing import Any

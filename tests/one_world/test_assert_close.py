@@ -1,7 +1,5 @@
 """`torch.testing.assert_close` beside PyTorch's: what passes, and the class of the error."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Datasets, samplers and loaders beside PyTorch's: what each gives."""
 
-from __future__ import annotations
-
 from collections import OrderedDict, namedtuple
 from typing import Any
 

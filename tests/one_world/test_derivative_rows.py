@@ -1,7 +1,5 @@
 """Gradients and derivatives of functions: each row on minigrad and on PyTorch."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Callable

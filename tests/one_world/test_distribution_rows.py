@@ -1,7 +1,5 @@
 """Distributions beside PyTorch's: cdf, icdf, expand, enumerate_support, validate_args, repr."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

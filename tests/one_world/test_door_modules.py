@@ -1,7 +1,5 @@
 """Modules with two meanings are those of `minigrad.torch`; other names are the same objects."""
 
-from __future__ import annotations
-
 import importlib
 
 import pytest

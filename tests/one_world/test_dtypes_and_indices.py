@@ -5,8 +5,6 @@ is in one list, with the reason. Where PyTorch refuses, an answer is free, excep
 range.
 """
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Callable, Iterator

@@ -4,8 +4,6 @@ A row is the call as a stranger writes it, with F, and with arrays of the names 
 get the same float64 numbers; results and the gradients of what requires one are compared.
 """
 
-from __future__ import annotations
-
 import inspect
 import warnings
 from collections.abc import Callable

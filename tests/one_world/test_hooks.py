@@ -1,7 +1,5 @@
 """Hooks beside PyTorch's: of one module, of all modules, of state dicts and of optimizers."""
 
-from __future__ import annotations
-
 import gc
 import weakref
 from collections.abc import Callable

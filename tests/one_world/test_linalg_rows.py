@@ -1,7 +1,5 @@
 """`minigrad.linalg` beside `torch.linalg`: what each call gives, and in which shape."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Layers, losses, initialization and utilities of models mean what they mean in PyTorch."""
 
-from __future__ import annotations
-
 import copy
 import inspect
 import re

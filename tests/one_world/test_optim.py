@@ -1,7 +1,5 @@
 """Optimizers and schedules beside PyTorch's: constructors, groups, steps, states, and one's own."""
 
-from __future__ import annotations
-
 import inspect
 import io
 from operator import attrgetter

@@ -1,7 +1,5 @@
 """Tensors, sizes and dtypes print, compare and convert as PyTorch's do."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import subprocess

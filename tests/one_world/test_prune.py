@@ -1,7 +1,5 @@
 """`torch.nn.utils.prune` beside PyTorch's: masks, what is left, and training with them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

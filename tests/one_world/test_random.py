@@ -1,7 +1,5 @@
 """Random numbers: PyTorch's functions and arguments, generators of one's own, seeds and states."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import re

@@ -1,7 +1,5 @@
 """State both ways: PyTorch loads what is saved here, and what PyTorch saves is loaded here."""
 
-from __future__ import annotations
-
 import copy
 import importlib
 import io

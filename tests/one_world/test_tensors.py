@@ -1,7 +1,5 @@
 """Tensors beside PyTorch's: what makes one, what one says, and what is not PyTorch's as decided."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -4,8 +4,6 @@ PyTorch is asked when the tests run. A view here that PyTorch copies would let a
 tensor in silence, and a copy here would lose it.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

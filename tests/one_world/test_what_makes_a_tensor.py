@@ -4,8 +4,6 @@ Where PyTorch has a result, it is ours: shape, dtype, values, whether it require
 whose memory it has. Where PyTorch refuses, an answer is free.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from typing import Any

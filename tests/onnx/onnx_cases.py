@@ -1,7 +1,5 @@
 """Models to export, with inputs of any batch and length: what the tests and the table run over."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """What Python learns of a tensor or a size: a file that is written is right at every size."""
 
-from __future__ import annotations
-
 import enum
 from collections.abc import Callable
 from pathlib import Path

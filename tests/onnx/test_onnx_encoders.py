@@ -3,8 +3,6 @@
 Each file is run by onnxruntime at other sizes and values than those of the example.
 """
 
-from __future__ import annotations
-
 import functools
 import operator
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Every layer of a transformer as an ONNX file: the same numbers at any batch and length."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Each op that a file can hold, alone: what onnxruntime computes is what the op computes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial

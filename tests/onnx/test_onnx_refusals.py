@@ -1,7 +1,5 @@
 """What cannot be said as a graph is refused by name, and no file is left that is wrong."""
 
-from __future__ import annotations
-
 import importlib.util
 import math
 import sys

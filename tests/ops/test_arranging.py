@@ -1,7 +1,5 @@
 """Ops that only move elements: against NumPy on any shape, in values and in gradients."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -3,8 +3,6 @@
 Every op takes part, by the calls of `op_samples`.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Ties and corners: where a derivative has several values, one is promised, and none is NaN."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Every op, every argument: three derivatives, and the first in every layout and dtype."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from operator import attrgetter

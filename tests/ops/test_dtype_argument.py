@@ -1,7 +1,5 @@
 """``dtype=`` of reductions and scans: what is computed in, and the dtype of the result."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

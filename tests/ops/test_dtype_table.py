@@ -4,8 +4,6 @@ A cell agrees with NumPy in dtype and values, or in refusing. Where minigrad dif
 rule says so: it tells for which operands, and what NumPy computes it from instead.
 """
 
-from __future__ import annotations
-
 import itertools
 import operator
 import warnings

@@ -2,8 +2,6 @@
 place. They compute in a wider dtype and round once.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

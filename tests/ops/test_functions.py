@@ -1,7 +1,5 @@
 """Exponentials, logarithms, trigonometry: small and large numbers, and the edges of domains."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Fused ops: the kernel and its rule against the meaning, for every option; and what masks do."""
 
-from __future__ import annotations
-
 import inspect
 import itertools
 from typing import Any

@@ -1,7 +1,5 @@
 """The gamma function against SciPy's, where SciPy is right."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

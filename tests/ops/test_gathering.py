@@ -1,7 +1,5 @@
 """Reading, writing and adding by integers along an axis."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import sys

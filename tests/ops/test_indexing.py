@@ -3,8 +3,6 @@
 Forms by name are here; tests/properties/test_any_index.py draws them, on arrays of any layout.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from typing import Any

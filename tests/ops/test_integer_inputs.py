@@ -4,8 +4,6 @@ NumPy makes float64 of them, and float16 of a bool. A result in floats is comput
 the start: a difference of unsigned integers would wrap around.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Determinants: right to every order where the matrix is singular, and honest where log is not."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import Any

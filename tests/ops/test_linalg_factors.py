@@ -1,7 +1,5 @@
 """Cholesky and QR: what they rebuild, which triangle is read, and where no derivative exists."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Norms as numpy.linalg has them, and what is told by singular values."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """Inverses, linear systems, least squares, powers and chains: properties and corners."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Eigenvalues and singular values: what they rebuild, and what is said where some are equal."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Linear algebra of integers, of matrices with no elements, and of what is written."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Errors name the op, what came, and what was expected: one table."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """NumPy in, NumPy out: arrays, NumPy scalars and NumPy's functions meet tensors."""
 
-from __future__ import annotations
-
 import operator
 import re
 import warnings

@@ -1,7 +1,5 @@
 """Threads of our own: they change no result, and leave BLAS, and whoever calls, as they were."""
 
-from __future__ import annotations
-
 import importlib
 import itertools
 import multiprocessing

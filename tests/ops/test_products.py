@@ -1,7 +1,5 @@
 """Corners of the products and the diagonals: ranks, dtypes, views; einsum in all its forms."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

@@ -3,8 +3,6 @@
 The test run turns warnings into errors, so each of these would fail on a RuntimeWarning.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

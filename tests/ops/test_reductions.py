@@ -1,7 +1,5 @@
 """Reductions: NumPy's values and dtypes, over every choice of axes; zeros in a product."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What goes in steps: values as NumPy's, gradients 0 and never an error, remainders."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Running sums and products, differences: NumPy's values, zeros in a product, length."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

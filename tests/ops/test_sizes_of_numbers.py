@@ -4,8 +4,6 @@ A function of degree k has ``f(s x) = s^k f(x)``, and its gradient has degree k 
 checked far from 1, also where a pass records its own graph.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Sorted order and search: ties and NaN as in NumPy, gradients back to where the values were."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """std beside var: of constants, of few, of many, far from zero; counts and histograms."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

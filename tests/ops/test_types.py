@@ -1,7 +1,5 @@
 """Which dtype meets which, spelled out by hand; and what integers do in a graph."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Views of one memory, joined and cut: shapes against NumPy, writes that reach the base or fail."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

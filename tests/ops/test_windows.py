@@ -1,7 +1,5 @@
 """The matrix of windows, in each of its orders, and its transpose; pooling at its corners."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

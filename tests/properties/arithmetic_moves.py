@@ -4,8 +4,6 @@ Each offers steps whose domain the values lie in, with room to spare; one that f
 on ends with NothingFits.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import Any

@@ -4,8 +4,6 @@ A write is offered for any value. The draft takes those to memory that no other 
 rule saved.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

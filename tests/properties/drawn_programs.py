@@ -1,7 +1,5 @@
 """Programs drawn by number: the same number, the same program."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 import arithmetic_moves as sums

@@ -4,8 +4,6 @@ Each check takes a program and raises AssertionError. Values are NumPy's; gradie
 to both orders; every way of asking for gradients gives the same ones.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Callable, Iterable, Sequence

@@ -6,8 +6,6 @@ on minigrad as they are drawn. A write in place is taken only where no other val
 and no rule saved it: test_random_views.py draws programs that write to what others see.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from typing import Any

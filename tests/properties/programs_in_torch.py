@@ -1,7 +1,5 @@
 """Programs on PyTorch: the same steps, read and written by places in the flattened tensor."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """A program that fails is made short: what is left is what one failing value depends on."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterable
 

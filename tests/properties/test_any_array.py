@@ -3,8 +3,6 @@
 The ops are those that answer for NumPy's functions: a new one is tested as soon as it is there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any

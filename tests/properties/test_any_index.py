@@ -3,8 +3,6 @@
 Of integers beside arrays, PyTorch's: it selects by the integers first.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

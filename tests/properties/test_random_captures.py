@@ -1,7 +1,5 @@
 """Random programs are captured: a replay gives the numbers of the program, bit for bit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -8,8 +8,6 @@ fact must be harmless or refused (program_checks.py). A program that fails is ma
 (shrunk_programs.py).
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 import re

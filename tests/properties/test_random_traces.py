@@ -4,8 +4,6 @@ Each value of a trace, computed again, is what it was; the box that an op reads 
 that the op read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -5,8 +5,6 @@ order. Its value is NumPy's on the same views, and its gradient that of differen
 refused: no rule saves what is written.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from typing import Any

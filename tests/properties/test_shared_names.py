@@ -5,8 +5,6 @@ that is given either uses ops and NumPy's functions. A lint cannot tell an array
 the calls are run with tensors on which these names fail.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`out=` wherever PyTorch's documentation has it: the same tensor, values, and refusals."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Small programs of PyTorch's: what they print here, and what PyTorch prints."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Iterator

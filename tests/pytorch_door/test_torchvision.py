@@ -1,7 +1,5 @@
 """`torchvision` where it is not installed: its transforms, data sets and pictures, by hand."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import io

@@ -3,8 +3,6 @@
 tests/test_typing.py runs mypy --strict and basedpyright, test_scripts.py the script itself.
 """
 
-from __future__ import annotations
-
 import io
 from typing import assert_type
 

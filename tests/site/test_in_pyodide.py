@@ -4,8 +4,6 @@ What needs threads, processes or an event loop of its own is skipped there. `not
 has what differs there, and why.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

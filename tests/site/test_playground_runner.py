@@ -1,7 +1,5 @@
 """What the playground's worker runs, here in this Python: programs, examples and exercises."""
 
-from __future__ import annotations
-
 import builtins
 import importlib.util
 import json

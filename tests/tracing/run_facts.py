@@ -4,8 +4,6 @@ A step without recording, a rule of its own, a hook, a leaf made within, values 
 passes. `test_facts_and_readers.py` has what reads the record of such a run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple

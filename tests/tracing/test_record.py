@@ -1,7 +1,5 @@
 """The record of a run: complete, so that all of it can be computed again from what was there."""
 
-from __future__ import annotations
-
 import gc
 import weakref
 from pathlib import Path

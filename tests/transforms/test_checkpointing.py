@@ -1,7 +1,5 @@
 """A checkpointed call: the same values and gradients as without, and less kept alive."""
 
-from __future__ import annotations
-
 import gc
 import weakref
 from collections.abc import Callable, Iterable

@@ -1,7 +1,5 @@
 """Function, with a context as in PyTorch: values, gradients of two orders, and what is refused."""
 
-from __future__ import annotations
-
 import gc
 import weakref
 from typing import Any

@@ -1,7 +1,5 @@
 """Function transforms: values, structures, history, nesting, and what is refused."""
 
-from __future__ import annotations
-
 import gc
 import threading
 import weakref

@@ -1,7 +1,5 @@
 """`vmap` gives what a loop over the samples gives: values, gradients and second derivatives."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import warnings

@@ -5,8 +5,6 @@ The facts that every reader of a record meets are in tests/tracing/test_facts_an
 Each function is mapped and looped over: its results, and the gradients that the caller asks for.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Callable

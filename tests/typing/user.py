@@ -5,8 +5,6 @@ What PyTorch's names give is in tests/pytorch_door/typed_training.py.
 tests/test_typing.py runs them. `assert_type` holds an expression to its type.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from typing import Any, Literal, assert_type

@@ -3,8 +3,6 @@
 A program makes its models and data, and returns what is done with them, and them by their names.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """The small programs and the views of large models whose pictures and texts __snapshots__ holds."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Graphs of every shape, for hypothesis: random modules that are run, and random diagrams."""
 
-from __future__ import annotations
-
 import hypothesis.strategies as st
 
 import minigrad

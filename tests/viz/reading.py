@@ -1,7 +1,5 @@
 """Making graphs and pages, and reading them: pictures as XML, boxes, the data of a page."""
 
-from __future__ import annotations
-
 import base64
 import json
 import xml.etree.ElementTree as ElementTree

@@ -3,8 +3,6 @@
 Read the difference in review. `pytest tests/viz/test_golden.py --snapshot-update` writes the files.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import re

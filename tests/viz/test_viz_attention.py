@@ -1,7 +1,5 @@
 """The weights of attention: heatmaps of a trace, and viz.attention with tokens."""
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree as ElementTree
 from collections import OrderedDict

@@ -1,7 +1,5 @@
 """The gradient of a broadcast input has its sum, in each formula: ops x broadcasts, evaluated."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """The finite difference of each step, and sums that are zero on paper."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable

@@ -5,8 +5,6 @@ gradient each op read, and which gradients the rules of each node sent. Then eac
 page is a claim that the witness may refute; `.grad` and a second run without a trace are asked too.
 """
 
-from __future__ import annotations
-
 import re
 import runpy
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Drawings: SVG, DOT, PNG, PDF: complete, escaped, legible, drawn with nothing installed."""
 
-from __future__ import annotations
-
 import importlib
 import math
 import re

@@ -1,7 +1,5 @@
 """viz.explain: plans, reports, index forms, the user's lines, LaTeX."""
 
-from __future__ import annotations
-
 import copy
 import linecache
 import pickle

@@ -1,7 +1,5 @@
 """What is closed, folded, opened and hidden: modules, loops, choices; and JSON there and back."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from unittest.mock import Mock

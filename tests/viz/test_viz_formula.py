@@ -1,7 +1,5 @@
 """Formulas as they are shown: their text, their MathML, and that they follow the rules."""
 
-from __future__ import annotations
-
 import functools
 import importlib.util
 import math

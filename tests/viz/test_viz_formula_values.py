@@ -1,7 +1,5 @@
 """Every formula, its text and its term give the numbers that the rule gives."""
 
-from __future__ import annotations
-
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence

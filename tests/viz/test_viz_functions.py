@@ -1,7 +1,5 @@
 """Functions of several ops have frames in drawings, like modules, and are in no module path."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What a graph is given, and what is refused: modules, functions, masks, caches; its text."""
 
-from __future__ import annotations
-
 import operator
 from collections import OrderedDict
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The layout: nothing overlaps, tensors run downward; what a tensor is for."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The bytes that a page says are kept: those that `graph_memory` counts for the same run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import zip_longest
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a notebook shows, and pages of charts; never an error, never a flood."""
 
-from __future__ import annotations
-
 import html
 import html.parser
 import re

@@ -1,7 +1,5 @@
 """The explorer page as text: what it holds, how large it is, what may run in it; and its walks."""
 
-from __future__ import annotations
-
 import json
 import re
 from functools import cache

@@ -1,7 +1,5 @@
 """The page's script beside Python: layout, player, arithmetic, and valid syntax."""
 
-from __future__ import annotations
-
 import base64
 import json
 import random

@@ -1,7 +1,5 @@
 """From the engine's record to the graph: nothing lost, nothing twice; differences; own ops."""
 
-from __future__ import annotations
-
 import copy
 import gc
 import operator

@@ -1,7 +1,5 @@
 """The rooms of viz: each imports only those before it, when it is imported."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

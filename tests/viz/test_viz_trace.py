@@ -1,7 +1,5 @@
 """What a trace says is what happened: writes, updates, detached values, hooks, counts, steps."""
 
-from __future__ import annotations
-
 import contextlib
 
 import numpy as np

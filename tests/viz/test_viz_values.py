@@ -1,7 +1,5 @@
 """The values of a trace, and fused ops that are opened, forward and backward."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the page computes when a number is moved: as the program does, or it is refused."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """The list of equivalent mutants, each with the reason why it equals the rule."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The mistakes that can be made at one node of a rule's syntax tree."""
 
-from __future__ import annotations
-
 import ast
 import copy
 import re

@@ -1,7 +1,5 @@
 """Mutants of a function: every mistake in its syntax tree, one at a time."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import copy

@@ -1,7 +1,5 @@
 """Runs work in forks of this process, so that their changes do not persist."""
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import multiprocessing

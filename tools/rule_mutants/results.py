@@ -1,7 +1,5 @@
 """What a run of `make needed` found: the survivors, which test kills what, the needless tests."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any

@@ -7,8 +7,6 @@ The functions of derivatives are rules, decompositions, and helpers that only th
 names, directly or not, belongs to the rules, unless other code of the program names it too.
 """
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import dis

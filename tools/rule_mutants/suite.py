@@ -1,7 +1,5 @@
 """Collects tests with pytest, runs them, and finds the statements that each reaches."""
 
-from __future__ import annotations
-
 import ast
 import copy
 import functools
