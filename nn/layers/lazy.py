@@ -26,8 +26,8 @@ class _Lazy(Module):
     Parameters remain the same objects: an optimizer may be made before.
     """
 
-    cls_to_become: ClassVar[type[Module]]
-    """The class that it grows into."""
+    cls_to_become: ClassVar[type[Module] | None] = None
+    """The class that it grows into; without one it stays what it is."""
     learned: ClassVar[str]
     """The attribute that is the size."""
     input_axis: ClassVar[int]
@@ -68,7 +68,7 @@ class _Lazy(Module):
             wanted = f"above 0 and divisible by groups ({self.groups})"
             raise value_error(f"{type(self).__name__}: {what} must be {wanted}, got {size}")
         self._resize(size)
-        self.__class__ = self.cls_to_become  # type: ignore[assignment]
+        self.__class__ = self.cls_to_become or type(self)  # type: ignore[assignment]
         self.reset_parameters()
 
 
