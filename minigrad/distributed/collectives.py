@@ -312,6 +312,11 @@ def copy_from_root(tensors: Iterable[Tensor], comm: Communicator) -> None:
         assign(tensor, broadcast(tensor.detach(), comm=comm))
 
 
+def reduce_to_root(x: Any, root: int = 0, *, comm: Communicator | None = None) -> Tensor:
+    """The sum over all ranks, on one of them, and zeros on the others; what `broadcast` undoes."""
+    return run_collective(_reduce_to_root, [as_tensor(x)], (root,), comm)
+
+
 # The rules ------------------------------------------------------------------------------------
 
 
@@ -348,7 +353,7 @@ _all_reduce_max.defformula(
 )
 _all_gather.defformula(x="reduce_scatter(g, axis)")
 _reduce_scatter.defformula(x="all_gather(g, axis)")
-_broadcast.defformula(x="_reduce_to_root(g, root)")
+_broadcast.defformula(x="reduce_to_root(g, root)")
 _reduce_to_root.defformula(x="broadcast(g, root)")
 _all_to_all.defformula(x="all_to_all(g, concat_axis, split_axis)")
 _ppermute.defformula(x="ppermute(g, inverse(perm))")

@@ -132,8 +132,11 @@ def batch_norm(
         out = (input - running_mean.reshape(column)) * scale.reshape(column)
         return out if bias is None else out + bias.reshape(column)
     count = input.shape[0] * math.prod(input.shape[2:])
-    wanted = "more than one value per channel to learn a variance from, or a call of .eval(),"
-    refuse_shapes(count == 1, "batch_norm", wanted, input)
+    if count == 1:
+        raise value_error(
+            f"batch_norm: an input of shape {tuple(input.shape)} has only one value per channel, "
+            f"so no variance to learn from; give larger batches, or call .eval()"
+        )
     out, mean, var = ops.batch_norm(input, weight, bias, eps=eps)
     if count:
         update_running(running_mean, mean.detach(), momentum)

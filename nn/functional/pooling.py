@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -29,6 +29,16 @@ NewSize = int | Sequence[int | None] | None
 """The sizes that an adaptive pooling gives; None keeps the size of an axis."""
 
 
+@overload
+def max_pool1d(
+    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+    dilation: Sizes = 1, ceil_mode: bool = False, return_indices: Literal[False] = False,
+) -> Tensor: ...  # fmt: skip
+@overload
+def max_pool1d(
+    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+    dilation: Sizes = 1, ceil_mode: bool = False, *, return_indices: Literal[True],
+) -> ValuesAndIndices: ...  # fmt: skip
 @framed
 def max_pool1d(
     input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
@@ -47,6 +57,16 @@ def max_pool1d(
     return _max("max_pool1d", input, window, ceil_mode, return_indices)
 
 
+@overload
+def max_pool2d(
+    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+    dilation: Sizes = 1, ceil_mode: bool = False, return_indices: Literal[False] = False,
+) -> Tensor: ...  # fmt: skip
+@overload
+def max_pool2d(
+    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+    dilation: Sizes = 1, ceil_mode: bool = False, *, return_indices: Literal[True],
+) -> ValuesAndIndices: ...  # fmt: skip
 @framed
 def max_pool2d(
     input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,

@@ -102,7 +102,7 @@ EXCUSES: list[tuple[str, str, str]] = [
     ("negative integer powers", "an integer has no such power", "__rpow__"),
     ("unexpected keyword", "no such option", "cov repeat_interleave"),
     ("must hold probabilities", "0 is the least probability", "nn.KLDivLoss"),
-    ("needs a batch axis", "a number is not a batch", "nn.KLDivLoss"),
+    ("a batch axis", "a number is not a batch", "nn.KLDivLoss"),
     ("padding must be", "as many numbers as axes", "F.avg_pool2d"),
     ("a value without axes", "of several values see scatter", "index_fill"),
     # Integers and truth values
