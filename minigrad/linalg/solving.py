@@ -264,6 +264,9 @@ def _dependent(A: Any, check_errors: bool) -> np.ndarray:
     array = np.asarray(values_of(A))
     if check_errors:
         return np.zeros(array.shape[:-2], np.int32)
-    bad = singular(array)
-    first = values_of(lu_factor_ex(array).info)
-    return np.where(bad, np.where(first == 0, array.shape[-1], first), 0).astype(np.int32)
+    bad, order = singular(array), array.shape[-1]
+    info = np.where(bad, order, 0).astype(np.int32)
+    if bad.any():  # a decomposition in Python is slow
+        first = values_of(lu_factor_ex(array[bad]).info)
+        info[bad] = np.where(first == 0, order, first)
+    return info

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import primitive
 from minigrad.ops._numerics import all_finite, channel_sums, constant, root_of_squares, widened
@@ -48,6 +49,8 @@ def batch_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-
         >>> y.tolist(), mean.item(), var.item()
         ([[-1.0], [1.0]], 3.0, 4.0)
     """
+    if x.ndim < 2:
+        raise ArgumentError(f"an input of shape (N, C, ...) expected, got {x.shape}")
     check_parameters(x, x.shape[1:2], weight=weight, bias=bias)
     rows = _as_rows(widened(x))
     out = np.empty(rows.shape, rows.dtype)

@@ -31,10 +31,21 @@ COPIES_PER_NS = 3
 """The approximate number of elements of windows that a thread copies in a nanosecond."""
 
 
+def _other_axes(x: Any, weight: Any, window: Window) -> str | None:
+    """Why an input, a weight and a window are not of as many axes, or None."""
+    if weight.shape[2:] != window.kernel:
+        return f"the window has a kernel of {window.kernel}"
+    if not window.kernel or x.ndim != weight.ndim:
+        return "shapes (N, C, ...) and (O, C/groups, ...) expected, with as many axes"
+    return None
+
+
 def _cannot_convolve(x: Any, weight: Any, bias: Any, window: Window, groups: int) -> str | None:
     shown = f"input {x.shape}, weight {weight.shape}"
+    if reason := _other_axes(x, weight, window):
+        return f"{shown}: {reason}"
     (channels, outputs), inner = (x.shape[1], weight.shape[0]), weight.shape[1]
-    if outputs % groups:
+    if groups < 1 or outputs % groups:
         return f"{shown}: {outputs} channels cannot be made by {groups} groups"
     if channels != inner * groups:
         return (
@@ -84,14 +95,16 @@ def _turned(x: Any, channels: int) -> str:
     return f"; channels come first, x.movedim(-1, {1 - x.ndim})" if last else ""
 
 
-def _cannot_transpose(y: Any, weight: Any, groups: int) -> str | None:
+def _cannot_transpose(y: Any, weight: Any, window: Window, groups: int) -> str | None:
     shown = f"input {y.shape}, weight {weight.shape}"
+    if reason := _other_axes(y, weight, window):
+        return f"{shown}: {reason}"
     if y.shape[1] != weight.shape[0]:
         return (
             f"{shown}: the input has {y.shape[1]} channels (its axis 1), and this weight takes "
             f"{weight.shape[0]}{_turned(y, weight.shape[0])}"
         )
-    if weight.shape[0] % groups:
+    if groups < 1 or weight.shape[0] % groups:
         return f"{shown}: {weight.shape[0]} channels cannot be split into {groups} groups"
     return None
 
@@ -104,7 +117,7 @@ def convolution_transpose(y: Any, weight: Any, size: Sizes, window: Window, grou
 
     From (N, O, *P) to (N, C, *S), where S is `size`. The padding is cut off at the edges.
     """
-    if reason := _cannot_transpose(y, weight, groups):
+    if reason := _cannot_transpose(y, weight, window, groups):
         raise ArgumentError(reason)
     windows = WindowMatrix(window, size, weight.shape, groups)
     matrix = _by_group(weight, groups).swapaxes(-1, -2)  # (G, C/G·K, O/G)

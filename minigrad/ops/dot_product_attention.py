@@ -28,10 +28,10 @@ from minigrad.support.checks import common_shape
 __all__ = ["attention", "attention_weights"]
 
 
-def _cannot_attend(query: Any, key: Any, value: Any) -> str | None:
+def _cannot_attend(query: Any, key: Any, value: Any, bias: Any, keep: Any) -> str | None:
     q, k, v = query.shape, key.shape, value.shape
     same = q[:-2] == k[:-2] == v[:-2] and q[-1:] == k[-1:] and k[-2:-1] == v[-2:-1]
-    if same and len(q) > 1:  # the common case
+    if same and len(q) > 1 and bias is None and keep is None:  # the common case
         return None
     shown = f"query {q}, key {k}, value {v}"
     if min(len(q), len(k), len(v)) < 2:
@@ -40,8 +40,16 @@ def _cannot_attend(query: Any, key: Any, value: Any) -> str | None:
         return f"{shown}: the widths of query ({q[-1]}) and key ({k[-1]}) must be equal"
     if k[-2] != v[-2]:
         return f"{shown}: the lengths of key ({k[-2]}) and value ({v[-2]}) must be equal"
-    fits = common_shape(q[:-2], k[:-2], v[:-2]) is not None
-    return None if fits else f"{shown}: the leading axes do not broadcast"
+    leading = common_shape(q[:-2], k[:-2], v[:-2])
+    if leading is None:
+        return f"{shown}: the leading axes do not broadcast"
+    scores = (*leading, q[-2], k[-2])
+    for name, mask in (("bias", bias), ("keep", keep)):
+        if mask is not None and common_shape(np.shape(mask), scores) != scores:
+            return f"{shown}: {name} of shape {np.shape(mask)} does not broadcast to {scores}"
+    if keep is not None and np.asarray(keep).dtype != np.bool_:
+        return f"keep must hold bools (True = may attend), got {np.asarray(keep).dtype}"
+    return None
 
 
 def _allowed(keep: Any, causal: bool, length: int, size: int) -> Any:
@@ -74,7 +82,7 @@ def attention(
         Vaswani et al. 2017, arXiv:1706.03762; the log-sum-exp residual: Dao et al. 2022,
         arXiv:2205.14135.
     """
-    if reason := _cannot_attend(query, key, value):
+    if reason := _cannot_attend(query, key, value, bias, keep):
         raise ArgumentError(reason)
     if dropout and dropout_key is None:
         raise ValueError("dropout needs a dropout_key, from minigrad.random.key()")

@@ -166,6 +166,8 @@ def cross_entropy(
     """
     target = np.asarray(target)
     check_target(logits, target, weight, reduction, ignore_index)
+    if not 0 <= label_smoothing <= 1:
+        raise ValueError(f"label_smoothing must be between 0 and 1, got {label_smoothing}")
     rows = class_rows(logits)  # (M, C)
     index, counts, kept = row_weights(target, weight, ignore_index, rows.dtype)
     log_total = _log_total(rows)

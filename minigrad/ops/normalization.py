@@ -27,6 +27,13 @@ of NumPy are shorter there, so that more of them are needed.
 """
 
 
+def _check(x: Any, ndim: int, **parameters: Any) -> None:
+    """Refuse an input or parameters that do not fit the number of axes that are normalized."""
+    if x.ndim < ndim:
+        raise ArgumentError(f"the input has shape {x.shape}, at least {ndim} axes are normalized")
+    check_parameters(x, x.shape[x.ndim - ndim :], **parameters)
+
+
 def check_parameters(x: Any, wanted: tuple[int, ...], **parameters: Any) -> None:
     """Refuse a parameter that has another shape than is wanted for the input `x`."""
     for name, array in parameters.items():
@@ -63,7 +70,7 @@ def layer_norm(
         >>> minigrad.ops.layer_norm(minigrad.tensor([[1.0, 3.0]]), eps=0.0)
         tensor([[-1.,  1.]])
     """
-    check_parameters(x, x.shape[-ndim:], weight=weight, bias=bias)
+    _check(x, ndim, weight=weight, bias=bias)
     rows, width, weight, bias = _as_rows(x, weight, bias, ndim)
     out = np.empty(x.shape, x.dtype)
     flat = out.reshape(rows.shape)
@@ -265,7 +272,7 @@ def rms_norm(x: Any, weight: Any = None, *, ndim: int = 1, eps: float = 1e-6) ->
         >>> minigrad.ops.rms_norm(minigrad.tensor([[1.0, 7.0]]), eps=0.0)
         tensor([[0.2000, 1.4000]])
     """
-    check_parameters(x, x.shape[-ndim:], weight=weight)
+    _check(x, ndim, weight=weight)
     rows, width, weight, _ = _as_rows(x, weight, None, ndim)
     out = np.empty(rows.shape, x.dtype)
     rstd = np.empty((len(rows), 1), x.dtype)

@@ -27,6 +27,9 @@ __all__ = ["max_pool", "max_pool_places", "sum_pool"]
 
 def _counts(x: Any, window: Window) -> Sizes:
     """The number of windows along each axis; an error if none fits into the input."""
+    axes = len(window.kernel)
+    if x.ndim != axes + 2:
+        raise ArgumentError(f"windows along {axes} axes need an input of {axes + 2}, got {x.shape}")
     counts = window.counts(x.shape[2:])
     if min(counts) < 1:
         raise ArgumentError(

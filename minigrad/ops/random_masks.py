@@ -80,6 +80,8 @@ def dropout(x: Any, p: float, key: int) -> Any:
 
     Source: Srivastava et al. 2014.
     """
+    if not 0 <= p <= 1:
+        raise ValueError(f"p must be between 0 and 1, got {p}")
     width = x.shape[-1] if x.ndim else 1
     rows = x.reshape(math.prod(x.shape[:-1]), width)
     out, factor = np.empty(rows.shape, x.dtype), 1 / (1 - p) if p < 1 else 0

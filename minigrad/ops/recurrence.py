@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitives import primitive
 from minigrad.ops._numerics import moves, zeroed
 from minigrad.ops._parallel import in_passes
@@ -339,6 +340,8 @@ def rnn(gates: Any, weight: Any, h0: Any, nonlinearity: Literal["tanh", "relu"] 
         >>> minigrad.ops.rnn(minigrad.ones((3, 1, 1)), one, one, "relu").ravel().tolist()
         [2.0, 3.0, 4.0]
     """
+    if nonlinearity not in ("tanh", "relu"):
+        raise ArgumentError(f'nonlinearity must be "tanh" or "relu", got {nonlinearity!r}')
     activate = np.tanh if nonlinearity == "tanh" else partial(np.maximum, 0)
     out = gates.copy()
     h = h0

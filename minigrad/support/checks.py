@@ -26,7 +26,7 @@ def check_sizes(owner: str, name: str, value: Any, count: int, least: int = 1) -
     Anything else is a TypeError or a ValueError, as in `check_size`.
     """
     if value.__class__ is tuple and [n.__class__ for n in value] == [int] * count and (
-        min(value) >= least
+        min(value, default=least) >= least
     ):  # fmt: skip
         return value  # the usual case
     if not isinstance(value, Sequence) or isinstance(value, str):

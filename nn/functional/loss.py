@@ -102,6 +102,8 @@ def huber_loss(
         [0.5, 2.5]
     """
     name = "huber_loss"
+    if isinstance(reduction, (int, float)):
+        raise type_error(f"{name}: reduction must be a text, got {reduction!r}: write delta=")
     check_number(name, "delta", delta, above=0.0)
     difference = input - broadcast_like(name, input, target)
     near = ops.clip(difference, -delta, delta)
@@ -408,7 +410,8 @@ def reduction_of(owner: str, size_average: Any, reduce: Any, reduction: Any) -> 
     """
     for name, value in (("size_average", size_average), ("reduce", reduce)):
         if value is not None and not isinstance(value, (bool, np.bool_)):
-            remedy = f"reduction={value!r}" if isinstance(value, str) else "its argument's name"
+            number = "beta" if owner in ("smooth_l1_loss", "SmoothL1Loss") else "reduction"
+            remedy = f"{'reduction' if isinstance(value, str) else number}={value!r}"
             wanted = f"{name} must be True, False or None"
             raise type_error(f"{owner}: {wanted}, got {value!r}: write {remedy}")
     if reduce is not None and not reduce:

@@ -214,12 +214,16 @@ def instance_norm(
     """
     owner = "instance_norm"
     check_probability(owner, "momentum", momentum)
+    check_number(owner, "eps", eps, 0.0)
     if not use_input_stats:
+        if running_mean is None or running_var is None:
+            raise value_error(f"{owner}: use_input_stats=False needs running_mean and running_var")
         return batch_norm(input, running_mean, running_var, weight, bias, False, eps=eps)
     within = math.prod(input.shape[2:])
     wanted = "an input of shape (N, C, L, ...) with several values per channel"
     refuse_shapes(input.ndim < 2 or within == 1, owner, wanted, input)
-    _check_channels(owner, input, running_mean=running_mean, running_var=running_var)
+    parts = {"running_mean": running_mean, "running_var": running_var}
+    _check_channels(owner, input, **parts, weight=weight, bias=bias)
     if (running_mean is not None or running_var is not None) and 0 not in input.shape:
         values = as_tensor(input).detach().reshape(*input.shape[:2], within)
         update_running(running_mean, ops.mean(values, (0, 2)), momentum)

@@ -184,7 +184,7 @@ def pad_left(prompts: Iterable[Any], pad: int = 0) -> tuple[Tensor, np.ndarray]:
     longest = max(map(len, rows))
     padding = np.array([np.arange(longest) < longest - len(row) for row in rows])
     ids = np.full(padding.shape, pad, np.int64)
-    ids[~padding] = np.concatenate(rows)
+    ids[~padding] = np.concatenate([row.astype(np.int64) for row in rows])
     return leaf_of(ids, False), padding
 
 

@@ -33,16 +33,21 @@ class _Lazy(Module):
     input_axis: ClassVar[int]
     weight_axis: ClassVar[int] = 1
     groups: int = 1
+    _grown = False
 
     def has_uninitialized_params(self) -> bool:
         """Whether it has not grown yet."""
-        return True
+        return not self._grown
 
     def reset_parameters(self) -> None:
-        """Do nothing: there is no parameter with elements yet."""
+        """Initialize the parameters again, if it has grown."""
+        if self._grown:
+            super().reset_parameters()
 
     def forward(self, input: Tensor) -> Tensor:
         """Grow to the size of the first input, and map it as the layer that this one has become."""
+        if self._grown:
+            return super().forward(input)
         axis = self.input_axis
         self._grow(input.shape[axis] if -input.ndim <= axis < input.ndim else 0)
         return self.forward(input)  # that of the other class
@@ -50,7 +55,7 @@ class _Lazy(Module):
     def adapt_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
         """Grow to the size of the loaded values."""
         shape = np.shape(state.get("weight", ()))
-        if 0 not in shape:
+        if not self._grown and 0 not in shape:
             self._grow(shape[self.weight_axis] * self.groups)
         return state
 
@@ -68,6 +73,7 @@ class _Lazy(Module):
             wanted = f"above 0 and divisible by groups ({self.groups})"
             raise value_error(f"{type(self).__name__}: {what} must be {wanted}, got {size}")
         self._resize(size)
+        self._grown = True
         self.__class__ = self.cls_to_become or type(self)  # type: ignore[assignment]
         self.reset_parameters()
 

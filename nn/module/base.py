@@ -193,7 +193,8 @@ class Module(Hooked):
             TypeError: It is not a floating dtype.
             ValueError: It is a device other than the CPU.
         """
-        dtype = dtype_asked((*target, device), dtype)
+        on_cpu(device)
+        dtype = dtype_asked(target, dtype)
         if dtype is not None:
             found = checked(dtype, type(self).__name__)
             if found.kind != "f":

@@ -74,6 +74,9 @@ def register_parametrization(
         >>> [name for name, _ in layer.named_parameters()]
         ['bias', 'parametrizations.weight.original']
     """
+    if not isinstance(parametrization, Module):
+        came = type(parametrization).__name__
+        raise TypeError(f"register_parametrization: a Module expected, got {came}")
     parametrization.train(module.training)
     parametrized = is_parametrized(module, tensor_name)
     inverse = None if parametrized else getattr(parametrization, "right_inverse", None)

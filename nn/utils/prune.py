@@ -306,7 +306,7 @@ class LnStructured(_Rows):
 
 def _validate_pruning_amount_init(amount: Any) -> None:
     """Refuse what is neither a number of entries nor a fraction."""
-    if isinstance(amount, bool) or not isinstance(amount, (int, float, np.number)):
+    if isinstance(amount, bool) or not isinstance(amount, (int, float, np.integer, np.floating)):
         raise TypeError(f"prune: amount must be a number, got {type(amount).__name__}")
     if not (amount >= 0 and (isinstance(amount, (int, np.integer)) or amount <= 1)):
         raise ValueError(f"prune: amount is a fraction up to 1, or a whole number, got {amount}")

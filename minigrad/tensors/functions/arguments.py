@@ -91,7 +91,9 @@ def signed(x: Any) -> Any:
 def sizes_of(given: tuple[Any, ...], named: Any = None) -> tuple[Any, ...]:
     """Numbers, or tensors, that are given one by one, as one sequence, or by a keyword."""
     if named is not None:
-        return tuple(named)
+        if given:
+            raise TypeError(f"sizes are given twice: {given} and by a keyword, {named}")
+        return tuple(named) if np.iterable(named) else (named,)
     one = len(given) == 1 and isinstance(given[0], (tuple, list))
     return tuple(given[0]) if one else given
 
