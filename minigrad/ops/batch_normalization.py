@@ -50,7 +50,9 @@ def batch_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-
         ([[-1.0], [1.0]], 3.0, 4.0)
     """
     if x.ndim < 2:
-        raise ArgumentError(f"an input of shape (N, C, ...) expected, got {x.shape}")
+        raise ArgumentError(
+            f"the input needs a batch and channels, (N, C, ...), got shape {x.shape}"
+        )
     check_parameters(x, x.shape[1:2], weight=weight, bias=bias)
     rows = _as_rows(widened(x))
     out = np.empty(rows.shape, rows.dtype)

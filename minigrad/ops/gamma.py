@@ -117,8 +117,9 @@ def _lgamma_of_positive(x: np.ndarray) -> np.ndarray:
         close = y < _FAR
         product = np.where(close, product * y, product)
         y = y + close
-    coefficients = tuple(b / (2 * k * (2 * k - 1)) for k, b in enumerate(_BERNOULLI, 1))
-    series = horner(coefficients, y**-2) / y
+    series = (
+        horner(tuple(b / (2 * k * (2 * k - 1)) for k, b in enumerate(_BERNOULLI, 1)), y**-2) / y
+    )
     far = (y - 0.5) * (np.log(y) - 1) + (math.log(2 * math.pi) - 1) / 2 + series
     far = far - np.log(product)
     return np.where(x < 3, fit - np.where(low, np.log(near), 0), far)

@@ -47,8 +47,12 @@ def take(x: Any, indices: Any, axis: int | None = None) -> Tensor:
         >>> minigrad.ops.take(x, [0, -1], axis=1).tolist()
         [[1.0, 3.0], [4.0, 6.0]]
     """
-    number = axis is None and not np.ndim(x)
-    return _take(ravel(x) if number else x, indices, axis)
+    return _take(_with_an_axis(x, axis), indices, axis)
+
+
+def _with_an_axis(x: Any, axis: int | None) -> Any:
+    """A 0-d tensor with one axis, if `axis` is None; other tensors unchanged."""
+    return ravel(x) if axis is None and not np.ndim(x) else x
 
 
 @formula(
@@ -288,6 +292,7 @@ _scatter.defvjp(
     ),
     src=_src_of_scatter,
 )
-_index_add.defvjp(x=lambda g: g)
-_index_add.defvjp(source=lambda g, index, axis, alpha: np.take(g, index_of(index), axis) * alpha)
+_index_add.defvjp(
+    x=lambda g: g, source=lambda g, index, axis, alpha: np.take(g, index_of(index), axis) * alpha
+)
 _scatter_add.defvjp(x=lambda g: g, src=_src_of_scatter_add)

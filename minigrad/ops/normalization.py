@@ -16,7 +16,14 @@ from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.sums import ones
-from minigrad.ops._numerics import all_finite, constant, extent, root_of_squares, row_sums, widened
+from minigrad.ops._numerics import (
+    all_finite,
+    constant,
+    extent,
+    root_of_squares,
+    row_sums,
+    widened,
+)
 from minigrad.ops._parallel import block_of, in_passes
 
 __all__ = ["group_norm", "layer_norm", "rms_norm"]
@@ -156,6 +163,11 @@ def _wide(x: np.ndarray) -> Any:
     return np.float32 if x.dtype == np.float16 else x.dtype
 
 
+def _averages(width: int, weight: np.ndarray | None, like: np.ndarray) -> np.ndarray:
+    """Factors (W, 1): rows @ factors are the means of rows times the weight."""
+    return (ones((width, 1), _wide(like)) if weight is None else widened(weight)[:, None]) / width
+
+
 def _squares(rows: np.ndarray) -> np.ndarray:
     """The sum of the squares of each row: shape (R, 1)."""
     rows = widened(rows)
@@ -177,8 +189,7 @@ def _layer_norm_pull(
     # Each block has its own sums over rows, for the weight and for the bias.
     blocks = (-(-len(rows) // block), width)
     sums = [np.empty(blocks, _wide(x)) if need else None for need in needed[1:]]
-    factors = ones((width, 1), _wide(x)) if scale is None else widened(scale)[:, None]
-    averages = factors / width  # rows @ averages are the means of rows times the weight
+    averages = _averages(width, scale, x)
 
     def work(start: int, stop: int) -> None:
         part = slice(start, stop)
@@ -347,8 +358,9 @@ def group_norm(
         tensor([[-1.,  1., -1.,  1.]])
     """
     if x.ndim < 2 or x.shape[1] % groups:
-        wanted = f"an input of shape (N, C, ...) expected, with C divisible by {groups}"
-        raise ArgumentError(f"{wanted}, got {x.shape}")
+        raise ArgumentError(
+            f"an input of shape (N, C, ...) expected, with C divisible by {groups}, got {x.shape}"
+        )
     check_parameters(x, x.shape[1:2], weight=weight, bias=bias)
     parts = _as_groups(x, groups)
     out = np.empty(parts.shape, x.dtype)

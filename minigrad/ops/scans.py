@@ -219,7 +219,7 @@ def _logcumsumexp_x(g: Any, x: Any, out: Any, axis: int) -> Any:
     g, x, out = (a.swapaxes(axis, -1) for a in (g, x, out))
     grown = np.exp(_lead(out[..., :-1], out[..., 1:]))  # at most 1
     first = np.ones((*out.shape[:-1], 1), out.dtype)
-    shares = np.concatenate([first, grown], axis=-1) if x.shape[-1] else grown
+    shares = np.concatenate([first, grown], axis=-1)
     cotangent = _carried_back(g, shares) * np.exp(_lead(x, out))
     return cotangent.swapaxes(axis, -1)
 

@@ -70,7 +70,7 @@ def _lu(x: Any, check_errors: bool) -> Any:
         rows[:, i + 1 :, i + 1 :] -= rows[:, i + 1 :, i, None] * rows[:, None, i, i + 1 :]
     factors = rows.reshape(x.shape).astype(x.dtype, copy=False)
     before_zero = np.cumprod(np.diagonal(factors, 0, -2, -1) != 0, -1).sum(-1)
-    info = ((before_zero + 1) % (k + 1)).astype(np.int32)
+    info = np.where(before_zero == k, 0, before_zero + 1).astype(np.int32)
     if check_errors and info.any():
         raise np.linalg.LinAlgError(f"{which(info)} is singular; lu and lu_factor_ex accept it")
     return factors, pivots.reshape(*batch, k), info
@@ -101,8 +101,8 @@ def _lu_x(g: Any, out: Any) -> Any:
     by_l = True, True, True  # Lᵀ is an upper one, on the left, with ones on its diagonal
     by_u = False, False, False
     beside, below = solve(g[..., :k, k:], *by_l), solve(g[..., k:, :k], *by_u)
-    grad_l = np.tril(g[..., :k, :k] - beside @ mT(factors[..., :k, k:]), -1)
-    grad_u = np.triu(g[..., :k, :k] - mT(factors[..., k:, :k]) @ below)
+    grad_l = g[..., :k, :k] - beside @ mT(factors[..., :k, k:])  # counts below its diagonal
+    grad_u = g[..., :k, :k] - mT(factors[..., k:, :k]) @ below  # counts on and above its diagonal
     inner = np.tril(grad_l + np.triu(turned, 1) @ grad_l, -1) + np.triu(grad_u @ np.tril(turned))
     corner = solve(solve(inner, *by_u), *by_l)
     found = np.concatenate([corner, below] if m > n else [corner, beside], -2 if m > n else -1)
