@@ -117,18 +117,15 @@ class DataLoader(Generic[B]):
         self.generator = seeded("DataLoader", generator)
         self._streams = isinstance(dataset, IterableDataset)
         self._check_order()
-        self._source: Any = dataset  # the indices, batches of them or samples to iterate over
         if batch_sampler is not None:
-            self.batch_size, self._source = None, batch_sampler
+            self.batch_size = None
         elif not self._streams:
             if sampler is None:
                 shuffled = RandomSampler(dataset, generator=self.generator)
                 sampler = shuffled if shuffle else SequentialSampler(dataset)
-            self.sampler = self._source = sampler
+            self.sampler = sampler
             if batch_size is not None:
                 self.batch_sampler = BatchSampler(sampler, batch_size, self.drop_last)
-        grouped = isinstance(self._source, BatchSampler)
-        self._drawn_by: Any = self._source.sampler if grouped else self._source
         self._single = batch_size is None and batch_sampler is None
         default = default_convert if self._single else default_collate
         self.collate_fn: Collate = default if collate_fn is None else collate_fn
@@ -157,6 +154,19 @@ class DataLoader(Generic[B]):
                 raise ValueError(f"DataLoader: {why}")
         if not self._streams and not ((given or batched) and hasattr(self.dataset, "__getitem__")):
             check_dataset("DataLoader", self.dataset)
+
+    @property
+    def _source(self) -> Any:
+        """The indices, batches of them or samples to iterate over."""
+        if self._streams:
+            return self.dataset
+        return self.batch_sampler if self.batch_size is None and not self._single else self.sampler
+
+    @property
+    def _drawn_by(self) -> Any:
+        """What draws the indices: the sampler, also of a batch sampler that has one."""
+        source = self._source
+        return getattr(source, "sampler", source) if isinstance(source, BatchSampler) else source
 
     def __len__(self) -> int:
         """The number of batches in an epoch, if the sampler or the stream has a length."""

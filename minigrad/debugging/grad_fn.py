@@ -134,6 +134,11 @@ class GradFn:
             known.node = node
         return known
 
+    def __copy__(self, _: Any = None) -> GradFn:
+        return self
+
+    __deepcopy__ = __copy__
+
     def name(self) -> str:
         """Return the name of the op as PyTorch writes it, such as "MulBackward0"; of a leaf too."""
         space = "torch::autograd::" if isinstance(self.node, Leaf) else ""

@@ -36,6 +36,11 @@ class Chances(Family):
         return self.probs
 
 
+def _are_weights(x: Any) -> Any:
+    sums = np.sum(x, axis=-1, keepdims=True)
+    return (x >= 0) & (sums > 0) & (sums < math.inf)
+
+
 class Categorical(Chances):
     """Distributions over the classes 0, 1, ..., given by probabilities or by logits.
 
@@ -65,8 +70,7 @@ class Categorical(Chances):
     arg_constraints = MappingProxyType({
         "probs": Constraint(
             "Weights(finite, at least 0, and one of a row above 0)",
-            lambda x: (x >= 0) & np.isfinite(x) & (np.max(x, axis=-1, keepdims=True) > 0),
-            event_dim=1,
+            _are_weights, event_dim=1,
         ),
         "logits": Constraint(
             "Logits(the largest of a row finite)",

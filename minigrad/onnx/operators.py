@@ -269,7 +269,9 @@ OPERATORS |= {
     "einsum": lambda g, out, operands, inputs, output: g.Einsum(
         *operands, equation=f"{','.join(inputs)}->{output}"
     ),
-    "vecdot": lambda g, out, a, b: g.ReduceSum(g.Mul(a, b), [-1], keepdims=0),
+    "vecdot": lambda g, out, a, b: g.ReduceSum(
+        OPERATORS["multiply"](g, out, a, b), [-1], keepdims=0
+    ),
     "var": _variance,
     "std": lambda g, out, *arguments: g.Sqrt(_variance(g, out, *arguments)),
 }

@@ -216,7 +216,9 @@ class LBFGS(Optimizer):
             array, shape = np.asarray(value), (size,) if name in _VECTORS else ()
             if array.shape != shape:
                 raise ValueError(f"LBFGS: {name} has shape {array.shape}, {shape} expected")
-            return array.astype(self._dtype) if shape else array.item()
+            if shape:
+                return array.astype(self._dtype)
+            return int(array) if name in _COUNTS else float(array)
 
         state = {name: restored(name, saved[name]) for name in saved if name in given}
         if len({len(state[name]) for name in ("old_dirs", "old_stps", "ro") if name in state}) > 1:

@@ -34,15 +34,16 @@ class VisionDataset(Dataset):
         self.transform, self.target_transform = transform, target_transform
 
     def __getitem__(self, index: Any) -> tuple[Any, Any]:
-        image, target = self._image(index), int(self.targets[index])
+        image, target = self._image(index), self._target(index)
         image = image if self.transform is None else self.transform(image)
         return image, target if self.target_transform is None else self.target_transform(target)
 
-    def __len__(self) -> int:
-        return len(self.targets)
+    def _target(self, index: Any) -> int:
+        return int(self.targets[index])
 
     def __repr__(self) -> str:
-        lines = f"Number of datapoints: {len(self)}", f"Root location: {self.root}"
+        size = len(self)  # type: ignore[arg-type]  # of a subclass
+        lines = f"Number of datapoints: {size}", f"Root location: {self.root}"
         return "\n    ".join([f"Dataset {type(self).__name__}", *lines])
 
 
@@ -64,6 +65,9 @@ class _Downloaded(VisionDataset):
 
     def _image(self, index: Any) -> Any:
         return Image.fromarray(np.asarray(self.data[index]))
+
+    def __len__(self) -> int:
+        return len(self.data)
 
 
 def _loaded(url: str, md5: str) -> bytes:
@@ -98,8 +102,11 @@ class MNIST(_Downloaded):
 
     def _read(self) -> tuple[Any, Any]:
         images, labels = self.files[:2] if self.train else self.files[2:]
-        pixels = np.fromfile(self.place / images, np.uint8, offset=16).reshape(-1, 28, 28)
-        return tensor(pixels), tensor(np.fromfile(self.place / labels, np.uint8, offset=8)).long()
+        pixels = np.fromfile(self.place / images, np.uint8)[16:]
+        classes = np.fromfile(self.place / labels, np.uint8)[8:]
+        if len(pixels) != 784 * len(classes) or not len(classes):
+            raise RuntimeError(f"{self.place}: {images} does not fit {labels}: load both again")
+        return tensor(pixels.reshape(-1, 28, 28)), tensor(classes).long()
 
 
 class FashionMNIST(MNIST):
@@ -147,7 +154,8 @@ class CIFAR10(_Downloaded):
 
 def default_loader(path: str) -> Any:
     """A coloured image of a file."""
-    return Image.open(path).convert("RGB")
+    with Image.open(path) as image:  # a TIFF stays open otherwise
+        return image.convert("RGB")
 
 
 class ImageFolder(VisionDataset):
@@ -172,3 +180,9 @@ class ImageFolder(VisionDataset):
 
     def _image(self, index: Any) -> Any:
         return self.loader(self.samples[index][0])
+
+    def _target(self, index: Any) -> int:  # a program may have other samples, not targets
+        return int(self.samples[index][1])
+
+    def __len__(self) -> int:
+        return len(self.samples)

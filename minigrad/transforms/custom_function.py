@@ -150,7 +150,10 @@ class Function:
     def apply(cls, *args: Any) -> Any:
         """Call the op: what `forward` returns, tensors with a history if an argument has one."""
         if cls.setup_context is not Function.setup_context and cls.forward.__defaults__:
-            bound = inspect.signature(cls.forward).bind(*args)
+            try:
+                bound = inspect.signature(cls.forward).bind(*args)
+            except TypeError as error:
+                raise TypeError(f"{cls.__name__}: {error}") from None
             bound.apply_defaults()
             args = bound.args
         places = tuple([i for i, x in enumerate(args) if isinstance(x, Variable)])

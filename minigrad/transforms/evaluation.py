@@ -173,8 +173,8 @@ def pulled(
         roots, given = zip(*pairs, strict=True)
         options = {"retain_graph": retain or create, "create_graph": create}
         found = grad(roots, inputs, given, allow_unused=True, **options)
-    missing = [wrap(np.zeros_like(x._data)) if fill else None for x in inputs]
-    return [zeros if g is None else g for g, zeros in zip(found, missing, strict=True)]
+    each = zip(found, inputs, strict=True)
+    return [wrap(np.zeros_like(x._data)) if g is None and fill else g for g, x in each]
 
 
 def check_dependence(

@@ -22,6 +22,7 @@ from minigrad.autograd.hooks import add_hook
 from minigrad.autograd.mode import changed, located, state
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Variable, clock
+from minigrad.autograd.primitives import registry
 from minigrad.autograd.scope import LOOP, Frame, FunctionCall
 from minigrad.random import drawing_from, repeated
 from minigrad.support import tree
@@ -255,8 +256,8 @@ class _MappedCall(SampleTrace):
         out = step.outputs[0]
         assert out is not None
         if step.op is None:
-            values = tree.mapped(self._found, step.arguments["values"], Value)  # the same for all
-            self._store(step, [ops.broadcast_to(ops.astype(values, out.dtype), out.shape)])
+            values = tree.mapped(self._found, step.arguments["values"], Value)
+            self._store(step, [self._copy(values, out)])
             return
         op = step.op
         values = [tree.mapped(self._found, step.arguments.get(name, default), Value)
@@ -294,6 +295,13 @@ class _MappedCall(SampleTrace):
         """Go on in a loop over the samples, which a profile names."""
         now = state.get()
         state.set(now._replace(frame=FunctionCall(LOOP, next(clock), now.frame)))
+
+    def _copy(self, values: Any, out: Value) -> Any:
+        if not isinstance(values, Samples):
+            return ops.broadcast_to(ops.astype(values, out.dtype), out.shape)
+        op = registry["broadcast_to"]  # such as nn.init.constant_(x, v[0])
+        converted = Samples(ops.astype(values.tensor, out.dtype))
+        return Samples(batching.broadcast(Batch(op, self._size, [out]), converted))
 
     def _store(self, step: Step, results: list[Any]) -> None:
         node = step.node

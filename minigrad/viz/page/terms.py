@@ -251,6 +251,10 @@ class _Writer:
                     if bound.evaluate(self._names) is not None:
                         x = Call(limit, (x, bound))
                 return self.term(x)
+            case Call(operator.add, (x, y), ()) if self._others and self._is_bool(term):
+                return ["or", self.term(x), self.term(y)]
+            case Call(operator.and_ | operator.or_ | operator.invert) if not self._is_bool(term):
+                raise Unwritable
             case Call(function, args, ()) if _plain(function) in COMPOSED:
                 return COMPOSED[_plain(function)](*map(self.term, args))
             case Call(function, args, ()) if _plain(function) in FUNCTIONS:
@@ -353,6 +357,9 @@ class _Writer:
 
     def _array(self, term: Term) -> np.ndarray:
         return np.asarray(term.evaluate(self._names))
+
+    def _is_bool(self, term: Term) -> bool:
+        return bool(self._array(term).dtype == bool)
 
     def _static(self, term: Term | None) -> Any:
         return None if term is None else _constant(term.evaluate(self._names))
