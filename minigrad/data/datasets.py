@@ -202,9 +202,10 @@ class StackDataset(Dataset):
         if bool(args) == bool(kwargs):
             raise ValueError("StackDataset: datasets expected, either in order or by name")
         self.datasets: Any = args or kwargs
-        self._length, *others = lengths = [len(dataset) for dataset in args or kwargs.values()]
-        if {*others} - {self._length}:
+        lengths = [len(dataset) for dataset in args or kwargs.values()]
+        if len({*lengths}) > 1:
             raise ValueError(f"StackDataset: datasets of equal length expected, got {lengths}")
+        self._length = lengths[0]
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(self.datasets, dict):

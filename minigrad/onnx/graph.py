@@ -168,11 +168,13 @@ class Graph:
         self._nodes, self._nodes_made = [], {**self._nodes_made}
         before = [self._unique("state", always=True) for _ in states]
         part = self._unique("part", always=True)
-        after = step(before, part) * 2  # the states of the next step, and the values to keep
+        states_after = step(before, part)
+        after = [*states_after, *states_after]  # those of the next step, and the values to keep
         ends = [self._unique("next", always=True) for _ in after]
         for made, end in zip(after, ends, strict=True):
             self._nodes.append(self._helper.make_node("Identity", [made], [end], end))
-        nodes, (self._nodes, self._nodes_made) = self._nodes, outside
+        nodes = self._nodes
+        self._nodes, self._nodes_made = outside
         kind = self._kind(dtype)
         starts, results = (
             [self._helper.make_tensor_value_info(name, kind, None) for name in names]

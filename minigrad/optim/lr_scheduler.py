@@ -1009,9 +1009,10 @@ class ReduceLROnPlateau(LRScheduler):
         self._advance()
 
     def _look_at(self, value: float) -> None:
-        self.num_bad_epochs += 1
         if self._is_better(value):
             self.best, self.num_bad_epochs = value, 0
+        else:
+            self.num_bad_epochs += 1
         if self.cooldown_counter > 0:
             self.cooldown_counter -= 1
             self.num_bad_epochs = 0

@@ -59,7 +59,9 @@ def set_item(tensor: Any, index: Any, value: Any, name: str = "setitem") -> Any:
             if data.base is None or np.ndarray in map(type, parts):
                 mark_written(data)
             else:
-                mark_part(data, data[parts if Ellipsis in parts else (*parts, ...)])
+                mark_part(
+                    data, data[parts if Ellipsis in parts else (*parts, ...)]
+                )  # a view, even of one element
     except (IndexError, ValueError) as error:
         message, shapes = str(error), f"{getattr(value, 'shape', ())} into shape {tensor.shape}"
         if not message.startswith(f"{name}:"):

@@ -410,8 +410,10 @@ class _MappedCall(SampleTrace):
         given, found = tree.mapped(self._found, step.arguments, Value), []
         for i in range(samples):
             named = of_sample(given, i)
-            same = again and i + 1 < samples
-            with drawing_from(repeated(named.pop("generator", None)) if same else None):
+            own = None
+            if again and i + 1 < samples:
+                own = repeated(named.pop("generator", None))
+            with drawing_from(own):
                 found.append(function(*named.pop("args"), **named))
         return found
 

@@ -113,7 +113,10 @@ def _rows(
     """The labels as rows (N, S), with blanks behind the last one of each."""
     refuse_dtypes(targets.dtype.kind not in "iu", "ctc_loss", "integers as targets", targets)
     in_one_row, total = targets.ndim == 1, counts.sum()
-    fits = (targets.size == total or batch < 2) if in_one_row else targets.shape[:-1] == (batch,)
+    if in_one_row:
+        fits = targets.size == total or batch < 2
+    else:
+        fits = targets.shape[:-1] == (batch,)
     refuse_shapes(not fits, "ctc_loss", f"targets of shape ({batch}, S), or ({total},)", targets)
     width = int(counts.max(initial=0))
     rows = np.full((batch, width), blank)

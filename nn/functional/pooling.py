@@ -313,7 +313,8 @@ def _average(
         counts: Any = divisor or math.prod(window.kernel)
         if divisor is None and (ceil_mode or any(map(any, window.padding))):
             counts = np.ones((), int)
-            lines = zip(x.shape[2:], sums.shape[2:], *window[:3], strict=True)
+            kernel, strides, borders = window.kernel, window.stride, window.padding
+            lines = zip(x.shape[2:], sums.shape[2:], kernel, strides, borders, strict=True)
             for size, count, reach, step, (width, _) in lines:
                 border = width if count_include_pad else 0
                 starts = np.arange(count) * step - width
