@@ -34,12 +34,9 @@ class VisionDataset(Dataset):
         self.transform, self.target_transform = transform, target_transform
 
     def __getitem__(self, index: Any) -> tuple[Any, Any]:
-        image, target = self._image(index), self._target(index)
+        image, target = self._item(index)
         image = image if self.transform is None else self.transform(image)
         return image, target if self.target_transform is None else self.target_transform(target)
-
-    def _target(self, index: Any) -> int:
-        return int(self.targets[index])
 
     def __repr__(self) -> str:
         size = len(self)  # type: ignore[arg-type]  # of a subclass
@@ -63,8 +60,8 @@ class _Downloaded(VisionDataset):
             write(folder_for(self.place) / name, content)
         self.data, self.targets = self._read()
 
-    def _image(self, index: Any) -> Any:
-        return Image.fromarray(np.asarray(self.data[index]))
+    def _item(self, index: Any) -> tuple[Any, int]:
+        return Image.fromarray(np.asarray(self.data[index])), int(self.targets[index])
 
     def __len__(self) -> int:
         return len(self.data)
@@ -178,11 +175,9 @@ class ImageFolder(VisionDataset):
         if empty or not self.classes:
             raise FileNotFoundError(f"ImageFolder: no images of {empty or 'classes'}: {self.root}")
 
-    def _image(self, index: Any) -> Any:
-        return self.loader(self.samples[index][0])
-
-    def _target(self, index: Any) -> int:  # a program may have other samples, not targets
-        return int(self.samples[index][1])
+    def _item(self, index: Any) -> tuple[Any, int]:
+        path, target = self.samples[index]
+        return self.loader(path), target
 
     def __len__(self) -> int:
         return len(self.samples)

@@ -28,8 +28,7 @@ def make_grid(
         Shape (C, H', W'); of a single image, the image without a border.
     """
     if not isinstance(tensor, (torch.Tensor, list, tuple)):
-        kind = type(tensor).__name__
-        raise TypeError(f"make_grid: a tensor or a list of them expected, got {kind}")
+        raise TypeError(f"make_grid: a tensor or a list expected, got {type(tensor).__name__}")
     images = torch.stack(list(tensor))
     images = images.reshape((1,) * (4 - images.ndim) + tuple(images.shape))
     images = images.expand(-1, 3, -1, -1) if images.shape[1] == 1 else images
