@@ -48,8 +48,9 @@ class OfOneDtype(metaclass=Kind):
         (minigrad.int64, True)
     """
 
-    def __init_subclass__(cls, dtype: Any) -> None:
-        cls.dtype = dtype
+    def __init_subclass__(cls, dtype: Any = None) -> None:
+        if dtype is not None:  # a class derived from a kind keeps its dtype
+            cls.dtype = dtype
 
     def __new__(cls, *data: Any, **options: Any) -> Any:
         """Make the tensor."""

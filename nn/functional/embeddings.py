@@ -161,7 +161,7 @@ def embedding_bag(
     bags, count = _bags(ids, offsets, include_last_offset)
     if per_sample_weights is not None:
         wrong = mode != "sum" or np.shape(per_sample_weights) != ids.shape
-        wanted = f'mode="sum", not {mode!r}, and per_sample_weights of the shape of the input'
+        wanted = f"per_sample_weights of the shape of the input and mode='sum' (it is {mode!r})"
         refuse_shapes(wrong, "embedding_bag", wanted, per_sample_weights, ids)
         per_sample_weights = ops.reshape(per_sample_weights, -1)
     ids = ids.ravel()
