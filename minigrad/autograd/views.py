@@ -37,8 +37,17 @@ class Place(NamedTuple):
             found += (np.arange(n) * stride).reshape(-1, *(1,) * (len(self.shape) - axis - 1))
         return found
 
+    def bounds(self) -> tuple[int, int]:
+        """The lowest address of its elements, and the one behind the highest."""
+        reach = [(n - 1) * stride for n, stride in zip(self.shape, self.strides, strict=True)]
+        low = self.start + sum(min(step, 0) for step in reach)
+        return low, self.start + sum(max(step, 0) for step in reach) + self.dtype.itemsize
+
     def meets(self, other: Place) -> bool:
         """Whether it has an element in common with a place of the same dtype."""
+        (low, high), (first, last) = self.bounds(), other.bounds()
+        if last <= low or high <= first:
+            return False  # most do: the addresses of a large array cost time
         return bool(np.isin(other.addresses(), self.addresses()).any())
 
     def index_of(self, part: Place) -> tuple[int | slice, ...] | None:

@@ -59,9 +59,8 @@ def set_item(tensor: Any, index: Any, value: Any, name: str = "setitem") -> Any:
             if data.base is None or np.ndarray in map(type, parts):
                 mark_written(data)
             else:
-                mark_part(
-                    data, data[parts if Ellipsis in parts else (*parts, ...)]
-                )  # a view, even of one element
+                # With an ellipsis NumPy gives a view, even of one element.
+                mark_part(data, data[parts if Ellipsis in parts else (*parts, ...)])
     except (IndexError, ValueError) as error:
         message, shapes = str(error), f"{getattr(value, 'shape', ())} into shape {tensor.shape}"
         if not message.startswith(f"{name}:"):

@@ -242,12 +242,12 @@ def _made(cls: type[Function], places: tuple[int, ...], count: int) -> Any:
         if not context._zeros:
             given = [x if i in context._used else None for i, x in enumerate(given)]
             context._used.clear()
-        given = iter(given)
-        found = cls.backward(context, *[next(given) if one else None for one in context._tensors])
+        each = iter(given)
+        found = cls.backward(context, *[next(each) if one else None for one in context._tensors])
         grads = found if isinstance(found, tuple) else (found,)
         if len(grads) < count or any(x is not None for x in grads[count:]):
-            found = f"{len(grads)} gradients; forward has {count} arguments"
-            raise RuntimeError(f"{cls.__name__}.backward: {found} (None for one without)")
+            came = f"{len(grads)} gradients; forward has {count} arguments"
+            raise RuntimeError(f"{cls.__name__}.backward: {came} (None for one without)")
         parts = [grads[place] if want else None for place, want in zip(places, needed, strict=True)]
         for place, part in zip(places, parts, strict=True):
             if part is not None:

@@ -41,7 +41,8 @@ def load(module: Module, state: Mapping[str, Any], strict: bool, assigned: bool)
     given = {str(key): value for key, value in state.items()}
     metadata = getattr(state, "_metadata", {})
     modules = list(walk(module))
-    missing, unexpected = found = Differences([], [])
+    found = Differences([], [])
+    missing, unexpected = found
     problems: list[str] = []
     for path, owner in modules:
         prefix, own_metadata = f"{path}." if path else "", dict(metadata.get(path, {}))

@@ -7,6 +7,7 @@ raises RuntimeError.
 
 import copy
 import gc
+import itertools
 import weakref
 from collections.abc import Callable
 from operator import add, mul
@@ -20,7 +21,7 @@ from minigrad import Tensor, distributed, nn, no_grad, ops, tensor
 from minigrad.autograd import grad, mutation
 from minigrad.autograd.lending import lent
 from minigrad.autograd.mutation import mark_written
-from minigrad.autograd.views import owner
+from minigrad.autograd.views import Place, owner
 from minigrad.optim import SGD
 
 
@@ -249,6 +250,15 @@ def test_a_write_beside_what_was_saved_changes_nothing(written: Any) -> None:
     y.backward()
     assert x.grad is not None
     assert x.grad.tolist() == [2.0, 0.0, 6.0, 0.0]
+
+
+def test_places_meet_where_arrays_share_memory() -> None:
+    base = np.zeros((4, 6))
+    pieces = [base, base.T, base[1], base[:, 1], base[:, ::2], base[:, 1::2], base[::-1, 3:4]]
+    pieces += [base[2:, :2], base[1:1], base[3, 5, ...], base.ravel()[::-7], base[:2, -1:]]
+    for one, other in itertools.product(pieces, repeat=2):
+        shared = np.shares_memory(one, other)
+        assert Place.of_array(one).meets(Place.of_array(other)) == shared
 
 
 def test_an_update_under_no_grad_between_two_backward_passes() -> None:
