@@ -20,6 +20,7 @@ from minigrad.ops._numerics import (
     formula,
     inf_where_zero,
     kept_shape,
+    reduced_axes,
     reduced_size,
     root_of_squares,
     shape_of,
@@ -204,8 +205,9 @@ def histogram(
 
 def _centred(x: Any, axis: Axis) -> Any:
     """`x` minus its mean, as in the forward pass."""
-    centred = x - np.mean(x, axis=axis, keepdims=True)
-    return centred - np.mean(centred, axis=axis, keepdims=True)
+    axes = tuple(reduced_axes(x.ndim, axis))  # none of a number, which NumPy's mean refuses one
+    centred = x - np.mean(x, axis=axes, keepdims=True)
+    return centred - np.mean(centred, axis=axes, keepdims=True)
 
 
 @formula(

@@ -110,6 +110,7 @@ torch.trapezoid(x, dx=2.0, dim=0), x.index_put((i[0], i[1]), v, accumulate=True)
 torch.vander(v, 3, True), torch.hann_window(5), torch.hamming_window(5, False), torch.is_complex(x)
 torch.blackman_window(6), torch.linalg.lstsq(x.T, y.T, driver="gels").solution
 torch.linalg.matrix_rank(x, atol=0.001, rtol=0.1), x[1:, 1].storage_offset()
+x.double().scatter(1, i, 0.7), x[0, 0].swapaxes(0, -1)
 """
 
 TRAINING = """
@@ -210,6 +211,7 @@ with torch.autocast("cpu", enabled=False): r = x + 1
 torch.save(obj={"x": x}, f=path); torch.load(f=path, map_location="cpu")["x"]
 torch.save({"x": x}, path + ".pt"); torch.load(path + ".pt", map_location="cpu", weights_only=True)["x"]
 w.exp().sum().backward(inputs=[w]); w.grad
+w[0, 1].std(-1, correction=0).backward(); w[0, 2].var(0, correction=0).backward(); w.grad
 from torch.jit.annotations import List; List[int] is not None
 from torch.jit import Final; Final[int] is not None
 from torch.fx import wrap; wrap("len")

@@ -154,7 +154,7 @@ def scatter(
     """
     given = value if src is None else src
     if not isinstance(given, Variable):
-        given = ops.astype(ops.broadcast_to(tensor(given), index.shape), input.dtype)
+        given = ops.broadcast_to(tensor(given, dtype=input.dtype), index.shape)
     if reduce is None:
         return ops.scatter(input, dim, index, given)
     kind = {"add": "sum", "multiply": "prod"}[reduce]
