@@ -429,7 +429,8 @@ def bernoulli(
         dtype = input._data.dtype if isinstance(input, Variable) else None
         chance = np.broadcast_to(to_array(p, np.float64, name="bernoulli"), chance.shape)
     if not ((chance >= 0) & (chance <= 1)).all():
-        raise ValueError("bernoulli: probabilities must be between 0 and 1")
+        came = f"{chance.min()} to {chance.max()}"
+        raise ValueError(f"bernoulli: probabilities from 0 to 1 expected, got {came}")
     drawn = _source(generator, "bernoulli").random(chance.shape) < chance
     return leaf_of(drawn.astype(dtype or get_default_dtype()), False)
 

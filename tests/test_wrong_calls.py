@@ -14,7 +14,7 @@ import pytest
 import minigrad
 import minigrad.nn.functional as F
 from minigrad import nn, optim, viz
-from minigrad.autograd import checkpoint
+from minigrad.autograd import Function, checkpoint
 from minigrad.distributed import parallelize
 
 X = minigrad.ones(2, 3)
@@ -34,6 +34,16 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     "a list of layers": (lambda: nn.Sequential([nn.ReLU()]), "got list; pass its modules one by"),
     "a function": (lambda: nn.Sequential(F.relu), "got function; a function becomes a layer in"),
     "a class": (lambda: nn.Sequential(nn.ReLU), "got the class ReLU; write ReLU()"),
+    "a single layer": (lambda: nn.ModuleList(GRU), "entries in a list expected, got a single GRU"),
+    "a number": (lambda: nn.ModuleList([GRU, 3]), "ModuleList: '1' must be a Module, got int"),
+    "a layer too far": (lambda: nn.Sequential(GRU)[-2], "Sequential: index out of range, got -2 of 1"),
+    "a path as a state": (lambda: GRU.load_state_dict("m.pt"),  # type: ignore[arg-type]
+                          "a dict of tensors expected, got str; minigrad.load reads one from a f"),
+    "a Function": (lambda: Function(X), "a Function is not called, write Function.apply(...)"),
+    "repeat": (lambda: X.repeat(2), "number for each axis of shape (2, 3) expected, got (2,)"),
+    "split": (lambda: X.split([1, 2]), "sizes that add up to 2, the axis, expected, got [1, 2]"),
+    "bernoulli": (lambda: minigrad.bernoulli(X * 2), "from 0 to 1 expected, got 2.0 to 2.0"),
+    "histc": (lambda: minigrad.histc("a"), "histogram: ufunc 'minimum' did not contain a loop"),
     "two tensors": (lambda: minigrad.concatenate(X, X), "one list: concatenate([a, b])"),
     "stacked": (lambda: minigrad.stack(X, X), "one list: stack([a, b])"),
     "clip a module": (lambda: nn.utils.clip_grad_norm(GRU, 1.0), "got a GRU; pass its parameters"),
@@ -57,7 +67,7 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
 @pytest.mark.parametrize("name", CALLS)
 def test_it_says_what_came_and_what_to_write(name: str) -> None:
     call, told = CALLS[name]
-    with pytest.raises((TypeError, ValueError)) as caught:
+    with pytest.raises((IndexError, RuntimeError, TypeError, ValueError)) as caught:
         call()
     assert told in str(caught.value)
 

@@ -178,7 +178,7 @@ def histogram(
     try:
         edges = np.histogram_bin_edges(values, array_of(bins), range)
     except (TypeError, ValueError) as error:
-        raise type(error)(
+        raise (TypeError if isinstance(error, TypeError) else ValueError)(
             located(f"histogram: {error}; got bins {bins!r}, range {range}")
         ) from None
     n = len(edges) - 1

@@ -149,7 +149,7 @@ def _argument(path: str, leaf: Any, axis: int | None) -> tuple[str, Any]:
         tensor = wrap(to_array(leaf, name=f"vmap: {path}"))
     rank = tensor._data.ndim
     if not -rank <= axis < rank:
-        raise ValueError(f"vmap: dim {axis} of {path}, which has shape {tensor._data.shape}")
+        raise ValueError(f"vmap: {path} of shape {tensor._data.shape} has no dim {axis}")
     return path, Samples(ops.moveaxis(tensor, axis, 0) if axis % rank else tensor)
 
 
@@ -161,7 +161,7 @@ def _common_size(leaves: list[tuple[str, Any]]) -> int:
     (first, size), *others = sizes.items()
     for path, other in others:
         if other != size:
-            raise ValueError(f"vmap: {path} has {other} samples, {first} has {size}")
+            raise ValueError(f"vmap: {path} must have {size} samples, as {first}, got {other}")
     return size
 
 

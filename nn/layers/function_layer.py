@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 from minigrad.nn.module.base import Module
+from minigrad.support.checks import check_flag
 from minigrad.tensors.tensor import Tensor
 
 L = TypeVar("L", bound="FunctionLayer")
@@ -28,10 +29,19 @@ class FunctionLayer(Module):
     function: ClassVar[Callable[..., Tensor]]
     fields: ClassVar[tuple[str, ...]] = ()
 
-    def __new__(cls, *_: Any, **__: Any) -> Self:
-        layer = super().__new__(cls)
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        layer = super().__new__(cls, *args, **kwargs)
         Module.__init__(layer)  # before the constructor of the dataclass stores the fields
         return layer
+
+    def __post_init__(self) -> None:
+        owner = type(self).__name__
+        for each in fields(self):  # type: ignore[arg-type]
+            name, hint, value = each.name, str(each.type), self.__dict__[each.name]
+            if isinstance(value, Tensor) and value.ndim and hint not in ("Any", "Tensor | None"):
+                raise TypeError(f"{owner}: {name} must not be a Tensor; write {owner}(...)(x)")
+            if hint == "bool":
+                check_flag(owner, name, value)
 
     def _result(self, *inputs: Any, **options: Any) -> Tensor:
         """Call the function with inputs, the fields and other options."""

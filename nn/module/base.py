@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from inspect import CO_VARKEYWORDS
 from typing import Any, ParamSpec, Protocol, Self, TypeVar
 
 import numpy as np
@@ -23,6 +24,7 @@ from minigrad.nn.module.hooks import Hooked, of_all
 from minigrad.nn.module.registry import path_to
 from minigrad.ops._numerics import values_of
 from minigrad.support.checks import check_flag, module_of, on_cpu
+from minigrad.support.signatures import call_error
 from minigrad.tensors.kinds import dtype_of_kind
 from minigrad.tensors.tensor import dtype_asked
 
@@ -84,6 +86,13 @@ class Module(Hooked):
         super().__init_subclass__(**kwargs)
         if "__getattr__" in vars(cls) and not issubclass(cls, _LastAnswer):
             cls.__bases__ = (*cls.__bases__, _LastAnswer)
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        code = getattr(cls.__init__, "__code__", None)
+        open_ended = code is None or code.co_flags & CO_VARKEYWORDS
+        if kwargs and not (open_ended or kwargs.keys() <= {*code.co_varnames}):
+            raise call_error(cls.__name__, cls.__init__, (None, *args), kwargs)
+        return super().__new__(cls)
 
     def __init__(self) -> None:
         super().__init__()

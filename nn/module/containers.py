@@ -134,13 +134,16 @@ class _Sequence(_Entries, MutableSequence[T]):
             return part
         name = str(index) if index.__class__ is int else ""  # a number as a name is the position
         if self._registered.get(name) != self._kind:
+            if index.__class__ is int and not -len(self) <= index < len(self):
+                kind, count = type(self).__name__, len(self)
+                raise IndexError(f"{kind}: index out of range, got {index} of {count} entries")
             name = self._names()[index]
         return cast("T", self.__dict__[name])
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if isinstance(index, slice):
             named = self._named()
-            named[index] = [("0", self._checked("an entry", each)) for each in value]
+            named[index] = [("0", self._checked(str(i), each)) for i, each in enumerate(value)]
             self._become(named)
         else:
             setattr(self, self._names()[index], value)
@@ -157,7 +160,7 @@ class _Sequence(_Entries, MutableSequence[T]):
         if not -count <= index <= count:
             kind = type(self).__name__
             raise IndexError(f"{kind}: insert before -{count} to {count} expected, got {index}")
-        named.insert(index, ("0", self._checked("an entry", value)))
+        named.insert(index, ("0", self._checked(str(index), value)))
         self._become(named)
         return self
 
@@ -167,12 +170,13 @@ class _Sequence(_Entries, MutableSequence[T]):
 
     def extend(self, values: Iterable[T]) -> Self:  # type: ignore[override]
         """Append entries: all of them, or none if one does not fit. Return the container."""
-        if isinstance(values, Tensor):
-            raise TypeError(f"{type(self).__name__}: entries in a list expected, got a tensor")
-        checked = [self._checked("an entry", value) for value in values]
-        for i, value in enumerate(checked, len(self)):
-            setattr(self, str(i), value)
-            self._registered[str(i)] = self._kind  # of None too
+        if isinstance(values, Tensor) or not isinstance(values, Iterable):
+            owner, came = type(self).__name__, type(values).__name__
+            raise TypeError(f"{owner}: entries in a list expected, got a single {came}")
+        named = [(str(i), value) for i, value in enumerate(values, len(self))]
+        for name, value in [(name, self._checked(name, value)) for name, value in named]:
+            setattr(self, name, value)
+            self._registered[name] = self._kind  # of None too
         return self
 
     def __add__(self, other: Iterable[T]) -> Self:

@@ -230,7 +230,7 @@ def test_containers_are_added() -> None:
     model = nn.Sequential(nn.ReLU()) + nn.Sequential(nn.Tanh())
     assert [type(part).__name__ for part in model] == ["ReLU", "Tanh"]
     assert type(nn.ModuleList([nn.ReLU()]) + nn.ModuleList()) is nn.ModuleList
-    with pytest.raises(TypeError, match="'an entry' must be a Module, got str"):
+    with pytest.raises(TypeError, match="must be a Module, got str"):
         model + nn.ModuleDict({"entry": nn.ReLU()})
     for kind in (nn.ModuleList, nn.ModuleDict, nn.ParameterList, nn.ParameterDict):
         assert len(kind(None)) == 0

@@ -386,9 +386,9 @@ ONES = minigrad.ones(2)
 MISTAKES: dict[str, tuple[Callable[..., Any], str]] = {
     "no function": (lambda: vmap(3), "a function expected, got int"),
     "lengths": (lambda: vmap(lambda a, b: a)(ONES, minigrad.ones(3)),
-                r"args\[1\] has 3 samples, args\[0\] has 2"),
+                r"args\[1\] must have 2 samples, as args\[0\], got 3"),
     "nothing": (lambda: vmap(lambda a: a, None)(ONES), "no argument is mapped"),
-    "axis": (lambda: vmap(lambda a: a, 1)(ONES), r"dim 1 of args\[0\], which has shape \(2,\)"),
+    "axis": (lambda: vmap(lambda a: a, 1)(ONES), r"args\[0\] of shape \(2,\) has no dim 1"),
     "count": (lambda: vmap(lambda a: a, (0, 0))(ONES), "in_dims has 2 entries for 1"),
     "structure": (lambda: vmap(lambda a: a, ({"a": 0},))([ONES]), "do not have the structure"),
     "result": (lambda: vmap(lambda a: "x")(ONES), "must be a tensor, got str"),

@@ -349,7 +349,7 @@ def equal(input: Any, other: Any) -> bool:
         >>> minigrad.equal(x, minigrad.ones(2)), minigrad.equal(x, minigrad.ones(1))
         (True, False)
     """
-    return bool(input.shape == other.shape and ops.all(ops.equal(input, other)).item())
+    return bool(np.shape(input) == np.shape(other) and ops.all(ops.equal(input, other)).item())
 
 
 def isneginf(input: Any) -> Tensor:

@@ -246,7 +246,8 @@ def repeat(input: Any, *sizes: Any, repeats: Any = None) -> Tensor:
     """
     given = sizes_of(sizes, repeats)
     if len(given) < input.ndim:
-        raise RuntimeError(f"repeat: {len(given)} numbers for {input.ndim} axes")
+        came, shape = tuple(given), tuple(input.shape)
+        raise RuntimeError(f"repeat: a number for each axis of shape {shape} expected, got {came}")
     return ops.tile(input, given)
 
 
@@ -446,7 +447,7 @@ def split(
             raise RuntimeError(f"split: a positive size expected, got {size}")
         return ops.split(input, list(range(size, n, size)), dim)
     if builtins.sum(size) != n:
-        raise RuntimeError(f"split: sizes {list(size)} of an axis of length {n}")
+        raise RuntimeError(f"split: sizes that add up to {n}, the axis, expected, got {list(size)}")
     return ops.split(input, [int(end) for end in accumulate(size)][:-1], dim)
 
 
