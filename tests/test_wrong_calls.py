@@ -36,7 +36,7 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     "a class": (lambda: nn.Sequential(nn.ReLU), "got the class ReLU; write ReLU()"),
     "a single layer": (lambda: nn.ModuleList(GRU), "entries in a list expected, got a single GRU"),
     "a number": (lambda: nn.ModuleList([GRU, 3]), "ModuleList: '1' must be a Module, got int"),
-    "a layer too far": (lambda: nn.Sequential(GRU)[-2], "Sequential: index out of range, got -2 of 1"),
+    "a layer too far": (lambda: nn.Sequential(GRU)[-2], "Sequential: out of range, got -2 of 1"),
     "a path as a state": (lambda: GRU.load_state_dict("m.pt"),  # type: ignore[arg-type]
                           "a dict of tensors expected, got str; minigrad.load reads one from a f"),
     "a Function": (lambda: Function(X), "a Function is not called, write Function.apply(...)"),

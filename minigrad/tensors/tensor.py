@@ -277,7 +277,7 @@ class Tensor(Methods, Fills, Variable):
             self._node = None
         elif self._node is None:
             if self._data.dtype.kind != "f":
-                raise TypeError(f"only floats can require grad, got {self.dtype}; give a float dtype")
+                raise TypeError(f"only floats can require grad, got {self.dtype}: convert it")
             if not self._data.flags.writeable:  # an optimizer writes to it
                 self._data = copied(self)._data
             self._node = Leaf(self)

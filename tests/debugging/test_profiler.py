@@ -1,5 +1,6 @@
 """`Profile`: operations, bytes and lines of a step, exactly; times add up."""
 
+import re
 from itertools import pairwise
 from typing import Any
 
@@ -10,6 +11,8 @@ import minigrad
 from minigrad import Tensor, nn
 from minigrad.autograd import graph_memory, saved_tensors_hooks
 from minigrad.debugging import Profile
+from minigrad.viz.layout.labels import text_width
+from minigrad.viz.page.charts import inline
 
 
 def profiled(run: Any) -> Profile:
@@ -139,3 +142,11 @@ def test_the_next_step_is_added() -> None:
     assert [e.op for e in profile.events] == ["exp", "(no op)"] * 2
     assert "2 ops and 0 backward steps" in str(profile)
     assert ("0 ops" in str(Profile()), Profile().memory()[1]) == (True, {})
+
+
+def test_the_axis_of_memory_has_round_labels_that_are_not_cut() -> None:
+    """One of 58.6 KiB began left of the picture, and read 8.6 KiB."""
+    drawn = inline(profiled(lambda: minigrad.ones(100, 150) + 1.0))
+    labels = re.findall(r'<text class="axis end" x="(\d+)" y="[\d.]+">([\d.]+ K?i?B)<', drawn)
+    assert {label for _, label in labels} == {"0 B", "50.0 KiB", "100.0 KiB"}
+    assert all(text_width(label, "name") < int(end) for end, label in labels)

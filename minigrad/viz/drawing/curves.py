@@ -22,7 +22,7 @@ LINES = (("op", ""), ("parameter", "7 3"), ("error", "2 4"), ("text", "9 3 2 3")
 """The colours and dashes of the lines of a chart, as many as it has at most."""
 
 WIDTH, HEIGHT, LEFT, TOP, FOOT, LEADING = 340, 160, 48, 26, 20, 14
-"""Of a chart; before, above and below its lines; and between their labels."""
+"""Of a chart; before (at least), above and below its lines; and between their labels."""
 
 LONGEST = 16
 """A name has so many letters at most."""
@@ -126,6 +126,7 @@ class Axis:
         values: Sequence[float],
         linear: bool = False,
         write: Callable[[float], str] = short_number,
+        unit: float = 1.0,  # of which ticks are round multiples
     ) -> None:
         known = [value for value in values if math.isfinite(value)]
         above = [value for value in known if value > 0] or [1.0]
@@ -142,10 +143,12 @@ class Axis:
                 low, high = min(low, 0.0), max(high, 0.0)
             self.low, self.high = low, high if high > low else 1.0
             half = (self.high - self.low) / 2
-            size = 10.0 ** math.floor(math.log10(half))
+            size = unit * 10.0 ** math.floor(math.log10(half / unit))
             size *= next(n for n in (5, 2, 1) if n * size <= half)
             within = range(math.ceil(self.low / size), math.floor(self.high / size) + 1)
             self.ticks = [i * size for i in within]
+        widths = [text_width(write(tick), "name") for tick in self.ticks]
+        self.left = max(LEFT, max(widths, default=0) + 7)
 
     def y(self, value: float) -> float:
         """The place of a value in the chart."""
@@ -162,12 +165,12 @@ def chart(title: str, curves: Curves, axis: Axis, unit: str = "step", named: boo
     first, last = min(steps), max(steps)
 
     def x(step: float) -> float:
-        return LEFT + (step - first) / max(last - first, 1e-9) * (right - LEFT)
+        return axis.left + (step - first) / max(last - first, 1e-9) * (right - axis.left)
 
     drawn, ends, said = [*_ticks(axis, right)], {}, []
     for i, (name, curve) in enumerate(curves.items()):
         path, ends[name] = _line(curve, x, axis)
-        drawn += [f'<path class="line l{i}" d="{path}"/>', *_broken(curve, x)]
+        drawn += [f'<path class="line l{i}" d="{path}"/>', *_broken(curve, x, axis)]
         said.append(f"{name} {axis.write(curve[min(curve)])} to {axis.write(curve[max(curve)])}")
     numbers = {name: i for i, name in enumerate(curves)}
     for name, y in _apart({name: ends[name] for name in names}).items():
@@ -177,7 +180,7 @@ def chart(title: str, curves: Curves, axis: Axis, unit: str = "step", named: boo
         title += f": {axis.write([*next(iter(curves.values())).values()][-1])}"
     drawn.append(text(2, 14, title, "title"))
     start, end = round(first, 2), round(last, 2)
-    drawn.append(text(LEFT, HEIGHT - 4, f"{unit} {start:g}", "axis"))
+    drawn.append(text(axis.left, HEIGHT - 4, f"{unit} {start:g}", "axis"))
     drawn.append(text(right, HEIGHT - 4, f"{end:g}" if end > start else "", "axis end"))
     label = f"{title}: {', '.join(said)}, {unit}s {start:g} to {end:g}"
     return picture("minigrad-curves", label, (WIDTH, HEIGHT), "", drawn)
@@ -186,11 +189,11 @@ def chart(title: str, curves: Curves, axis: Axis, unit: str = "step", named: boo
 def _ticks(axis: Axis, right: float) -> Iterator[str]:
     for tick in axis.ticks:
         y = axis.y(tick)
-        yield f'<path class="grid" d="M{LEFT} {y:.1f}H{right}"/>'
-        yield text(LEFT - 5, y + 4, axis.write(tick), "axis end")
+        yield f'<path class="grid" d="M{axis.left} {y:.1f}H{right}"/>'
+        yield text(axis.left - 5, y + 4, axis.write(tick), "axis end")
 
 
-def _broken(curve: Mapping[Any, float], x: Callable[[float], float]) -> list[str]:
+def _broken(curve: Mapping[Any, float], x: Callable[[float], float], axis: Axis) -> list[str]:
     """Marks where a line has gaps, and what they mean."""
     marks = [
         text(x(step) - 4, TOP + 4, "✕", "bad")
@@ -198,7 +201,7 @@ def _broken(curve: Mapping[Any, float], x: Callable[[float], float]) -> list[str
         if not math.isfinite(value)
     ]
     if marks:
-        marks.append(text(LEFT + 58, HEIGHT - 4, "✕ NaN, inf", "bad"))
+        marks.append(text(axis.left + 58, HEIGHT - 4, "✕ NaN, inf", "bad"))
     return marks
 
 
