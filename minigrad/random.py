@@ -429,8 +429,7 @@ def bernoulli(
         dtype = input._data.dtype if isinstance(input, Variable) else None
         chance = np.broadcast_to(to_array(p, np.float64, name="bernoulli"), chance.shape)
     if not ((chance >= 0) & (chance <= 1)).all():
-        came = f"{chance.min()} to {chance.max()}"
-        raise ValueError(f"bernoulli: probabilities from 0 to 1 expected, got {came}")
+        raise ValueError(f"bernoulli: from 0 to 1 expected, got {chance.min()} to {chance.max()}")
     drawn = _source(generator, "bernoulli").random(chance.shape) < chance
     return leaf_of(drawn.astype(dtype or get_default_dtype()), False)
 

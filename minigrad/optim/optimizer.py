@@ -91,7 +91,7 @@ class Optimizer:
         self._hooks: defaultdict[str, dict[int, Hook]] = defaultdict(dict)
         given = self._listed(params)
         if not given:
-            raise ValueError(f"{self._name}: no parameters were given")
+            raise ValueError(f"{self._name}: no parameters; layers in a list go into nn.ModuleList")
         groups = given if isinstance(given[0], Mapping) else [{"params": given}]
         for group in groups:
             self.add_param_group(group)

@@ -359,6 +359,7 @@ def kl_div(
         0.6931
     """
     reduction = reduction_of("kl_div", size_average, reduce, reduction)
+    check_choice("kl_div", "reduction", reduction, ("mean", "sum", "batchmean", "none", None))
     y = like("kl_div", input, target)
     if log_target:
         losses = ops.exp(y) * (y - input)

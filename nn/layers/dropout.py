@@ -5,7 +5,6 @@ from __future__ import annotations
 from minigrad.nn import functional as F
 from minigrad.nn.layers.function_layer import FunctionLayer, layer_of
 from minigrad.nn.module.base import Module
-from minigrad.support.checks import check_probability
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["AlphaDropout", "DropPath", "Dropout", "Dropout1d", "Dropout2d"]
@@ -17,10 +16,6 @@ class _DropoutNd(FunctionLayer):
 
     p: float = 0.5
     inplace: bool = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_probability(type(self).__name__, "p", self.p)
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply dropout in training mode."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 from minigrad.nn.module.base import Module
-from minigrad.support.checks import check_flag
 from minigrad.tensors.tensor import Tensor
 
 L = TypeVar("L", bound="FunctionLayer")
@@ -35,13 +34,10 @@ class FunctionLayer(Module):
         return layer
 
     def __post_init__(self) -> None:
-        owner = type(self).__name__
         for each in fields(self):  # type: ignore[arg-type]
-            name, hint, value = each.name, str(each.type), self.__dict__[each.name]
-            if isinstance(value, Tensor) and value.ndim and hint not in ("Any", "Tensor | None"):
+            owner, name, value = type(self).__name__, each.name, self.__dict__[each.name]
+            if getattr(value, "ndim", 0) and each.type not in ("Any", "Tensor | None"):
                 raise TypeError(f"{owner}: {name} must not be a Tensor; write {owner}(...)(x)")
-            if hint == "bool":
-                check_flag(owner, name, value)
 
     def _result(self, *inputs: Any, **options: Any) -> Tensor:
         """Call the function with inputs, the fields and other options."""

@@ -31,7 +31,6 @@ class _Windows(FunctionLayer):
     stride: Sizes | None
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         self.stride = stride_of(self.stride, self.kernel_size)
 
 

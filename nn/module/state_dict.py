@@ -39,8 +39,7 @@ class Differences(NamedTuple):
 def load(module: Module, state: Mapping[str, Any], strict: bool, assigned: bool) -> Differences:
     """Check all values, then copy or assign them: see `Module.load_state_dict`."""
     if not isinstance(state, Mapping):
-        came = f"{type(state).__name__}; minigrad.load reads one from a file"
-        raise TypeError(f"load_state_dict: a dict of tensors expected, got {came}")
+        raise TypeError(f"load_state_dict: got {type(state)}, not a dict: minigrad.load gives one")
     given = {str(key): value for key, value in state.items()}
     metadata = getattr(state, "_metadata", {})
     modules = list(walk(module))

@@ -246,8 +246,7 @@ def repeat(input: Any, *sizes: Any, repeats: Any = None) -> Tensor:
     """
     given = sizes_of(sizes, repeats)
     if len(given) < input.ndim:
-        came, shape = tuple(given), tuple(input.shape)
-        raise RuntimeError(f"repeat: a number for each axis of shape {shape} expected, got {came}")
+        raise RuntimeError(f"repeat: a size for each of {input.ndim} axes expected, got {given}")
     return ops.tile(input, given)
 
 

@@ -147,8 +147,7 @@ class Axis:
             size *= next(n for n in (5, 2, 1) if n * size <= half)
             within = range(math.ceil(self.low / size), math.floor(self.high / size) + 1)
             self.ticks = [i * size for i in within]
-        widths = [text_width(write(tick), "name") for tick in self.ticks]
-        self.left = max(LEFT, max(widths, default=0) + 7)
+        self.left = max([LEFT, *[text_width(write(tick), "name") + 7 for tick in self.ticks]])
 
     def y(self, value: float) -> float:
         """The place of a value in the chart."""

@@ -1,6 +1,5 @@
 """Pages of charts: the memory of a step over its time; curves and histograms of a training."""
 
-import math
 import os
 from collections.abc import Mapping
 
@@ -79,7 +78,7 @@ def _memory(profile: Profile, by: By) -> str:
         name: dict(zip(after, row[kept].tolist(), strict=True))
         for name, row in zip(["all", *largest], rows, strict=True)
     }
-    unit = 1024 ** int(math.log(max(total[peak], 1), 1024))
+    unit = 1 << (max(int(total[peak]), 1).bit_length() - 1) // 10 * 10  # a byte, KiB, MiB ...
     axis = curves.Axis([0.0, float(total[peak])], True, lambda size: readable(int(size)), unit)
     return curves.chart(f"Memory by {by}: {readable(total[peak])} at the peak", lines, axis, "ms")
 
