@@ -71,7 +71,10 @@ CASES: dict[str, Callable[[Any, Any], Any]] = {
         d.Bernoulli(t.tensor([0.0, 1.0, 0.3, 0.3, 0.0, 1.0, 0.0])),
         d.Bernoulli(t.tensor([1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.3])),
     ),
-    "modes": lambda t, d: [getattr(d, kind)(*map(t.tensor, of)).mode for kind, of in MODES.items()],
+    **{
+        f"{kind}.mode": lambda t, d, kind=kind: getattr(d, kind)(*map(t.tensor, MODES[kind])).mode
+        for kind in MODES
+    },
     "Independent.mode": lambda t, d: d.Independent(d.Normal(line(t), 1.0), 1).mode,
     "_batch_shape": lambda t, d: d.Dirichlet(t.ones(2, 3))._batch_shape,
     "_event_shape": lambda t, d: d.Dirichlet(t.ones(2, 3))._event_shape,
