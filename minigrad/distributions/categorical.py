@@ -100,6 +100,10 @@ class Categorical(Chances):
     def support(self) -> Constraint:
         return constraints.integer_interval(0, self.logits.shape[-1] - 1)
 
+    @property
+    def mode(self) -> Tensor:
+        return ops.argmax(self.logits, axis=-1)
+
     def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
         shape = self._shape(sample_shape)
         drawn = random.multinomial(self.probs, math.prod(shape), replacement=True)

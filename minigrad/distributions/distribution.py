@@ -62,6 +62,9 @@ class Distribution:
             if name in (self._given or self.arg_constraints):
                 self._check(f": {name}", getattr(self, name), constraint)
 
+    _batch_shape = property(lambda self: self.batch_shape)
+    _event_shape = property(lambda self: self.event_shape)
+
     @property
     def support(self) -> Constraint:
         """The set of the values."""
@@ -94,6 +97,11 @@ class Distribution:
     def mean(self) -> Tensor:
         """The mean, shape ``(*batch_shape, *event_shape)``."""
         raise NotImplementedError(f"{type(self).__name__} does not define a mean")
+
+    @property
+    def mode(self) -> Tensor:
+        """The value of the greatest probability, or density, shape as the mean's."""
+        raise NotImplementedError(f"{type(self).__name__} does not define a mode")
 
     @property
     def variance(self) -> Tensor:

@@ -162,8 +162,8 @@ def _norm(x: Any, ord: float, axis: Axis) -> Any:
     """The norm, with reduced axes of length 1."""
     if ord == 2:
         return root_of_squares(x, axis)
-    if ord == 0:
-        return total((x != 0).astype(x.dtype), axis)
+    if ord in (0, 1):
+        return total(np.absolute(x) if ord else (x != 0).astype(x.dtype), axis)
     size = np.absolute(x)
     if ord > 0:
         extreme = size.max(axis=axis, keepdims=True, initial=0)

@@ -25,7 +25,7 @@ from minigrad.autograd.lending import lend
 from minigrad.autograd.mode import state, version
 from minigrad.autograd.mutation import history, view_of
 from minigrad.autograd.node import Leaf, Node, Variable, data_of, node_of
-from minigrad.autograd.views import Place, read_only
+from minigrad.autograd.views import Place, owner, read_only
 from minigrad.support.checks import check_flag, on_cpu, shape_of
 from minigrad.tensors import array_api, creation, dlpack, functions, numpy_functions
 from minigrad.tensors.creation import CPU, STRIDED, Size
@@ -35,6 +35,7 @@ from minigrad.tensors.inplace import Fills, assign, read_again, set_item
 from minigrad.tensors.kinds import NAMES, dtype_of_kind
 from minigrad.tensors.methods import Methods, reflected
 from minigrad.tensors.printing import shown
+from minigrad.tensors.storage import TypedStorage
 
 if TYPE_CHECKING:
     from minigrad.debugging.grad_fn import GradFn
@@ -190,6 +191,11 @@ class Tensor(Methods, Fills, Variable):
         """Tell how many elements after the start of the memory the first one is."""
         start = self if self._base is None else self._base
         return (self._data.ctypes.data - start._data.ctypes.data) // self._data.itemsize
+
+    def storage(self) -> TypedStorage:
+        """Return the memory, which it shares with its views: a sequence of all elements."""
+        size = owner(self._data).size
+        return TypedStorage(functions.as_strided(self.detach(), (size,), (1,), 0))
 
     def _is_view(self) -> bool:
         """Tell whether it views the memory of another tensor, of `_base`."""

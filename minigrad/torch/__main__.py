@@ -19,6 +19,7 @@ from typing import Any
 from minigrad.autograd import dtype_class
 from minigrad.nn import Module, Parameter
 from minigrad.tensors.creation import Size
+from minigrad.tensors.storage import TypedStorage
 from minigrad.tensors.tensor import Tensor
 from minigrad.torch.absent import UNKNOWN, why_not
 
@@ -34,6 +35,7 @@ HOMES = {
     Size: "torch",
     Parameter: "torch.nn.parameter",
     dtype_class.dtype: "torch",
+    TypedStorage: "torch.storage",
 }
 """Where PyTorch has the classes whose names programs print."""
 

@@ -17,6 +17,8 @@ ABSENT = {
     "tensors are dense": """
         masked nested jagged *sparse* *Sparse* hsmm dsmm hspmm smm spmm saddmm sspaddmm *coalesce*
         *_indices *_indices_copy indices* values* dense_dim is_nested to_padded_tensor""",
+    "there are the common transforms: write it as a function, in transforms.Lambda": """
+        minigrad.torchvision.transforms""",
     "of torchvision there are transforms, datasets and utils": "minigrad.torchvision",
     "no layer has three spatial axes": "*3d *3d_with_indices",
     "there is no mixed precision": "amp *autocast*",
@@ -30,7 +32,7 @@ ABSENT = {
     "no view is made by strides: index the tensor": "as_strided_* empty_strided diagonal_scatter",
     "a model runs in one process: minigrad.distributed is for several": """
         distributed multiprocessing nn.parallel utils.data.distributed futures monitor
-        is_distributed *DistributedDataParallel SyncBatchNorm""",
+        is_distributed *DistributedDataParallel *DistributedSampler SyncBatchNorm""",
     "nothing is downloaded: load files with torch.load": "hub utils.model_zoo",
     "minigrad.onnx.export(model, args, path) writes ONNX files": "onnx",
     "minigrad.debugging.Profile measures a block": """
@@ -67,7 +69,8 @@ CALLED = """
     distributed.nn.*reduce* distributed.nn.*scatter distributed.all_* distributed.barrier
     distributed.broadcast distributed.get_rank distributed.get_world_size
     distributed.*_process_group multiprocessing.spawn hub.*load* hub.get_dir
-    jit.Script* jit.load jit.save profiler.profile"""
+    jit.Script* jit.load jit.save profiler.profile
+    utils.data.*DistributedSampler utils.model_zoo.load_url"""
 """Those that programs import, or ask for in `isinstance`: they are an error when called."""
 
 UNKNOWN = "not written, or not a name of PyTorch's"

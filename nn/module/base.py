@@ -296,6 +296,9 @@ class Module(Hooked):
         if self._defines("get_extra_state"):
             destination[prefix + states.EXTRA] = self.get_extra_state()
 
+    def _load_from_state_dict(self, *args: Any, **options: Any) -> None:
+        """What the method of a program's own class calls when it has changed what is loaded."""
+
     def _defines(self, method: str) -> bool:
         """Whether its class defines a method anew."""
         return getattr(type(self), method) is not getattr(Module, method)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import textwrap
+from collections import UserDict
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast, get_args
@@ -376,18 +377,20 @@ def _missing(module: Module, path: str, kind: str, name: str, own: dict[str, Any
     return AttributeError(f"{place} has no {kind} {name!r}; it has {list(own)}")
 
 
-class _Table(dict[str, Any]):
+class _Table(UserDict[str, Any]):
     """Parameters, buffers or children of a module by name; what is put into it is registered.
 
-    Those that are None are in it too.
+    Those that are None are in it too. What has no name, as in ``self._modules[block] = block``, is
+    called by its number.
     """
 
     def __init__(self, module: Registry, *kinds: str) -> None:
         own = module.__dict__
-        super().__init__((n, own.get(n)) for n, k in module._registered.items() if k in kinds)
+        self.data = {n: own.get(n) for n, k in module._registered.items() if k in kinds}
         self.module = module
 
     def __setitem__(self, name: str, value: Any) -> None:
+        name = name if isinstance(name, str) else str(len(self))
         super().__setitem__(name, value)
         setattr(self.module, name, value)
 

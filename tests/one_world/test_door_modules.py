@@ -49,6 +49,8 @@ def test_what_changes_nothing_is_there() -> None:
     assert torch.compile(layer) is layer
     assert torch.compile(fullgraph=True)(layer) is layer
     assert torch.jit.script(layer) is layer
+    assert torch.jit.annotate(list, layer) is layer
+    assert not isinstance(layer, torch.jit.ScriptModule)
     with torch.autocast("cuda"), torch.profiler.record_function("step"):
         layer(torch.ones(1, 2)).sum().backward()
     scaler = torch.amp.GradScaler("cuda")
@@ -65,6 +67,8 @@ def test_what_changes_nothing_is_there() -> None:
     [
         (lambda: torch.hub.load("repo", "model"), "nothing is downloaded"),
         (lambda: torch.jit.load("file"), "load a state_dict"),
+        (lambda: torch.utils.model_zoo.load_url("url"), "nothing is downloaded"),
+        (lambda: torch.utils.data.DistributedSampler([1]), "one process"),
         (lambda: torch.profiler.profile(), r"minigrad\.debugging\.Profile"),
         (lambda: torch.multiprocessing.spawn(print), "one process"),
     ],

@@ -74,7 +74,8 @@ f[m.tensor([0.5])]; f[m.tensor([True, False])]; f[m.tensor([True, False, True, F
 f[[True, False, True, False, True]]; f[u]; f[mask]; f[mask].shape; g[mask2]; g[:, mask3]
 f[np.array([1, 2])]; f[np.array([True, False, True, False, True])]
 f[np.array([1, 0, 1, 0, 1], np.uint8)]; f[np.int64(2)]; f[range(2)]; f[(0,)]; f[[0, 1]]
-f[[[0, 1]]]; g[[0, 1]]; g[[0, 1], [1, 2]]; g[[0, 1], 1]; g[0, [1, 2]]; g[[[0], [1]], [0, 1]]
+f[[[0, 1]]]; g[[i8, i32]]; c[[slice(1), 0]]; c[[0, None]]; c[[np.array([0, 1]), [1, 2]]]
+g[[0, 1]]; g[[0, 1], [1, 2]]; g[[0, 1], 1]; g[0, [1, 2]]; g[[[0], [1]], [0, 1]]
 g[m.tensor([0]), :]; g[:, m.tensor([0, 0])]
 g[m.tensor([[True, False, False], [True, True, False]])]; c[0, :, [1, 2]]; c[[0, 1], :, 1]
 c[:, [0, 1], [1, 2]]; c[[0, 1], :, [1, 2]]; c[..., [0, 1]]; c[None, ..., 0]; c[0, ..., [1]]
@@ -218,7 +219,6 @@ DIFFERENT = {
         \|uint8\d\|-1$ | \ -1\|uint8\d$ | ^-1\ .*\|uint8\d$ | ^u\[0\]\ =\ -1 | ^u\.fill_\(-1\)
         | ^u\ \+\ m\.tensor\(300 | uint8\)\ \+\ 300$ | ^u\ <\ -1$""",
     "bools to a power are int8, as in NumPy": r"^pow_?\|bool\d\|True$ | ^x\ \*\*\ True\|bool",
-    "a nested list is one array, as in NumPy": r"^f\[\[\[0,\ 1\]\]\]$",
     "a fraction makes floats of integers; PyTorch cuts it off": r"addcmul\(i,\ i,\ i,\ value=0\.5",
     "an index of equal elements: both are right": r"^m\.kthvalue",
     "a fraction does not fit between integers": r"pad\(i,.*2\.5\)$",

@@ -83,6 +83,46 @@ y.backward()
 """
 
 NAMES = """
+x = torch.tensor([[4.0, 1.0], [5.0, 3.0], [2.0, 1.0]])
+memory = x.storage()
+print(memory, memory[1], len(memory), memory.size(), memory.nbytes(), memory.element_size())
+memory[0] = 7
+print(x, list(x[1].storage()), memory.dtype, torch.is_storage(memory))
+print(x.t().storage().data_ptr() == x[1:].storage().data_ptr(), x[:1].expand(3, 2).storage().size())
+print(torch.tensor([True, False]).storage(), x.t().contiguous().storage().tolist())
+print(memory[5])
+===
+x, y = torch.arange(6.0).reshape(2, 3), torch.ones(2, 3)
+print(x.add_(0.5, y), x.sub(2, y), torch.add(x, 2, y), x.sub_(-1, y))
+print(x.addcmul_(2, y, y), x.addcdiv_(-0.5, y, y + 1), torch.addcmul(x, 2, y, y))
+print(torch.repeat_interleave(torch.tensor([1, 0, 2])), x.repeat_interleave(2, 1, output_size=6))
+print(torch.cdist(x, x, p=1), x.norm(1), torch.norm(x, p=1, dim=1))
+===
+class Frozen(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("weight", torch.ones(2))
+    def _load_from_state_dict(self, state_dict, prefix, *others):
+        state_dict.pop(prefix + "num_batches_tracked", None)
+        super()._load_from_state_dict(state_dict, prefix, *others)
+model = nn.Sequential(Frozen(), nn.Linear(2, 2))
+state = {**model.state_dict(), "0.num_batches_tracked": torch.tensor(1), "0.weight": torch.zeros(2)}
+print(model.load_state_dict(state), model[0].weight)
+===
+class Blocks(nn.Module):
+    def __init__(self, *blocks):
+        super().__init__()
+        for block in blocks:
+            self._modules[block] = block
+    def forward(self, x):
+        for block in self._modules.values():
+            x = block(x)
+        return x
+print(Blocks(nn.Linear(2, 3), nn.ReLU(), nn.Flatten(0))(torch.ones(4, 2)).shape)
+model = nn.Sequential(nn.ReLU())
+model._modules.update(last=nn.Tanh(), first=nn.Identity())
+print(model, model._modules.pop("last"), len(model), model._modules)
+===
 from torch.utils import _pytree as pytree
 import collections
 from torch.utils._pytree import tree_map, tree_map_only, register_pytree_node

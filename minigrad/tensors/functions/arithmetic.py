@@ -46,25 +46,27 @@ def angle(input: Any) -> Tensor:
     return sign * (sign * (math.pi / 2) - math.pi / 2) + 0.0
 
 
-def add(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
-    """Compute input + alpha * other.
+def add(input: Any, other: Any, old: Any = None, *, alpha: float = 1) -> Tensor:
+    """Compute input + alpha * other; `add(input, alpha, other)` is PyTorch's old order.
 
     Example:
         >>> import minigrad
         >>> minigrad.add(minigrad.tensor([1.0]), minigrad.tensor([2.0]), alpha=10).item()
         21.0
     """
+    alpha, other = (alpha, other) if old is None else (other, old)
     return ops.add(input, other if alpha == 1 else alpha * other)
 
 
-def sub(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
-    """Compute input - alpha * other.
+def sub(input: Any, other: Any, old: Any = None, *, alpha: float = 1) -> Tensor:
+    """Compute input - alpha * other; `sub(input, alpha, other)` is PyTorch's old order.
 
     Example:
         >>> import minigrad
         >>> minigrad.sub(minigrad.tensor([1.0]), minigrad.tensor([2.0])).item()
         -1.0
     """
+    alpha, other = (alpha, other) if old is None else (other, old)
     return ops.subtract(input, other if alpha == 1 else alpha * other)
 
 
@@ -109,8 +111,10 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
 divide = div
 
 
-def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Tensor:
+def addcdiv(input: Any, tensor1: Any, tensor2: Any, old: Any = None, *, value: float = 1) -> Tensor:
     """Compute input + value * tensor1 / tensor2.
+
+    `addcdiv(input, value, tensor1, tensor2)` is PyTorch's old order.
 
     Example:
         >>> import minigrad
@@ -118,11 +122,15 @@ def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Tens
         >>> minigrad.addcdiv(x, x, x, value=10).tolist()
         [11.0, 12.0]
     """
+    if old is not None:
+        value, tensor1, tensor2 = tensor1, tensor2, old
     return input + value * ops.divide(tensor1, tensor2)
 
 
-def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Tensor:
+def addcmul(input: Any, tensor1: Any, tensor2: Any, old: Any = None, *, value: float = 1) -> Tensor:
     """Compute input + value * tensor1 * tensor2.
+
+    `addcmul(input, value, tensor1, tensor2)` is PyTorch's old order.
 
     Example:
         >>> import minigrad
@@ -130,6 +138,8 @@ def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Tens
         >>> minigrad.addcmul(x, x, x, value=10).tolist()
         [11.0, 42.0]
     """
+    if old is not None:
+        value, tensor1, tensor2 = tensor1, tensor2, old
     return input + value * ops.multiply(tensor1, tensor2)
 
 

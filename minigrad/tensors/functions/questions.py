@@ -9,6 +9,7 @@ import numpy as np
 from minigrad.autograd.dtype_class import dtype
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
+from minigrad.tensors.storage import TypedStorage
 
 __all__ = [
     "can_cast", "conj", "conj_physical", "get_device", "is_complex", "is_conj", "is_floating_point",
@@ -29,14 +30,14 @@ def is_tensor(obj: Any) -> bool:
 
 
 def is_storage(obj: Any) -> bool:
-    """Return False: the memory of a tensor is no object of its own.
+    """Tell whether it is the memory of a tensor.
 
     Example:
         >>> import minigrad
-        >>> minigrad.is_storage(minigrad.ones(2))
-        False
+        >>> minigrad.is_storage(minigrad.ones(2)), minigrad.is_storage(minigrad.ones(2).storage())
+        (False, True)
     """
-    return False
+    return isinstance(obj, TypedStorage)
 
 
 def is_floating_point(input: Tensor) -> bool:

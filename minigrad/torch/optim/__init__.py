@@ -1,3 +1,5 @@
 """`torch.optim`: minigrad's optimizers."""
 
 from minigrad.optim import *
+
+required = object()

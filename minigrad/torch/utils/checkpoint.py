@@ -3,7 +3,10 @@
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+from minigrad.torch.answers import nothing
 from minigrad.transforms.checkpointing import *
+
+set_device_states = nothing
 
 
 def set_checkpoint_early_stop(enable: bool) -> AbstractContextManager[None]:
