@@ -3,6 +3,6 @@
 from minigrad.torch.answers import no, nothing, unchanged
 from minigrad.torch.compiler import config as config
 
-compile = disable = unchanged
+allow_in_graph = compile = disable = unchanged
 cudagraph_mark_step_begin = reset = nothing
 is_compiling = is_dynamo_compiling = no
