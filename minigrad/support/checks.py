@@ -21,7 +21,7 @@ def check_size(owner: str, name: str, value: Any, least: int = 1) -> int:
 
 
 def check_sizes(owner: str, name: str, value: Any, count: int, least: int = 1) -> tuple[int, ...]:
-    """Return one whole number for each of `count` axes; a single number is used for all.
+    """Return one whole number for each of `count` axes; a single one, or one of 1, is for all.
 
     Anything else is a TypeError or a ValueError, as in `check_size`.
     """
@@ -30,7 +30,9 @@ def check_sizes(owner: str, name: str, value: Any, count: int, least: int = 1) -
     ):  # fmt: skip
         return value  # the usual case
     if not isinstance(value, Sequence) or isinstance(value, str):
-        return (check_size(owner, name, value, least),) * count
+        value = [value]
+    if len(value) == 1:
+        return (check_size(owner, name, value[0], least),) * count
     if len(value) != count:
         raise ValueError(
             f"{owner}: {name} must be an int or {count} ints, one for each axis, got {value!r}"

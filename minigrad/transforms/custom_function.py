@@ -86,6 +86,8 @@ class FunctionContext:
             found.append(tensor)
         return tuple(found)
 
+    saved_variables = saved_tensors  # its name of 2017, which PyTorch still has
+
     def _keep(self, inputs: dict[int, Any], outputs: Sequence[Any]) -> None:
         """Put the caller's tensors, and places among the outputs, for what `forward` saw."""
         numbers = {id(output): i for i, output in enumerate(outputs)}

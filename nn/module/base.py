@@ -41,16 +41,15 @@ class _Runs(Protocol[P, R]):
     def forward(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
 
 
-class _LastAnswer:
-    """What ``super().__getattr__(name)`` says in the end: there is no such attribute.
+class _Getattr:
+    """``self.__getattr__("layer1")``: the attribute, or the error that there is none.
 
-    It is a base of the classes that define `__getattr__` only: where there is one, Python reads
+    It is a base of the classes that call it only: where there is a `__getattr__`, Python reads
     every attribute four times slower.
     """
 
     def __getattr__(self, name: str) -> Any:
-        message = f"{type(self).__name__!r} object has no attribute {name!r}"
-        raise AttributeError(message, name=name, obj=self)
+        return object.__getattribute__(self, name)
 
 
 class Module(Hooked):
@@ -84,8 +83,9 @@ class Module(Hooked):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if "__getattr__" in vars(cls) and not issubclass(cls, _LastAnswer):
-            cls.__bases__ = (*cls.__bases__, _LastAnswer)
+        codes = [code for f in vars(cls).values() if (code := getattr(f, "__code__", None))]
+        if not issubclass(cls, _Getattr) and any("__getattr__" in c.co_names for c in codes):
+            cls.__bases__ = (*cls.__bases__, _Getattr)
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         code = getattr(cls.__init__, "__code__", None)

@@ -37,7 +37,8 @@ class _Entries(Module):
 
     def _checked(self, name: str, value: Any) -> Any:
         """What is stored for a value, or a TypeError."""
-        self._check_child(name, value)
+        if value is not None:
+            self._check_child(name, value)
         return value
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -88,14 +89,14 @@ class _Sequence(_Entries, MutableSequence[T]):
     def _named(self) -> list[tuple[str, Any]]:
         return [(name, self.__dict__[name]) for name in self._names()]
 
-    def _become(self, named: list[tuple[str, Any]]) -> None:
-        """Replace all entries; a name that is a number becomes the position."""
+    def _become(self, named: list[tuple[str, Any]], *, numbered: bool = True) -> None:
+        """Replace all entries; a name that is a number becomes the position, if `numbered`."""
         version.move()
         for name in self._names():
             self.__dict__.pop(name, None)
             del self._registered[name]
         for i, (given, value) in enumerate(named):
-            name = str(i) if given.isdecimal() else given
+            name = str(i) if numbered and given.isdecimal() else given
             self.__dict__[name] = value
             self._registered[name] = self._kind
 
@@ -103,16 +104,6 @@ class _Sequence(_Entries, MutableSequence[T]):
         """A container of the plain class without entries."""
         plain = next(kind for kind in type(self).__mro__ if kind.__module__ == __name__)
         return cast("Self", plain())
-
-    def _check_name(self, name: str) -> None:
-        super()._check_name(name)
-        if name.isdecimal() and name not in (*self._registered, str(len(self))):
-            kind, free = type(self).__name__, len(self)
-            raise ValueError(f"{kind}: {name!r} cannot be a name: the next position is {free}")
-
-    def __delattr__(self, name: str) -> None:
-        super().__delattr__(name)
-        self._become(self._named())
 
     def __iter__(self) -> Iterator[T]:
         tell("entered", self)
@@ -130,15 +121,13 @@ class _Sequence(_Entries, MutableSequence[T]):
         tell("entered", self)
         if isinstance(index, slice):
             part = self._empty()
-            part._become(self._named()[index])
+            part._become(self._named()[index], numbered=not isinstance(self, Sequential))
             return part
-        name = str(index) if index.__class__ is int else ""  # a number as a name is the position
-        if self._registered.get(name) != self._kind:
-            if index.__class__ is int and not -len(self) <= index < len(self):
-                kind, count = type(self).__name__, len(self)
-                raise IndexError(f"{kind}: index out of range, got {index} of {count} entries")
-            name = self._names()[index]
-        return cast("T", self.__dict__[name])
+        names = self._names()
+        if index.__class__ is int and not -len(names) <= index < len(names):
+            kind, count = type(self).__name__, len(names)
+            raise IndexError(f"{kind}: index out of range, got {index} of {count} entries")
+        return cast("T", self.__dict__[names[index]])
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if isinstance(index, slice):
@@ -174,7 +163,10 @@ class _Sequence(_Entries, MutableSequence[T]):
             owner, came = type(self).__name__, type(values).__name__
             raise TypeError(f"{owner}: entries in a list expected, got a single {came}")
         named = [(str(i), value) for i, value in enumerate(values, len(self))]
-        for name, value in [(name, self._checked(name, value)) for name, value in named]:
+        checked = [(name, self._checked(name, value)) for name, value in named]
+        if str(len(self)) in self._registered:  # of a slice, whose numbers start later
+            self._become(self._named())
+        for name, value in checked:
             setattr(self, name, value)
             self._registered[name] = self._kind  # of None too
         return self
@@ -212,6 +204,10 @@ class Sequential(_Sequence[Module]):
         else:
             super().__init__(modules)
 
+    def _checked(self, name: str, value: Any) -> Any:
+        self._check_child(name, value)  # None cannot be called
+        return value
+
     def __mul__(self, times: int) -> Self:
         check_size(type(self).__name__, "times", times)
         return self._empty().extend([*self] * times)
@@ -244,9 +240,6 @@ class ModuleList(_Sequence[Module]):
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__(modules)
-
-    def _checked(self, name: str, value: Any) -> Any:
-        return None if value is None else super()._checked(name, value)
 
     def _shown_children(self) -> Iterator[tuple[str, str]]:
         """A run of equal ones is one: ("0-5", "6 x Layer(...)")."""
@@ -289,6 +282,7 @@ class _Mapping(_Entries, MutableMapping[str, T]):
     def __setitem__(self, key: str, value: Any) -> None:
         self._check_free(key, self._kind)
         setattr(self, key, self._checked(key, value))
+        self._registered[key] = self._kind  # of None too
 
     def __delitem__(self, key: str) -> None:
         self[key]

@@ -350,8 +350,8 @@ class Registry:
         return type(self).__name__
 
     def _shown_children(self) -> Iterator[tuple[str, str]]:
-        """The names of the children and their reprs."""
-        return ((name, repr(child)) for name, child in self._children())
+        """The names of the children and their reprs, None too."""
+        return ((name, repr(child)) for name, child in self._modules.items())
 
     def __repr__(self) -> str:
         lines = [self.extra_repr()] if self.extra_repr() else []
