@@ -441,8 +441,8 @@ class Optimizer:
                 raise ValueError(f"{self._name}: a saved group lacks {', '.join(sorted(missing))}")
             self._check_options(group)
         state: defaultdict[Any, State] = defaultdict(dict)
-        state.update({key: _copied(v) for key, v in saved.items() if not isinstance(key, int)})
-        unknown = saved.keys() - state.keys()
+        own_entries = {key: _copied(v) for key, v in saved.items() if not isinstance(key, int)}
+        unknown = saved.keys() - own_entries.keys()
         for own, group in zip(self.param_groups, groups, strict=True):
             for param, number in zip(own["params"], group["params"], strict=True):
                 unknown.discard(number)
@@ -451,6 +451,7 @@ class Optimizer:
         if unknown:
             raise ValueError(f"{self._name}: saved state of unknown parameters {sorted(unknown)}")
         self.state, self._blocks = state, Blocks()
+        state.update(own_entries)
         for own, group in zip(self.param_groups, groups, strict=True):
             own.update({k: v for k, v in group.items() if k not in ("params", "param_names")})
         for hook in [*self._hooks["after loading"].values()]:
