@@ -158,6 +158,8 @@ FUNC: dict[str, Row] = {
         lambda x, y: (x * y).sum(), (0, 1))(m.tensor([3.0]), m.tensor([1.0])),
     "linearize": lambda m: m.func.linearize(lambda x: x**3, m.tensor([3.0]))[1](m.ones(1)),
     "vmap": lambda m: m.vmap(m.dot, in_dims=(0, None))(m.ones(2, 3), m.ones(3)),
+    "vmap, a tuple of one out_dim": lambda m: m.vmap(lambda x: x * 2, out_dims=(1,))(m.ones(2, 3)),
+    "vmap, too few dims": lambda m: m.vmap(lambda x: x[0], ([0],))([m.ones(2), m.ones(2)]),
     "vmap, out_dims": lambda m: m.func.vmap(lambda x: x * 2, 1, out_dims=1)(m.ones(2, 3)),
     "vmap, chunks": lambda m: m.vmap(lambda x, y: (x * y, x.sum()), (0, 1), (1, 0), chunk_size=2)(
         m.ones(5, 3), m.ones(3, 5)),

@@ -216,7 +216,8 @@ def index_fill(input: Any, dim: int, index: Any, value: Any) -> Tensor:
         >>> minigrad.zeros(3).index_fill(0, minigrad.tensor([0, 2]), 1.0).tolist()
         [1.0, 0.0, 1.0]
     """
-    return ops.index_fill(input, dim, index, value)
+    one = ops.reshape(value, ()) if np.shape(value) == (1,) else value
+    return ops.index_fill(input, dim, index, one)
 
 
 @spelled
