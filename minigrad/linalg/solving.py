@@ -246,8 +246,9 @@ def tensorsolve(A: Any, B: Any, dims: Sequence[int] | None = None) -> Tensor:
     """
     last = A if dims is None else ops.moveaxis(A, tuple(dims), tuple(range(-len(dims), 0)))
     shape = shape_of(B)
-    matrix = ops.reshape(last, (math.prod(shape), -1))
-    return ops.reshape(_solve(matrix, ops.ravel(B)), shape_of(last)[len(shape) :])
+    rest = shape_of(last)[len(shape) :]
+    matrix = ops.reshape(last, (math.prod(shape), math.prod(rest)))
+    return ops.reshape(_solve(matrix, ops.ravel(B)), rest)
 
 
 def _is_vectors(A: Any, B: Any) -> bool:

@@ -99,7 +99,7 @@ def scatter_reduce(
     counts = constant(scatter_add(zeros, axis, index, np.ones(index.shape, np.intp)))
     if reduce == "prod":
         return _scatter_products(x, axis, index, src, array_of(counts), include_self)
-    start = x if include_self else np.where(counts > 0, 0, x)
+    start = x if include_self else np.where(counts > 0, np.zeros((), x.dtype.dtype), x)
     total = scatter_add(start, axis, index, src)
     if reduce == "sum":
         return total
@@ -122,6 +122,7 @@ def _scatter_products(
     members[row[order], column] = order
     written_values = src[_corner(index.shape)].reshape(-1)
     products = prod(np.where(outside, 1, np.take(written_values, members, 0)), axis=1)
+    products = products.astype(np.result_type(x.dtype.dtype, src.dtype.dtype))
     if include_self:
         products = x.reshape(-1)[places] * products
     spread = setitem(np.zeros(numbers.size, products.dtype), places, products).reshape(x.shape)

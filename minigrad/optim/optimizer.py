@@ -397,16 +397,18 @@ class Optimizer:
         """
         for hook in [*self._hooks["before saving"].values()]:
             hook(self)
-        state, groups, n = {}, [], 0
+        numbers: dict[Any, int] = {}  # a parameter that a program put into two groups has one
+        groups: list[dict[str, Any]] = []
         for group in self.param_groups:
-            for i, param in enumerate(group["params"], n):
-                if self.state.get(param):
-                    state[i] = {k: self._saved(k, value) for k, value in self.state[param].items()}
-            numbers = list(range(n, n + len(group["params"])))
+            own = [numbers.setdefault(param, len(numbers)) for param in group["params"]]
             options = {name: value for name, value in group.items() if name != "params"}
-            groups.append({**options, "params": numbers})
-            n += len(numbers)
-        saved: dict[str, Any] = {"state": state, "param_groups": groups}
+            groups.append({**options, "params": own})
+        state = {
+            number: {k: self._saved(k, value) for k, value in self.state[param].items()}
+            for param, number in numbers.items() if self.state.get(param)
+        }  # fmt: skip
+        more = {key: _copied(v) for key, v in self.state.items() if not isinstance(key, Tensor)}
+        saved: dict[str, Any] = {"state": {**state, **more}, "param_groups": groups}
         for hook in [*self._hooks["after saving"].values()]:
             saved = _unless_none(hook(self, saved), saved)
         return saved
@@ -438,8 +440,9 @@ class Optimizer:
             if missing:
                 raise ValueError(f"{self._name}: a saved group lacks {', '.join(sorted(missing))}")
             self._check_options(group)
-        state: defaultdict[Tensor, State] = defaultdict(dict)
-        unknown = set(saved)
+        state: defaultdict[Any, State] = defaultdict(dict)
+        own_entries = {key: _copied(v) for key, v in saved.items() if not isinstance(key, int)}
+        unknown = saved.keys() - own_entries.keys()
         for own, group in zip(self.param_groups, groups, strict=True):
             for param, number in zip(own["params"], group["params"], strict=True):
                 unknown.discard(number)
@@ -448,6 +451,7 @@ class Optimizer:
         if unknown:
             raise ValueError(f"{self._name}: saved state of unknown parameters {sorted(unknown)}")
         self.state, self._blocks = state, Blocks()
+        state.update(own_entries)
         for own, group in zip(self.param_groups, groups, strict=True):
             own.update({k: v for k, v in group.items() if k not in ("params", "param_names")})
         for hook in [*self._hooks["after loading"].values()]:

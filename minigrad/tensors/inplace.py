@@ -394,9 +394,24 @@ class Fills(Variable):
         return self._filled(self._drawn("exponential", 1 / lambd, generator=generator))
 
     def random_(self, from_: int = 0, to: int | None = None, *, generator: Any = None) -> Self:
-        """Write random integers from `from_` to before `to`; from 0 if one number is given."""
-        low, high = (0, from_) if to is None and from_ else (from_, to or 2**24)
-        return self._filled(self._drawn("integers", low, high, generator=generator))
+        """Write random integers from `from_` to before `to`; from 0 if one number is given.
+
+        Without a positive number they reach the largest one of the dtype, or of those before which
+        a float has all integers.
+
+        Raises:
+            ValueError: `to` is not above `from_`, or the dtype has no such integers.
+        """
+        dtype = self._data.dtype
+        if dtype.kind == "f":
+            least, most = -math.inf, 2 ** (np.finfo(dtype).nmant + 1)
+        else:
+            least, most = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+        low, end = (0, from_) if to is None and from_ > 0 else (from_, most + 1 if to is None else to)
+        if dtype.kind != "f" and not least <= low < end <= most + 1:
+            told = f"from {low} to before {end} does not fit into {self.dtype}"
+            raise ValueError(f"random_: {told}, which has {least} to {most}")
+        return self._filled(self._drawn("integers", low, end, generator=generator))
 
     def bernoulli_(self, p: Any = 0.5, *, generator: Any = None) -> Self:
         """Write 1 with a probability, else 0."""

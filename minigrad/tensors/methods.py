@@ -148,6 +148,7 @@ class Methods(Variable):
     mvlgamma = functions.mvlgamma
     nan_to_num = functions.nan_to_num
     nanmean = functions.nanmean
+    nanmedian = functions.nanmedian
     nansum = functions.nansum
     narrow = functions.narrow
     narrow_copy = functions.narrow_copy

@@ -14,5 +14,6 @@ def _class_of(name: str) -> type[ValuesAndIndices]:
 
 cummax, cummin = _class_of("cummax"), _class_of("cummin")
 kthvalue, median, mode = _class_of("kthvalue"), _class_of("median"), _class_of("mode")
+nanmedian = _class_of("nanmedian")
 max, min = _class_of("max"), _class_of("min")  # noqa: A001
 sort, topk = _class_of("sort"), _class_of("topk")

@@ -19,7 +19,7 @@ from minigrad import ops
 from minigrad.autograd.call import call_path
 from minigrad.autograd.engine import COPY, DETACH
 from minigrad.autograd.events import Call, Observer
-from minigrad.autograd.mode import located
+from minigrad.autograd.mode import located, state
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import Primitive, by_numpy, registry
 from minigrad.ops import _numerics
@@ -172,11 +172,14 @@ def of_sample(thing: Any, sample: int) -> Any:
 
 
 def static(thing: Any) -> Any:
-    """A static argument, with arrays in the place of tensors."""
+    """A static argument, with arrays in the place of tensors.
+
+    A number is an array for a trace around this one, which knows it by that.
+    """
 
     def value(tensor: Any) -> Any:
         array = tensor._data if tensor._data.dtype.kind == "f" else normalized(tensor)
-        return array if array.ndim else array.item()
+        return array if array.ndim or state.get().observers else array.item()
 
     return tree.mapped(value, thing, Variable)
 

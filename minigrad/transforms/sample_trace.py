@@ -73,6 +73,7 @@ class SampleTrace(Trace):
         self._new_leaves: list[Value] = []  # a transform's are soon gone
         self._chosen: list[_Chosen] = []
         self._written = False  # whether anything was
+        self._generators: dict[Any, Any] = {}  # those given to what draws, each with its state
 
     def given(self, leaf: Any) -> Any:
         """A leaf of the arguments, for the first sample."""
@@ -107,8 +108,13 @@ class SampleTrace(Trace):
     def effect(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Generator[None, Any, None]:
-        """Note that random numbers differ from sample to sample, if they do."""
-        place = len(self.steps)
+        """Note that random numbers differ from sample to sample, if they do.
+
+        A generator that is given draws again for all samples: its state is kept.
+        """
+        place, own = len(self.steps), kwargs.get("generator")
+        if function in DRAWS and own is not None:
+            self._generators.setdefault(own, own.bit_generator.state)
         yield from super().effect(function, args, kwargs)
         if self.different and function in DRAWS:
             self.varying.update([one for one in self.steps[place].outputs if one is not None])
@@ -161,6 +167,11 @@ class SampleTrace(Trace):
                 one.line = ""
             elif any(owner(x) is one.source() for x in tree.leaves(call.values, np.ndarray)):
                 self.refuse_lost_writes()
+
+    def rewind(self) -> None:
+        """Give generators the state that they had before the function."""
+        for generator, before in self._generators.items():
+            generator.bit_generator.state = before
 
     def refuse_lost_changes(self) -> None:
         """Refuse what the end of the function shows: another leaf, a part that was not assigned."""

@@ -42,8 +42,13 @@ def spread(value: Any, axes: Any, path: str) -> Iterator[tuple[str, Any, int | N
     elif isinstance(axes, dict) and isinstance(value, dict) and axes.keys() == value.keys():
         for key, part in value.items():
             yield from spread(part, axes[key], f"{path}[{key!r}]")
-    elif isinstance(axes, (tuple, list)) and isinstance(value, (tuple, list)):
+    elif (
+        isinstance(axes, (tuple, list)) and isinstance(value, (tuple, list))
+        and len(axes) == len(value)
+    ):  # fmt: skip
         for i, (part, axis) in enumerate(zip(value, axes, strict=True)):
             yield from spread(part, axis, f"{path}[{i}]")
+    elif isinstance(axes, tuple) and len(axes) == 1 and not isinstance(value, (tuple, list, dict)):
+        yield from spread(value, axes[0], path)
     else:
         raise ValueError(f"vmap: dims {axes!r} do not have the structure of {path}")

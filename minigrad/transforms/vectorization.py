@@ -199,6 +199,7 @@ class _MappedCall(SampleTrace):
             own = None if self._randomness == "error" else repeated()
         with drawing_from(own), changed(observers=(self,), sampled=True, frame=frame):
             result = function(*args, **kwargs)
+        self.rewind()
         self.refuse_lost_changes()
         return result, [self._result(*leaf) for leaf in flatten(result, "the result")]
 

@@ -158,10 +158,23 @@ FUNC: dict[str, Row] = {
         lambda x, y: (x * y).sum(), (0, 1))(m.tensor([3.0]), m.tensor([1.0])),
     "linearize": lambda m: m.func.linearize(lambda x: x**3, m.tensor([3.0]))[1](m.ones(1)),
     "vmap": lambda m: m.vmap(m.dot, in_dims=(0, None))(m.ones(2, 3), m.ones(3)),
+    "vmap, a tuple of one out_dim": lambda m: m.vmap(lambda x: x * 2, out_dims=(1,))(m.ones(2, 3)),
+    "vmap, too few dims": lambda m: m.vmap(lambda x: x[0], ([0],))([m.ones(2), m.ones(2)]),
     "vmap, out_dims": lambda m: m.func.vmap(lambda x: x * 2, 1, out_dims=1)(m.ones(2, 3)),
     "vmap, chunks": lambda m: m.vmap(lambda x, y: (x * y, x.sum()), (0, 1), (1, 0), chunk_size=2)(
         m.ones(5, 3), m.ones(3, 5)),
     "vmap, chunk_size 0": lambda m: m.vmap(lambda x: x, chunk_size=0)(m.ones(2)),
+    **{
+        f"vmap of vmap, {name}": lambda m, f=f: m.vmap(
+            lambda x, i, d: m.vmap(lambda d: f(x, i, d))(d)
+        )(m.arange(6.0).reshape(2, 3), m.tensor([0, 1]), m.ones(2, 2))
+        for name, f in {
+            "an index": lambda x, i, d: x[i] * d,
+            "an index of samples": lambda x, i, d: (x * d)[i],
+            "index_fill": lambda x, i, d: (x * d).index_fill(0, i, 5.0),
+            "where": lambda x, i, d: (i > 0) * x + d,
+        }.items()
+    },
     "functional_call": lambda m: m.func.functional_call(
         m.nn.Linear(2, 1), {"weight": m.ones(1, 2), "bias": m.ones(1)}, (m.ones(2),)),
     "functional_call, dicts": lambda m: m.func.functional_call(

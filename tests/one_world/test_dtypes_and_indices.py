@@ -198,6 +198,17 @@ m.tensor(5.).repeat_interleave(2); m.tensor(5.).view(1); m.tensor(5.).view(-1)
 m.cat([m.tensor(5.), m.tensor(5.)]); m.stack([m.tensor(5.), m.tensor(5.)])
 m.hstack([m.tensor(5.), m.tensor(5.)]); m.dot(m.tensor(5.), m.tensor(5.))
 m.matmul(m.tensor(5.), m.tensor(5.)); m.outer(m.tensor(5.), m.tensor(5.))
+m.addr(b[:2], b[:2], b[:2])
+m.addbmm(mask2[0, :2], u[:4].view(1, 2, 2), u[1:].view(1, 2, 2)); m.result_type(u, m.empty(0))
+m.result_type(u, 1000); m.result_type(u, m.tensor(1.5)); m.nonzero(m.tensor(1.), as_tuple=True)
+m.nonzero(m.tensor(0.), as_tuple=True); m.cat([m.empty(0), m.empty(0)], 1); m.block_diag()
+m.combinations(i[:3], 0); m.zeros(0).median(); m.nanmedian(m.tensor([m.nan, 3., 1.]))
+m.nanmedian(m.tensor([[m.nan, 3., 1.], [m.nan, m.nan, m.nan], [2., 1., 3.]]), 1).values
+m.nanmedian(i); m.unique(m.tensor([m.nan, 1., m.nan])); b.scatter_reduce(0, i[:2], b, 'prod')
+b.scatter_reduce(0, i[:2], b, 'sum', include_self=False); u.scatter_reduce(0, i[:2], u, 'prod')
+g.scatter(0, i[:0], g); g.scatter_add(0, i[:0], g); g.scatter_reduce(0, i[:0], g, 'sum')
+m.tensor(5.).index_fill(0, m.tensor(0), m.tensor(1.)); m.tensordot(g, g, 2, out=m.empty(()))
+m.linalg.tensorsolve(m.ones(0, 0, 1, 2, 3, 0), m.ones(0, 0, 1))
 """
 
 WRITES = """
@@ -206,7 +217,8 @@ u[0] = i[2] - 10; f[0] = True; f[0:2] = i[0:2]; i[0:2] = f[0:2] + .7; f[5] = 1
 f[1:3] = m.tensor([1., 2., 3.]); f[7:9] = 1; f[[0, 0]] = m.tensor([1., 2.]); g[0] = 5
 g[:, 0] = m.tensor([1, 2]); g[g > 1] = 0; g[mask2] = 7; i.copy_(f); f.copy_(i); b.copy_(f)
 u.copy_(f - 3); u.copy_(i); f.copy_(b); b.zero_(); b.fill_(1); b.fill_(0.5); i.fill_(2.7)
-u.fill_(300); u.fill_(-1); i += 1.5; i += 1; i *= 2; i /= 2; i //= 2; f += i; i += f; b &= b
+u.fill_(300); u.fill_(-1); u.random_(0, 300); i8.random_(-128, -127); f.random_(1); i += 1.5
+i += 1; i *= 2; i /= 2; i //= 2; f += i; i += f; b &= b
 b += 1; u += 1; u -= 10; u += i; f += m.tensor(1., dtype=m.float64)
 f += m.ones(5, dtype=m.float64); i.add_(1.0); i.masked_fill_(b, 2.7); u.masked_fill_(b, 300)
 i.clamp_(0.5, 2.5); i.mul_(2.5); i.pow_(2); i.sqrt_(); i.floor_(); i.exp_(); i.random_(5, 6)
@@ -234,7 +246,8 @@ f[-6]; g[0, 5]; g[0, 0, 0]; f[0.5]; f[m.tensor([5])]; f[m.tensor([-6])]
 f[m.tensor([True, False])]; f[m.tensor(2.0)]; f.take(m.tensor([5]))
 f.index_select(0, m.tensor([5])); f.gather(0, m.tensor([5])); f.sum(1); m.topk(f, 6)
 m.kthvalue(f, 6); f.view(2, 3); f.transpose(0, 1); g.permute(0, 0); m.zeros(-1)
-f.unfold(0, 6, 1); u.fill_(300); f.chunk(2, 5); f[1:3].copy_(f); i.sqrt_(); i.add_(1.5)
+f.unfold(0, 6, 1); u.fill_(300); u.random_(0, 300); f.chunk(2, 5); f[1:3].copy_(f); i.sqrt_()
+i.add_(1.5)
 b.add_(1)
 """
 

@@ -90,6 +90,22 @@ def test_a_group_keeps_options_of_ones_own_and_names() -> None:
             world.optim.SGD([("x", x), y])
 
 
+def test_a_state_dict_has_state_of_ones_own_and_a_number_for_each_parameter() -> None:
+    for world in (minigrad, torch):
+        x, y = (world.ones(n, requires_grad=True) for n in (1, 2))
+        (x.sum() + y.sum()).backward()
+        optimizer, other = (world.optim.Adam([x, y], lr=0.1) for _ in range(2))
+        optimizer.register_state_dict_pre_hook(lambda self: self.state.update(epoch=3))
+        optimizer.step()
+        optimizer.param_groups.extend(optimizer.param_groups)
+        saved = optimizer.state_dict()
+        assert [group["params"] for group in saved["param_groups"]] == [[0, 1], [0, 1]]
+        assert [*saved["state"]] == [0, 1, "epoch"]
+        del saved["param_groups"][1]
+        other.load_state_dict(saved)
+        assert other.state["epoch"] == 3 and [*other.state] == [x, y, "epoch"]
+
+
 def trained(world: Any, line: str) -> tuple[Any, Any, Any, Any]:
     """An optimizer, its schedule, its parameters, and what makes a step of both."""
     numbers = np.random.default_rng(0)

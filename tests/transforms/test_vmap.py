@@ -535,6 +535,17 @@ def test_a_derivative_has_the_random_numbers_of_its_forward_pass(name: str) -> N
     np.testing.assert_allclose(value.numpy(), same.numpy(), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("randomness", ["same", "different"])
+def test_a_generator_draws_once(randomness: Any) -> None:
+    """Then it goes on where a loop would."""
+    one, other = minigrad.Generator(), minigrad.Generator()
+    other.set_state(one.get_state())
+    found = vmap(lambda _: minigrad.rand(3, generator=one), randomness=randomness)(EQUAL[:2])
+    expected = [minigrad.rand(3, generator=other) for _ in range(2 - (randomness == "same"))]
+    np.testing.assert_array_equal(found.numpy(), [expected[0].numpy(), expected[-1].numpy()])
+    assert minigrad.equal(*[minigrad.rand(3, generator=each) for each in (one, other)])
+
+
 def test_a_key_from_outside_is_the_same_for_all() -> None:
     found = vmap(lambda x: ops.dropout(x, 0.5, 7))(EQUAL).numpy()
     np.testing.assert_array_equal(found, [ops.dropout(EQUAL[0], 0.5, 7).numpy()] * 64)

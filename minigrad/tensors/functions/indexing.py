@@ -33,7 +33,7 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
         >>> minigrad.nonzero(minigrad.tensor([0, 3, 4])).tolist()
         [[1], [2]]
     """
-    return ops.nonzero(input) if as_tuple else ops.argwhere(input)
+    return ops.nonzero(ops.atleast_1d(input)) if as_tuple else ops.argwhere(input)
 
 
 def unravel_index(indices: Any, shape: Any) -> tuple[Tensor, ...]:
@@ -125,6 +125,11 @@ def _read(read: Callable[..., Any], input: Any, index: Any, dim: int) -> Any:
 # Writing: the result is a new tensor
 
 
+def _in_axes(index: Any, input: Any) -> Any:
+    """An index; an empty one with one axis fits a tensor with several."""
+    return ops.reshape(index, (0,) * input.ndim) if np.shape(index) == (0,) else index
+
+
 def masked_scatter(input: Any, mask: Any, source: Any) -> Tensor:
     """Write the first elements of a source where a mask is true.
 
@@ -152,7 +157,7 @@ def scatter(
         >>> minigrad.zeros(3).scatter(0, minigrad.tensor([2, 0]), 5.0).tolist()
         [5.0, 0.0, 5.0]
     """
-    given = value if src is None else src
+    given, index = value if src is None else src, _in_axes(index, input)
     if not isinstance(given, Variable):
         given = ops.broadcast_to(tensor(given, dtype=input.dtype), index.shape)
     if reduce is None:
@@ -171,7 +176,7 @@ def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Tensor:
         >>> minigrad.zeros(2).scatter_add(0, minigrad.tensor([1, 1]), minigrad.ones(2)).tolist()
         [0.0, 2.0]
     """
-    return ops.scatter_add(input, dim, index, src)
+    return ops.scatter_add(input, dim, _in_axes(index, input), src)
 
 
 @of_numbers
@@ -186,6 +191,7 @@ def scatter_reduce(
         >>> x.scatter_reduce(0, index, minigrad.tensor([2.0, 3.0]), "prod").tolist()
         [1.0, 6.0]
     """
+    index = _in_axes(index, input)
     return ops.scatter_reduce(input, dim, index, src, reduce, include_self=include_self)
 
 
@@ -210,7 +216,8 @@ def index_fill(input: Any, dim: int, index: Any, value: Any) -> Tensor:
         >>> minigrad.zeros(3).index_fill(0, minigrad.tensor([0, 2]), 1.0).tolist()
         [1.0, 0.0, 1.0]
     """
-    return ops.index_fill(input, dim, index, value)
+    one = ops.reshape(value, ()) if np.shape(value) == (1,) else value
+    return ops.index_fill(input, dim, index, one)
 
 
 @spelled

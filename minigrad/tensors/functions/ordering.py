@@ -130,7 +130,7 @@ def unique(
     input: Any, sorted: bool = True, return_inverse: bool = False,
     return_counts: bool = False, dim: int | None = None,
 ) -> Any:  # fmt: skip
-    """Find the different elements, or slices along an axis, in order.
+    """Find the different elements, or slices along an axis, in order; each NaN is one.
 
     Args:
         input: Tensor, array or number.
@@ -144,7 +144,7 @@ def unique(
         >>> minigrad.unique(minigrad.tensor([3, 1, 3])).tolist()
         [1, 3]
     """
-    return ops.unique(input, False, return_inverse, return_counts, dim)
+    return ops.unique(input, False, return_inverse, return_counts, dim, equal_nan=False)
 
 
 @spelled

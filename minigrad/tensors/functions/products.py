@@ -80,9 +80,10 @@ def outer(input: Any, vec2: Any) -> Tensor:
 ger = outer
 
 
-def _scaled(x: Any, by: float) -> Any:
-    """A term of a sum; none if it is multiplied by 0, whatever it holds."""
-    return x if by == 1 else 0 if by == 0 else x * by
+def _sum(input: Any, beta: float, product: Any, alpha: float) -> Any:
+    """The sum of both, each times a number; times 0, the first counts as 0 whatever it holds."""
+    first = input if beta == 1 else 0 if beta == 0 else input * beta
+    return first + (product if alpha == 1 else alpha * product)
 
 
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1) -> Tensor:
@@ -93,7 +94,7 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1
         >>> minigrad.addmm(minigrad.ones(2), minigrad.eye(2), minigrad.eye(2)).tolist()
         [[2.0, 1.0], [1.0, 2.0]]
     """
-    return _scaled(input, beta) + alpha * ops.matmul(mat1, mat2)
+    return _sum(input, beta, ops.matmul(mat1, mat2), alpha)
 
 
 def addmv(input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1) -> Tensor:
@@ -104,7 +105,7 @@ def addmv(input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1) 
         >>> minigrad.addmv(minigrad.ones(2), minigrad.eye(2), minigrad.tensor([3.0, 4.0])).tolist()
         [4.0, 5.0]
     """
-    return _scaled(input, beta) + alpha * ops.matmul(mat, vec)
+    return _sum(input, beta, ops.matmul(mat, vec), alpha)
 
 
 def addr(input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1) -> Tensor:
@@ -115,7 +116,7 @@ def addr(input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1)
         >>> minigrad.addr(minigrad.ones(2, 2), minigrad.ones(2), minigrad.ones(2), alpha=3).tolist()
         [[4.0, 4.0], [4.0, 4.0]]
     """
-    return _scaled(input, beta) + alpha * ops.outer(vec1, vec2)
+    return _sum(input, beta, ops.outer(vec1, vec2), alpha)
 
 
 def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Tensor:
@@ -127,7 +128,7 @@ def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: flo
         >>> minigrad.baddbmm(minigrad.ones(2), x, x).shape
         minigrad.Size([5, 2, 2])
     """
-    return _scaled(input, beta) + alpha * ops.matmul(batch1, batch2)
+    return _sum(input, beta, ops.matmul(batch1, batch2), alpha)
 
 
 def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Tensor:
@@ -139,7 +140,8 @@ def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: floa
         >>> minigrad.addbmm(minigrad.ones(2), x, x).tolist()
         [[11.0, 11.0], [11.0, 11.0]]
     """
-    return _scaled(input, beta) + alpha * ops.sum(ops.matmul(batch1, batch2), 0)
+    products = ops.matmul(batch1, batch2)
+    return _sum(input, beta, ops.sum(products, 0).astype(products.dtype), alpha)
 
 
 def tensordot(a: Any, b: Any, dims: Any = 2) -> Tensor:

@@ -175,7 +175,11 @@ def result_type(tensor1: Any, tensor2: Any) -> dtype:
         >>> minigrad.result_type(minigrad.ones(2), 1)
         minigrad.float32
     """
-    found: dtype = (tensor1 + tensor2).dtype
+    zeros: list[Any] = [
+        x.new_zeros((1,) * (x.ndim > 0)) if isinstance(x, Variable) else type(x)()
+        for x in (tensor1, tensor2)
+    ]
+    found: dtype = (zeros[0] + zeros[1]).dtype
     return found
 
 

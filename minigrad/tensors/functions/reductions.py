@@ -17,7 +17,7 @@ from minigrad.tensors.functions.arguments import axes, computed, of_numbers, sig
 
 __all__ = [
     "all", "amax", "amin", "aminmax", "any", "argmax", "argmin", "count_nonzero", "dist",
-    "logsumexp", "max", "mean", "median", "min", "nanmean", "nansum", "norm", "prod", "quantile",
+    "logsumexp", "max", "mean", "median", "min", "nanmean", "nanmedian", "nansum", "norm", "prod", "quantile",
     "std", "std_mean", "sum", "trace", "var", "var_mean",
 ]  # fmt: skip
 
@@ -298,10 +298,26 @@ def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
         2.0
     """
     if dim is None and input.dtype.kind == "f":
-        return ops.quantile(input, 0.5, method="lower")
+        return ops.quantile(input, 0.5, method="lower") if input.numel() else ops.mean(input)
     if dim is None:
         return median(ops.ravel(input), 0).values
     return with_places(return_types.median, input, _median_place(input, dim), dim, keepdim)
+
+
+@of_numbers
+def nanmedian(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+    """Find the median of what is not NaN; otherwise as `median`.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.nanmedian(minigrad.tensor([3.0, float("nan"), 1.0])).item()
+        1.0
+    """
+    if dim is None:
+        return median(ops.getitem(input, ~ops.isnan(input)))
+    middle = (ops.sum(~ops.isnan(input), dim, True) - 1).clip(0) // 2  # NaN is last
+    place = ops.take_along_axis(ops.argsort(input, dim), middle, dim)
+    return with_places(return_types.nanmedian, input, place, dim, keepdim)
 
 
 def _median_place(input: Any, dim: int) -> Any:

@@ -22,6 +22,7 @@ from minigrad.autograd.mutation import view_of
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
 from minigrad.autograd.views import Place, owner
+from minigrad.tensors.creation import tensor
 from minigrad.tensors.functions.arguments import of_numbers, part, sizes_of, spelled
 
 __all__ = [
@@ -359,6 +360,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
         like = next((shape for shape in shapes if shape != (0,)), (0,))
         empty = tuple([0 if axis == dim % len(like) else n for axis, n in enumerate(like)])
         given = [ops.reshape(x, empty) if np.shape(x) == (0,) else x for x in given]
+        dim = 0 if like == (0,) else dim
     return ops.concatenate(given, dim)
 
 
@@ -385,7 +387,7 @@ def block_diag(*tensors: Any) -> Tensor:
         >>> tuple(minigrad.block_diag(minigrad.ones(1, 2), minigrad.ones(2, 1)).shape)
         (3, 3)
     """
-    blocks = [ops.reshape(x, (1,) * (2 - x.ndim) + tuple(x.shape)) for x in tensors]
+    blocks = [ops.reshape(x, (1,) * (2 - x.ndim) + tuple(x.shape)) for x in tensors or [tensor([])]]
     width = builtins.sum(block.shape[1] for block in blocks)
     starts = accumulate((block.shape[1] for block in blocks), initial=0)
     return ops.concatenate([
@@ -426,6 +428,8 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Tens
         >>> minigrad.combinations(minigrad.tensor([1, 2, 3])).tolist()
         [[1, 2], [1, 3], [2, 3]]
     """
+    if not r:
+        return input[:0]
     chosen = [*(choices_again if with_replacement else choices)(range(len(input)), r)]
     return ops.take(input, np.array(chosen, np.int64).reshape(-1, r))
 
