@@ -11,7 +11,8 @@ from minigrad.autograd.dtype_class import printed_as
 from minigrad.autograd.typing import Tensor
 from minigrad.ops import linalg
 from minigrad.ops.linalg import matrix_exp as matrix_exp
-from minigrad.ops.linalg.lu import lu_unpack as lu_unpack
+from minigrad.ops.linalg.lu import lu_unpack as unpacked
+from minigrad.tensors.argument_errors import checked
 from minigrad.tensors.functions.arguments import spelled, with_axes
 
 __all__ = [
@@ -211,6 +212,8 @@ def chain_matmul(*matrices: Any) -> Tensor:
 
 
 # Functions of matrices
+
+lu_unpack = checked(unpacked)
 
 
 @printed_as("svd")
