@@ -15,7 +15,7 @@ from urllib.request import urlopen
 
 import numpy as np
 
-from minigrad import data, tensor
+from minigrad import data, torch
 from minigrad.support.files import folder_for, write
 from minigrad.torchvision.transforms import Image
 
@@ -100,7 +100,7 @@ class MNIST(_Downloaded):
         classes = np.fromfile(self.place / labels, np.uint8)[8:]
         if len(pixels) != 784 * len(classes) or not len(classes):
             raise RuntimeError(f"{self.place}: {images} does not fit {labels}: load both again")
-        return tensor(pixels.reshape(-1, 28, 28)), tensor(classes).long()
+        return torch.tensor(pixels.reshape(-1, 28, 28)), torch.tensor(classes).long()
 
 
 class FashionMNIST(MNIST):

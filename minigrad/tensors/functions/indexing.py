@@ -162,55 +162,8 @@ def scatter(
     return ops.scatter_reduce(input, dim, index, first, kind)
 
 
-@of_numbers
-def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Tensor:
-    """Add values along an axis at the places that `index` names.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.zeros(2).scatter_add(0, minigrad.tensor([1, 1]), minigrad.ones(2)).tolist()
-        [0.0, 2.0]
-    """
-    return ops.scatter_add(input, dim, index, src)
-
-
-@of_numbers
-def scatter_reduce(
-    input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
-) -> Tensor:
-    """Reduce all values for a place: "sum", "prod", "mean", "amax" or "amin".
-
-    Example:
-        >>> import minigrad
-        >>> x, index = minigrad.ones(2), minigrad.tensor([1, 1])
-        >>> x.scatter_reduce(0, index, minigrad.tensor([2.0, 3.0]), "prod").tolist()
-        [1.0, 6.0]
-    """
-    return ops.scatter_reduce(input, dim, index, src, reduce, include_self=include_self)
-
-
-@of_numbers
-def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: float = 1) -> Tensor:
-    """Add slices at places of an axis.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.zeros(2).index_add(0, minigrad.tensor([1, 1]), minigrad.ones(2)).tolist()
-        [0.0, 2.0]
-    """
-    return ops.index_add(input, dim, index, source, alpha=alpha)
-
-
-@of_numbers
-def index_fill(input: Any, dim: int, index: Any, value: Any) -> Tensor:
-    """Write one number at places of an axis.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.zeros(3).index_fill(0, minigrad.tensor([0, 2]), 1.0).tolist()
-        [1.0, 0.0, 1.0]
-    """
-    return ops.index_fill(input, dim, index, value)
+scatter_add, scatter_reduce = of_numbers(ops.scatter_add), of_numbers(ops.scatter_reduce)
+index_add, index_fill = of_numbers(ops.index_add), of_numbers(ops.index_fill)
 
 
 @spelled

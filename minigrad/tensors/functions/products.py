@@ -16,7 +16,7 @@ from minigrad.tensors.argument_errors import checked
 from minigrad.tensors.functions.arguments import spelled, with_axes
 
 __all__ = [
-    "addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "cdist", "chain_matmul", "cholesky",
+    "addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "chain_matmul", "cholesky",
     "cholesky_inverse", "cholesky_solve", "corrcoef", "cov", "cross", "dot", "ger", "logdet",
     "lu_unpack", "matrix_exp", "matrix_rank", "mm", "mv", "outer", "pdist", "pinverse", "qr",
     "renorm", "svd", "tensordot", "vander",
@@ -175,17 +175,6 @@ def cross(input: Any, other: Any, dim: int | None = None) -> Tensor:
             raise ValueError(f"cross: dim must be given for shape {shape}: {others}")
         dim = -1
     return ops.cross(input, other, axis=dim)
-
-
-def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str | None = None) -> Tensor:
-    """Compute the p-norm distance of each row of `x1` from each row of `x2`.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.cdist(minigrad.zeros(1, 2), minigrad.tensor([[3.0, 4.0]])).tolist()
-        [[5.0]]
-    """
-    return ops.cdist(x1, x2, p)
 
 
 def pdist(input: Any, p: float = 2) -> Tensor:
