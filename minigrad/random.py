@@ -352,6 +352,8 @@ def randint(
     """
     if size is None and isinstance(high, (tuple, list)):
         high, size = None, high
+    if high is None and isinstance(low, int) and low < 1:
+        raise ValueError(f"randint: high must be at least 1, got {low}: randint(high, size)")
     shape = shape_of("randint", (() if size is None else size,))
     draws = np.asarray(_source(generator, "randint").integers(low, high, shape))
     if dtype is not None:

@@ -4,33 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.call import leaf_of
-from minigrad.autograd.dtype_class import printed_as
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import shape_of, values_of
 from minigrad.ops.linalg import cholesky, factors, norms, svdvals
 from minigrad.ops.linalg._matrices import no_square
-from minigrad.ops.linalg.factors import QRResult, SVDResult
 from minigrad.ops.linalg.norms import Order
+from minigrad.ops.linalg.results import CholeskyExResult, QRResult, SVDResult
 from minigrad.tensors.functions.arguments import axes, spelled
 
 __all__ = [
     "cholesky_ex", "cross", "diagonal", "matrix_norm", "matrix_rank", "norm", "qr", "svd", "vander",
     "vecdot", "vector_norm",
 ]  # fmt: skip
-
-
-@printed_as("linalg_cholesky_ex")
-class CholeskyExResult(NamedTuple):
-    """The result of `cholesky_ex`."""
-
-    L: Any
-    info: Any
 
 
 def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> CholeskyExResult:

@@ -5,39 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.call import leaf_of
-from minigrad.autograd.dtype_class import printed_as
 from minigrad.autograd.typing import Tensor
 from minigrad.linalg.matrices import mirrored, where_possible
 from minigrad.ops._numerics import shape_of, values_of
 from minigrad.ops.linalg import inv, lu_factor_ex, matrix_rank, norms, svdvals
 from minigrad.ops.linalg import solve as _solve
 from minigrad.ops.linalg._matrices import singular
-from minigrad.ops.linalg.norms import LstsqResult
+from minigrad.ops.linalg.results import InvExResult, LstsqResult, SolveExResult
 from minigrad.support.checks import check_choice
 
 __all__ = ["inv_ex", "lstsq", "pinv", "solve", "solve_ex", "tensorinv", "tensorsolve"]
-
-
-@printed_as("linalg_inv_ex")
-class InvExResult(NamedTuple):
-    """The result of `inv_ex`."""
-
-    inverse: Any
-    info: Any
-
-
-@printed_as("linalg_solve_ex")
-class SolveExResult(NamedTuple):
-    """The result of `solve_ex`."""
-
-    result: Any
-    info: Any
 
 
 def inv_ex(A: Any, *, check_errors: bool = False) -> InvExResult:

@@ -78,32 +78,37 @@ def diag(x: Any, k: int = 0) -> Tensor:
     return scatter_diagonal(x, (n, n), k)
 
 
-def diag_embed(x: Any, offset: int = 0, axis1: int = -2, axis2: int = -1) -> Tensor:
+def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """Make matrices that have the last axis on a diagonal, zeros beside it.
 
     Args:
-        x: Shape (..., n).
+        input: Shape (..., n).
         offset: Which diagonal: above the main one if positive, below it if negative.
-        axis1: The axis of the rows, in the result.
-        axis2: The axis of the columns.
+        dim1: The axis of the rows, in the result.
+        dim2: The axis of the columns.
 
     Returns:
-        The axes of `x` but the last, and two of length ``n + abs(offset)``.
+        The axes of `input` but the last, and two of length ``n + abs(offset)``.
 
     Raises:
-        ValueError: `x` has no axis, or the axes do not exist or are the same.
+        ValueError: `input` has no axis, or the axes do not exist or are the same.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.diag_embed(minigrad.tensor([1, 2])).tolist()
+        [[1, 0], [0, 2]]
     """
-    x = as_tensor(x)
-    axes, ndim = (axis1, axis2), x.ndim + 1
-    if not x.ndim or not all(-ndim <= axis < ndim for axis in axes) or (axis1 - axis2) % ndim == 0:
+    x = as_tensor(input)
+    axes, ndim = (dim1, dim2), x.ndim + 1
+    if not x.ndim or not all(-ndim <= axis < ndim for axis in axes) or (dim1 - dim2) % ndim == 0:
         raise value_error(
             f"diag_embed: at least one axis, and two different axes of a result with {ndim} "
-            f"expected, got axes {axis1} and {axis2} of shape {x.shape}"
+            f"expected, got axes {dim1} and {dim2} of shape {x.shape}"
         )
     shape = list(x.shape[:-1])
     for axis in sorted(axis % ndim for axis in axes):
         shape.insert(axis, x.shape[-1] + abs(offset))
-    return scatter_diagonal(x, tuple(shape), offset, axis1, axis2)
+    return scatter_diagonal(x, tuple(shape), offset, dim1, dim2)
 
 
 def _no_matrices(x: Any, k: int) -> str | None:

@@ -12,7 +12,7 @@ from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import array_of, formula, zeroed
 from minigrad.ops.indexing import IndexUpdate, add_at, index_of, integers, overwritten, written
-from minigrad.ops.shapes import ravel
+from minigrad.ops.shapes import ravel, reshape
 
 __all__ = ["gather", "index_add", "scatter", "scatter_add", "take", "take_along_axis"]
 
@@ -222,26 +222,36 @@ def _index_add(x: Any, index: Any, source: Any, axis: int, alpha: float) -> Any:
     return out
 
 
-def index_add(x: Any, axis: int, index: Any, source: Any, *, alpha: float = 1) -> Tensor:
+def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: float = 1) -> Tensor:
     """Add slices where an index points: ``out[index[i]] += alpha * source[i]`` for axis 0.
 
     Args:
-        x: Tensor or array, which is not changed.
-        axis: The axis that `index` runs over.
+        input: Tensor or array, which is not changed.
+        dim: The axis that `index` runs over.
         index: Integers, at least 0, shape (n,).
-        source: What to add: the shape of `x` with length n along the axis.
+        source: What to add: the shape of `input` with length n along the axis.
         alpha: A factor.
 
     Returns:
-        The shape of `x`, in the common dtype of `x` and `source`. Slices that are hit several
-        times receive the sum.
+        The shape of `input`, in the common dtype of `input` and `source`. Slices that are hit
+        several times receive the sum.
 
     Raises:
         IndexError: An index is out of range.
         TypeError: The index does not hold integers, or `alpha` is not an integer for integers.
         ValueError: The axis does not exist, or the shapes do not fit.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.zeros(2).index_add(0, minigrad.tensor([1, 1]), minigrad.ones(2)).tolist()
+        [0.0, 2.0]
     """
-    return _index_add(x, index, source, axis, alpha)
+    return _index_add(input, index, source, dim, alpha)
+
+
+def in_axes(index: Any, x: Any) -> Any:
+    """An index; an empty one with one axis fits a tensor with several."""
+    return reshape(index, (0,) * np.ndim(x)) if np.shape(index) == (0,) else index
 
 
 @primitive(arrays=3, promote=("x", "src"), axes=("axis",))
@@ -254,12 +264,17 @@ def _scatter_add(x: Any, index: Any, src: Any, axis: int) -> Any:
     return out
 
 
-def scatter_add(x: Any, axis: int, index: Any, src: Any) -> Tensor:
+def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Tensor:
     """Add elements at indices: ``out[index[i, j], j] += src[i, j]`` for axis 0 of two.
 
     Arguments and errors are as in `scatter`. An element indexed several times receives the sum.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.zeros(2).scatter_add(0, minigrad.tensor([1, 1]), minigrad.ones(2)).tolist()
+        [0.0, 2.0]
     """
-    return _scatter_add(x, index, src, axis)
+    return _scatter_add(input, in_axes(index, input), src, dim)
 
 
 def _corner(shape: Shape) -> tuple[slice, ...]:

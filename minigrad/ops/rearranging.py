@@ -133,26 +133,31 @@ def _unfold(x: Any, axis: int, size: int, step: int) -> Any:
     return windows[(slice(None),) * axis + (slice(None, None, step),)]
 
 
-def unfold(x: Any, axis: int, size: int, step: int = 1) -> Tensor:
+def unfold(input: Any, dimension: int, size: int, step: int) -> Tensor:
     """Return the windows that slide along an axis, as a new axis at the end: a view.
 
     Args:
-        x: Tensor or array.
-        axis: The axis, of length n.
+        input: Tensor or array.
+        dimension: The axis, of length n.
         size: The length of a window, from 1 to n.
         step: The distance between the starts of neighbouring windows.
 
     Returns:
-        The shape of `x` with (n - size) // step + 1 windows along the axis, followed by an axis of
-        length `size`. An element receives the sum of the gradients of all windows that hold it.
+        The shape of `input` with (n - size) // step + 1 windows along the axis, followed by an axis
+        of length `size`. An element receives the sum of the gradients of all windows that hold it.
         Windows that overlap cannot be written to.
 
     Raises:
         TypeError: `size` or `step` is not an integer.
         ValueError: The axis does not exist, or no window fits.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.arange(4).unfold(0, 2, 1).tolist()
+        [[0, 1], [1, 2], [2, 3]]
     """
     size, step = check_size("unfold", "size", size), check_size("unfold", "step", step)
-    x, axis, n = along("unfold", x, axis)
+    x, axis, n = along("unfold", input, dimension)
     if size > n:
         raise value_error(f"unfold: no window of {size} fits into axis {axis} of shape {x.shape}")
     return _unfold(x, axis, size, step)

@@ -248,23 +248,29 @@ def _logsumexp_x(g: Any, x: Any, out: Any, axis: Axis) -> Any:
     return undo_reduction(g, x.shape, axis) * np.exp(x - top)
 
 
-def cdist(a: Any, b: Any, p: float = 2.0) -> Tensor:
+def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str | None = None) -> Tensor:
     """Compute the distance between each point of one set and each of another.
 
     The differences are taken one by one, so it needs the memory of (..., n, m, d) numbers.
 
     Args:
-        a: Points, shape (..., n, d).
-        b: Points, shape (..., m, d). The leading axes broadcast.
+        x1: Points, shape (..., n, d).
+        x2: Points, shape (..., m, d). The leading axes broadcast.
         p: The order of the norm, at least 0; inf for the greatest difference.
+        compute_mode: PyTorch's, without an effect.
 
     Returns:
         Shape (..., n, m). Equal points have distance 0, with gradient 0 for `p` of at least 1.
 
     Raises:
         ValueError: The shapes do not fit, or `p` is negative.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.cdist(minigrad.zeros(1, 2), minigrad.tensor([[3.0, 4.0]])).tolist()
+        [[5.0]]
     """
-    a, b = floating(a), floating(b)
+    a, b = floating(x1), floating(x2)
     if a.ndim < 2 or b.ndim < 2 or a.shape[-1] != b.shape[-1]:
         raise value_error(
             f"cdist: points of shapes (..., n, d) and (..., m, d) expected, got {a.shape} and "

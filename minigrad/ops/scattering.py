@@ -14,7 +14,14 @@ from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import array_of, attains, constant, zeroed
 from minigrad.ops.casting import as_tensor, clone
-from minigrad.ops.gathering import _corner, _need_room, _own_grid, open_grid, scatter_add
+from minigrad.ops.gathering import (
+    _corner,
+    _need_room,
+    _own_grid,
+    in_axes,
+    open_grid,
+    scatter_add,
+)
 from minigrad.ops.indexing import IndexUpdate, add_at, index_of, setitem, written
 from minigrad.ops.joining import along
 from minigrad.ops.reductions import prod
@@ -25,47 +32,52 @@ Shape = tuple[int, ...]
 _REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
 
 
-def index_fill(x: Any, axis: int, index: Any, value: Any) -> Tensor:
+def index_fill(input: Any, dim: int, index: Any, value: Any) -> Tensor:
     """Return a copy with one value at some places of an axis: ``out[index] = value`` for axis 0.
 
     Args:
-        x: Tensor or array.
-        axis: The axis that `index` runs over.
+        input: Tensor or array.
+        dim: The axis that `index` runs over.
         index: Integers; negative ones count from the end.
-        value: A number, or a tensor without axes.
+        value: A number, or a tensor of one element.
 
     Raises:
         IndexError: An index is out of range.
         TypeError: The index does not hold integers.
-        ValueError: The axis does not exist, or the value has axes.
+        ValueError: The axis does not exist, or there are several values.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.zeros(3).index_fill(0, minigrad.tensor([0, 2]), 1.0).tolist()
+        [1.0, 0.0, 1.0]
     """
-    if np.ndim(value):
+    if np.shape(value) not in ((), (1,)):
         raise value_error(
-            f"index_fill: a value without axes expected, got shape {np.shape(value)}; for several "
+            f"index_fill: one value expected, got shape {np.shape(value)}; for several "
             f"values see scatter"
         )
-    shape = np.shape(x)
-    x, axis, _ = along("index_fill", as_tensor(x).reshape(shape or (1,)), axis)
+    shape = np.shape(input)
+    x, axis, _ = along("index_fill", as_tensor(input).reshape(shape or (1,)), dim)
     return setitem(x, (slice(None),) * axis + (index_of(index),), value).reshape(shape)
 
 
 def scatter_reduce(
-    x: Any, axis: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
+    input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
 ) -> Tensor:
     """Combine values written to one place: ``out[index[i, j], j]`` and ``src[i, j]`` for axis 0.
 
     Args:
-        x: Tensor or array, which is not changed.
-        axis: The axis that `index` runs over.
+        input: Tensor or array, which is not changed.
+        dim: The axis that `index` runs over.
         index: Integers as for `scatter`.
         src: The values to write: as many axes as `index`, and on each at least its length.
         reduce: "sum", "prod", "mean", "amax" or "amin".
-        include_self: Whether the element of `x` is combined too. Elements to which nothing is
+        include_self: Whether the element of `input` is combined too. Elements to which nothing is
             written stay what they are.
 
     Returns:
-        The shape of `x`, in the common dtype of `x` and `src`. Equal extremes share their gradient
-        evenly; the mean of integers is rounded down.
+        The shape of `input`, in the common dtype of `input` and `src`. Equal extremes share their
+        gradient evenly; the mean of integers is rounded down.
 
     Raises:
         IndexError: An index is out of range.
@@ -84,10 +96,11 @@ def scatter_reduce(
         raise value_error(
             f"scatter_reduce: reduce must be one of {', '.join(_REDUCTIONS)}; got {reduce!r}"
         )
-    x, axis, _ = along("scatter_reduce", x, axis)
+    x, axis, _ = along("scatter_reduce", input, dim)
     src = as_tensor(src)
     try:
         # A copy: the caller may write to it before the backward pass. Observers are told of it.
+        index = in_axes(index, x)
         index = index_of(clone(index) if isinstance(index, Variable) else np.array(index))
         _own_grid(x, index, axis)
         _need_room(index, src, "src")

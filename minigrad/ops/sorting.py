@@ -303,19 +303,27 @@ def _isin(element: Any, test_elements: Any, invert: bool) -> Any:
     return np.isin(element, test_elements, invert=invert)
 
 
-def isin(element: Any, test_elements: Any, *, invert: bool = False) -> Tensor:
+def isin(
+    elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False
+) -> Tensor:
     """Test which elements occur among given ones. Not differentiable.
 
     Args:
-        element: Tensor, array or number.
+        elements: Tensor, array or number.
         test_elements: The elements to look for, of any shape. Python numbers and lists take the
             dtype of the other argument, so 0.1 is found in float32.
+        assume_unique: PyTorch's and NumPy's, without an effect.
         invert: Return the elements that do not occur instead.
 
     Returns:
-        Bools of the shape of `element`.
+        Bools of the shape of `elements`.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.isin(minigrad.tensor([1, 2, 3]), minigrad.tensor([2])).tolist()
+        [False, True, False]
     """
-    return _isin(_like(element, test_elements), _like(test_elements, element), invert)
+    return _isin(_like(elements, test_elements), _like(test_elements, elements), invert)
 
 
 def _not_sorted_in_a_row(a: Any, v: Any, side: str) -> str | None:

@@ -149,8 +149,9 @@ class Optimizer:
 
     def _check_param(self, i: int, param: Any) -> None:
         if not isinstance(param, Tensor):
+            remedy = "; pass model.parameters()" if hasattr(param, "parameters") else ""
             raise TypeError(
-                f"{self._name}: parameter {i} must be a Tensor, got {type(param).__name__}"
+                f"{self._name}: parameter {i} must be a Tensor, got {type(param).__name__}{remedy}"
             )
         if not param.is_leaf:
             raise self._wrong(i, param, "is the result of an op; only leaf tensors can be trained")

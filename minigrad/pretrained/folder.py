@@ -238,7 +238,7 @@ def _check_normalizer(path: Path, tokenizer: Any) -> None:
     said = read_json(path)
     for name, first in NORMALIZER.items():
         value = said.get(name, normalizer[first])
-        if value != normalizer[first]:
+        if value is not normalizer[first]:  # 1 is not True
             raise ValueError(
                 f"{path}: {name}: {shortened(value)}, but in tokenizer.json {first} is "
                 f"{normalizer[first]!r}"

@@ -11,7 +11,7 @@ import functools
 import inspect
 import re
 import reprlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
 import numpy as np
@@ -45,10 +45,11 @@ class Arguments:
 
     Args:
         function: The function, whose hints are texts.
+        inside: The names of what it calls, which its own name replaces in errors.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        function = inspect.unwrap(function)  # its signature is slow to make
+    def __init__(self, function: Callable[..., Any], inside: Container[str] = ()) -> None:
+        function, self.inside = inspect.unwrap(function), inside  # its signature is slow to make
         self.name, code = function.__name__, function.__code__
         self.names = code.co_varnames[: code.co_argcount]
         keywords = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
@@ -75,6 +76,9 @@ class Arguments:
     def explain(self, args: Sequence[Any], kwargs: Mapping[str, Any], error: Exception) -> NoReturn:
         """Raise the error of a call that failed with another one; one that says all stays."""
         text = str(error)
+        op, _, rest = text.partition(": ")
+        if op in self.inside and type(error) in REPEATED:
+            raise type(error)(f"{self.name}: {rest}") from error
         if not re.match(r"[\w.]+: ", text):
             for name, value in (*zip(self.names, args, strict=False), *kwargs.items()):
                 if name in self.hints and (wanted := self._wanted(name, value)):

@@ -199,7 +199,7 @@ class Methods(Variable):
     triu = functions.triu
     unbind = functions.unbind
     unflatten = functions.unflatten
-    unfold = shapes.unfold
+    unfold = functions.unfold
     unsqueeze = functions.unsqueeze
     unique = functions.unique
     unique_consecutive = functions.unique_consecutive

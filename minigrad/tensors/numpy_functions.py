@@ -83,7 +83,8 @@ _ABOUT = _OF_KINDS | {
 _KEYWORDS = {"a": "x", "A": "x", "ar": "x", "arr": "x", "array": "x", "ary": "x", "m": "x",
              "v": "x", "val": "x", "x1": "a", "x2": "b", "arrays": "tensors", "tup": "tensors",
              "a_min": "min", "a_max": "max", "newshape": "shape",
-             "rcond": "rtol", "correction": "ddof", "x": "input", "b": "other"}  # fmt: skip
+             "rcond": "rtol", "correction": "ddof", "x": "input", "b": "other",
+             "element": "elements"}  # fmt: skip
 
 
 def refuse_loss() -> None:

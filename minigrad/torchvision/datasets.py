@@ -2,7 +2,7 @@
 
 With ``download=True`` files that are not there are loaded, and compared with their checksums.
 """
-# mypy: disable-error-code="attr-defined"
+# mypy: disable-error-code="attr-defined,union-attr"
 
 import gzip
 import hashlib
@@ -15,9 +15,8 @@ from urllib.request import urlopen
 
 import numpy as np
 
-from minigrad.data import Dataset
+from minigrad import data, torch
 from minigrad.support.files import folder_for, write
-from minigrad.tensors.creation import tensor
 from minigrad.torchvision.transforms import Image
 
 FILES = [f"{part}-{kind}" for part in ("train", "t10k") for kind in ("images-idx3", "labels-idx1")]
@@ -26,7 +25,7 @@ DIGITS = "zero one two three four five six seven eight nine"
 IMG_EXTENSIONS = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp")
 
 
-class VisionDataset(Dataset):
+class VisionDataset(data.Dataset):
     """The base class of data sets of images: a root folder, and transforms of image and target."""
 
     def __init__(self, root: Any, transform: Any = None, target_transform: Any = None) -> None:
@@ -39,9 +38,8 @@ class VisionDataset(Dataset):
         return image, target if self.target_transform is None else self.target_transform(target)
 
     def __repr__(self) -> str:
-        size = len(self)  # type: ignore[arg-type]  # of a subclass
-        lines = f"Number of datapoints: {size}", f"Root location: {self.root}"
-        return "\n    ".join([f"Dataset {type(self).__name__}", *lines])
+        size = f"Number of datapoints: {len(self)}"  # type: ignore[arg-type]  # of a subclass
+        return f"Dataset {type(self).__name__}\n    {size}\n    Root location: {self.root}"
 
 
 class _Downloaded(VisionDataset):
@@ -85,8 +83,7 @@ class MNIST(_Downloaded):
 
     folder, files = "MNIST/raw", [f"{name}-ubyte" for name in FILES]
     url = "https://ossci-datasets.s3.amazonaws.com/mnist/"
-    checksums = """
-        f68b3c2dcbeaaa9fbdd348bbdeb94873 d53e105ee54ea40749a09fcbcd1e9432
+    checksums = """f68b3c2dcbeaaa9fbdd348bbdeb94873 d53e105ee54ea40749a09fcbcd1e9432
         9fb629c4189551a2d022fa330f9573f3 ec29112dd5afa0611ce80d1b7f02629c"""
     classes: Any = [f"{n} - {name}" for n, name in enumerate(DIGITS.split())]  # noqa: RUF012
     train_data = test_data = property(lambda self: self.data)
@@ -103,7 +100,7 @@ class MNIST(_Downloaded):
         classes = np.fromfile(self.place / labels, np.uint8)[8:]
         if len(pixels) != 784 * len(classes) or not len(classes):
             raise RuntimeError(f"{self.place}: {images} does not fit {labels}: load both again")
-        return tensor(pixels.reshape(-1, 28, 28)), tensor(classes).long()
+        return torch.tensor(pixels.reshape(-1, 28, 28)), torch.tensor(classes).long()
 
 
 class FashionMNIST(MNIST):
@@ -111,8 +108,7 @@ class FashionMNIST(MNIST):
 
     folder = "FashionMNIST/raw"
     url = "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/"
-    checksums = """
-        8d4fb7e6c68d591d4c3dfef9ec88bf0d 25c81989df183df01b3e8a0aad5dffbe
+    checksums = """8d4fb7e6c68d591d4c3dfef9ec88bf0d 25c81989df183df01b3e8a0aad5dffbe
         bef4ecab320f06d8554ea6380940ec79 bb300cfdad3c16e7a12a480ee83cd310"""
     classes = CLOTHES.split(",")
 
@@ -138,8 +134,7 @@ class CIFAR10(_Downloaded):
     def _downloaded(self, missing: list[str]) -> Any:
         with tarfile.open(fileobj=io.BytesIO(_loaded(self.url, self.tgz_md5))) as archive:
             for name in missing:
-                file: Any = archive.extractfile(f"{self.folder}/{name}")
-                yield name, file.read()
+                yield name, archive.extractfile(f"{self.folder}/{name}").read()
 
     def _read(self) -> tuple[Any, Any]:
         files = [io.BytesIO((self.place / name).read_bytes()) for name in self.files]
@@ -167,10 +162,9 @@ class ImageFolder(VisionDataset):
         fits = is_valid_file or (lambda path: path.lower().endswith(IMG_EXTENSIONS))
         self.classes = sorted(entry.name for entry in Path(self.root).iterdir() if entry.is_dir())
         self.class_to_idx = {name: i for i, name in enumerate(self.classes)}
-        paths = [(str(path), i) for name, i in self.class_to_idx.items()
-                 for path in sorted(Path(self.root, name).rglob("*"))]  # fmt: skip
-        self.samples = [(p, i) for p, i in paths if Path(p).is_file() and fits(p)]
-        self.imgs, self.targets = self.samples, [i for _, i in self.samples]
+        found = [p for p in sorted(Path(self.root).glob("*/**/*")) if p.is_file() and fits(str(p))]
+        self.targets = [self.class_to_idx[p.relative_to(self.root).parts[0]] for p in found]
+        self.samples = self.imgs = [*zip(map(str, found), self.targets, strict=True)]
         empty = [name for name, i in self.class_to_idx.items() if i not in self.targets]
         if empty or not self.classes:
             raise FileNotFoundError(f"ImageFolder: no images of {empty or 'classes'}: {self.root}")

@@ -36,13 +36,11 @@ def make_grid(
         axes = (1, 2, 3) if scale_each else (0, 1, 2, 3)
         low, high = value_range or (f(images, axes, keepdim=True) for f in (torch.amin, torch.amax))
         images = (images.clamp(low, high) - low) / torch.as_tensor(high - low).clamp(min=1e-5)
-    count = len(images)
-    if count == 1:
+    if len(images) == 1:
         return images[0]
-    columns = min(nrow, count)
-    rows = -(-count // columns)
-    images = pad(images, (padding, 0, padding, 0, 0, 0, 0, rows * columns - count), value=pad_value)
-    grid = images.unflatten(0, (rows, columns)).permute(2, 0, 3, 1, 4).flatten(3).flatten(1, 2)
+    columns = min(nrow, len(images))
+    images = pad(images, (padding, 0) * 2 + (0, 0, 0, -len(images) % columns), value=pad_value)
+    grid = images.unflatten(0, (-1, columns)).permute(2, 0, 3, 1, 4).flatten(3).flatten(1, 2)
     return pad(grid, (0, padding, 0, padding), value=pad_value)
 
 

@@ -128,5 +128,5 @@ def create_padding_mask(lengths: np.ndarray, max_length: int) -> np.ndarray:
     check_shapes("create_padding_mask", lengths=(lengths, (lengths.size,)))
     wrong = lengths[(lengths < 0) | (lengths > max_length)]
     if wrong.size:
-        raise ValueError(f"create_padding_mask: lengths from 0 to {max_length}, got {wrong[0]}")
+        raise ValueError(f"create_padding_mask: lengths 0 to {max_length} expected, got {wrong[0]}")
     return np.arange(max_length) < lengths[:, None]  # (max_length,) < (batch, 1)

@@ -251,6 +251,6 @@ def _widths(pad: Sequence[int], shape: tuple[int, ...]) -> list[tuple[int, int]]
         remedy = "minigrad.pad takes pairs, the first axis first"
         raise type_error(f"pad: {wanted}, got {pad!r}; {remedy}")
     if len(flat) % 2 or len(flat) > 2 * len(shape):
-        raise value_error(f"pad: two widths for each of at most {len(shape)} axes, got {pad!r}")
+        raise value_error(f"pad: two widths each for up to {len(shape)} axes expected, got {pad!r}")
     pairs = [(int(flat[i]), int(flat[i + 1])) for i in range(0, len(flat), 2)]
     return [(0, 0)] * (len(shape) - len(pairs)) + pairs[::-1]

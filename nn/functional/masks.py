@@ -228,4 +228,4 @@ def _refuse_lengths(counts: Any, max_length: int) -> None:
     array = array_of(counts)
     wrong = array[(array < 0) | (array > max_length)]
     if wrong.size:
-        raise ValueError(f"create_padding_mask: lengths from 0 to {max_length}, got {wrong[0]}")
+        raise ValueError(f"create_padding_mask: lengths 0 to {max_length} expected, got {wrong[0]}")

@@ -116,16 +116,59 @@ def test_halves_of_any_kind_of_argument() -> None:
     assert ops.exp(tensor(np.float16(1.0))).shape == ()
 
 
-@pytest.mark.parametrize(
-    "choose",
-    [
-        ops.max, ops.min, ops.median, lambda x: ops.quantile(x, 0.3),
-        lambda x: ops.quantile(x, np.array([0.25, 0.75])).mean(), minigrad.median, minigrad.amax,
-        lambda x: ops.norm(x, np.inf), lambda x: ops.logsumexp(x, 0), ops.mean, ops.nanmean,
-    ],
-)  # fmt: skip
-def test_more_equal_elements_than_the_largest_half_share_a_gradient(choose: Any) -> None:
-    x = tensor(np.ones(70_000, np.float16), requires_grad=True)
-    (slope,) = grad(choose(x), x)
-    np.testing.assert_allclose(slope.numpy(), 1 / 70_000, rtol=2e-3)
-    assert slope.dtype == np.float16
+# What is added up within: more than float16 holds, or so much that it stops growing.
+RNG = np.random.default_rng(0)
+MANY, ROWS, TWO = np.ones(70_000), RNG.standard_normal((5000, 2)).astype(np.float16), np.ones(2)
+PLACES = np.arange(10_000) % 2
+LONG = [1 + RNG.standard_normal((2, 3000)), np.full(3000, 1.5)]
+SPREAD = np.array([300.0, 300.0, 0.01, 0.01])
+SUMS: dict[str, tuple[Callable[..., Any], list[np.ndarray]]] = {
+    **{f"{op.__module__}.{op.__name__}": (op, [MANY])
+       for op in (ops.mean, ops.nanmean, ops.var, ops.norm, ops.logsumexp, ops.softmax, ops.max,
+                  ops.log_softmax, ops.min, ops.median, minigrad.median, minigrad.amax)},
+    "norm inf": (lambda x: ops.norm(x, np.inf), [MANY]),
+    "quantile": (lambda x: ops.quantile(x, np.array([0.3, 0.75])), [MANY]),
+    "std": (ops.std, [np.tile([1.0, 3.0], 35_000)]),
+    "std of small numbers": (ops.std, [np.array([1e-3, 3e-3])]),
+    "sum": (ops.sum, [MANY[:60_000]]),
+    **{f"{op.__name__} of columns": (lambda x, op=op: op(x, axis=0), [ROWS + 1])
+       for op in (ops.sum, ops.mean, ops.softmax, ops.log_softmax)},
+    "cross_entropy": (lambda x: ops.cross_entropy(x, [0] * 70_000), [np.zeros((70_000, 2))]),
+    "vecdot": (lambda x: ops.vecdot(x, x), [MANY / 4]),
+    "trace": (lambda x: ops.trace(ops.diag(x)), [MANY[:2500]]),
+    "cumsum": (ops.cumsum, [MANY[:5000]]),
+    "cumprod": (lambda x: ops.cumprod(x)[-1], [SPREAD]),
+    "prod": (ops.prod, [SPREAD]),
+    "prod of columns": (lambda x: ops.prod(x, axis=0), [np.stack([SPREAD] * 2, axis=1)]),
+    **{f"{op.__name__} of long rows": (lambda x, w, op=op: 40 * op(x, w), LONG)
+       for op in (ops.layer_norm, ops.rms_norm)},
+    "add": (lambda b: tensor(ROWS) + b, [TWO]),
+    "multiply": (lambda b: tensor(ROWS) * b, [TWO]),
+    "linear": (lambda b: ops.linear(tensor(ROWS), np.eye(2, dtype=np.float16), b), [TWO]),
+    "layer_norm's bias": (lambda b: ops.layer_norm(tensor(ROWS), None, b), [TWO]),
+    "broadcast_to": (lambda b: ops.broadcast_to(b, (5000, 2)), [TWO]),
+    "repeat": (lambda x: ops.repeat(x, 5000), [TWO]),
+    "repeat by counts": (lambda x: ops.repeat(x, [5000, 5000]), [TWO]),
+    "tile": (lambda x: ops.tile(x, 5000), [TWO]),
+    "take": (lambda x: ops.take(x, PLACES), [TWO]),
+    "getitem": (lambda x: x[PLACES], [TWO]),
+    "gather": (lambda x: ops.gather(x, 0, PLACES), [TWO]),
+    "take_along_axis": (lambda x: ops.take_along_axis(x, PLACES, 0), [TWO]),
+    "pad": (lambda x: ops.pad(x, (0, 9998), "wrap"), [TWO]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_sums_of_many_halves(name: str) -> None:
+    """Values and gradients beside those of the same numbers in float64."""
+    call, arrays = SUMS[name]
+    results = []
+    for dtype in (np.float16, np.float64):
+        inputs = [tensor(np.float16(x), dtype=dtype, requires_grad=True) for x in arrays]
+        y = call(*inputs)
+        g = np.random.default_rng(1).uniform(0.5, 1.5, y.shape).astype(np.float16)
+        results.append([part.numpy() for part in (y, *grad(y, inputs, g.astype(dtype)))])
+    for found, exact in zip(*results, strict=True):
+        assert found.dtype == np.float16
+        scale = np.abs(exact).max()
+        np.testing.assert_allclose(found, exact, rtol=5e-3, atol=5e-3 * scale + 6e-8)

@@ -156,7 +156,7 @@ MESSAGES: dict[str, tuple[Any, ...]] = {
      "…axis 1…src…(1, 2)…(1, 1)"),
     "index_fill": (lambda op: op(t(3), 0, [0], t(2)), "…without axes…(2,)"),
     "index_fill axis": (lambda op: op(t(3), 1, [0], 2), "axis 1"),
-    "unfold": (lambda op: op(t(2, 3), 1, 4), "…4…axis 1…(2, 3)"),
+    "unfold": (lambda op: op(t(2, 3), 1, 4, 1), "…4…axis 1…(2, 3)"),
     "unfold step": (lambda op: op(t(3), 0, 2, 0), "step…1…0"),
     # Sorting and searching
     "topk": (lambda op: op(t(2, 3), 4), "…0…3…axis 1…(2, 3)…4"),

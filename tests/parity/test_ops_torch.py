@@ -1,9 +1,8 @@
-"""Ops that PyTorch's database does not know as we have them: gradients at NaN, and in corners.
+"""Ops that PyTorch's database does not know as we have them: gradients at NaN, and of matrices.
 
 The calls are those of `op_samples`; tests/torch_ops.py gives PyTorch our names.
 """
 
-import math
 from typing import Any
 
 import numpy as np
@@ -52,72 +51,6 @@ def test_gradients_at_nan(op: str) -> None:
         for one, other in zip(found, wanted, strict=True):
             scale = max(1.0, float(np.nan_to_num(np.abs(other.numpy())).max(initial=0)))
             np.testing.assert_allclose(one, other, 1e-6, 1e-6 * scale, err_msg=str(case))
-
-
-# Corners where the promise is PyTorch's -----------------------------------------------------------
-
-
-def slopes(ours: Any, theirs: Any, *values: Any) -> None:
-    """The same gradients, in the same places NaN or infinite."""
-    mine = [tensor(np.array(v, float), requires_grad=True) for v in values]
-    other = [torch.tensor(np.array(v, float), requires_grad=True) for v in values]
-    with np.errstate(all="ignore"):
-        ours(*mine).sum().backward()
-    theirs(*other).sum().backward()
-    for one, reference in zip(mine, other, strict=True):
-        np.testing.assert_array_equal(one.grad.numpy(), reference.grad.numpy())
-
-
-TIES = [[3.0, 1.0, 3.0], [3.0, 3.0, 0.0]]
-
-
-CORNERS = [
-    (lambda x: OURS.max(x, axis=1), lambda x: x.amax(1), [TIES]),
-    (lambda x: OURS.max(x), lambda x: x.amax(), [TIES]),
-    (lambda x: OURS.min(x, axis=0), lambda x: x.amin(0), [TIES]),
-    (OURS.maximum, torch.maximum, [[1.0, 2.0], [1.0, 3.0]]),
-    (OURS.minimum, torch.minimum, [[1.0, 2.0], [1.0, 3.0]]),
-    (OURS.relu, torch.relu, [[-1.0, 0.0, 1.0]]),
-    (OURS.abs, torch.abs, [[-1.0, 0.0, 1.0]]),
-    (lambda x: OURS.clip(x, 0, 1), lambda x: x.clamp(0, 1), [[-1.0, 0.0, 0.5, 1.0, 2.0]]),
-    (OURS.norm, torch.linalg.vector_norm, [[0.0, 0.0]]),
-    (lambda x: OURS.norm(x, 1), lambda x: torch.linalg.vector_norm(x, 1), [[0.0, 2.0]]),
-    (lambda x: x**0, lambda x: x**0, [[0.0, 1.0]]),
-    (lambda x: x**1, lambda x: x**1, [[0.0, 1.0]]),
-    (lambda x: x**2, lambda x: x**2, [[0.0, -1.0]]),
-    (lambda x: x**0.5, lambda x: x**0.5, [[0.0, 4.0]]),
-    (lambda a, b: a**b, lambda a, b: a**b, [[0.0, 0.0, 2.0], [0.0, 2.0, 0.0]]),
-    (OURS.sqrt, torch.sqrt, [[0.0, 4.0]]),
-    (OURS.log, torch.log, [[0.0, 4.0]]),
-    (OURS.log2, torch.log2, [[0.0, 4.0]]),
-    (OURS.log10, torch.log10, [[0.0]]),
-    (OURS.log1p, torch.log1p, [[-1.0, 0.0]]),
-    (OURS.reciprocal, torch.reciprocal, [[0.0, 4.0]]),
-    (OURS.arcsin, torch.asin, [[-1.0, 0.0, 1.0, 2.0]]),
-    (OURS.arccos, torch.acos, [[-1.0, 0.0, 1.0, 2.0]]),
-    (OURS.arctanh, torch.atanh, [[-1.0, 0.0, 1.0]]),
-    (OURS.arccosh, torch.acosh, [[0.5, 1.0]]),
-    (OURS.arctan2, torch.atan2, [[0.0, 0.0, -0.0], [0.0, -1.0, 1.0]]),
-    (OURS.copysign, torch.copysign, [[2.0, -2.0, 0.0], [-1.0, -0.0, 3.0]]),
-    (OURS.remainder, torch.remainder, [[7.0, -7.0, 7.0], [3.0, 3.0, -3.0]]),
-    (OURS.floor, torch.floor, [[1.0, -0.5]]),
-    (OURS.round, torch.round, [[0.5, 1.5]]),
-    (OURS.sign, torch.sign, [[-2.0, 0.0, 3.0]]),
-    (OURS.prod, torch.prod, [[2.0, 0.0, 4.0]]),
-    (OURS.prod, torch.prod, [[0.0, 0.0, 4.0]]),
-    (lambda x: OURS.cumprod(x, 0), lambda x: x.cumprod(0), [[2.0, 0.0, 4.0, 0.0, 3.0]]),
-    (lambda x: OURS.std(x, ddof=1), lambda x: x.std(correction=1), [[2.0]]),
-    (OURS.std, lambda x: x.std(correction=0), [[2.0, 2.0, 2.0]]),
-    (lambda x: 1 / x, lambda x: 1 / x, [[0.0, 4.0]]),
-    (lambda x: OURS.var(x, ddof=1), lambda x: x.var(correction=1), [[2.0]]),
-    (lambda x: OURS.logsumexp(x, axis=1), lambda x: x.logsumexp(1), [[[-math.inf, 1.0]]]),
-]
-
-
-@pytest.mark.parametrize(("ours", "theirs", "values"), CORNERS)
-@pytest.mark.filterwarnings("ignore:(var|std).*degrees of freedom")
-def test_corners(ours: Any, theirs: Any, values: list[Any]) -> None:
-    slopes(ours, theirs, *values)
 
 
 # To which elements of a matrix a gradient belongs -------------------------------------------------

@@ -117,7 +117,7 @@ AGREED = {"do_lower_case": True, "strip_accents": None, "tokenize_chinese_chars"
 @pytest.mark.needs("tokenizers")
 @pytest.mark.parametrize(
     ("name", "first", "value"),
-    [("do_lower_case", "lowercase", False), ("strip_accents", "strip_accents", True),
+    [("do_lower_case", "lowercase", 1), ("strip_accents", "strip_accents", True),
      ("tokenize_chinese_chars", "handle_chinese_chars", "no")],
 )  # fmt: skip
 def test_a_tokenizer_of_which_two_things_are_said(

@@ -5,11 +5,10 @@ from __future__ import annotations
 import functools
 import operator
 from bisect import bisect
-from typing import Any, Literal, NamedTuple, NoReturn
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 
-from minigrad.autograd.dtype_class import printed_as
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
@@ -24,6 +23,7 @@ from minigrad.ops.linalg._matrices import (
     unless,
     which,
 )
+from minigrad.ops.linalg.results import EighResult, QRResult, SVDResult
 from minigrad.ops.linalg.solving import solve
 from minigrad.support.checks import check_choice
 
@@ -106,14 +106,6 @@ def _cholesky_x(g: Any, out: Any, upper: bool) -> Any:
     half = (mT(out) @ g) * (np.tri(n, dtype=g.dtype) - 0.5 * np.eye(n, dtype=g.dtype))
     s = 0.5 * (half + mT(half))
     return within_rule(solve, mT(out), mT(within_rule(solve, mT(out), s)))
-
-
-@printed_as("linalg_qr")
-class QRResult(NamedTuple):
-    """The result of `qr`."""
-
-    Q: Tensor
-    R: Tensor
 
 
 @primitive(
@@ -208,14 +200,6 @@ def _refuse_equal(op: str, values: np.ndarray, clash: np.ndarray) -> NoReturn:
     )
 
 
-@printed_as("linalg_eigh")
-class EighResult(NamedTuple):
-    """The result of `eigh`."""
-
-    eigenvalues: Any
-    eigenvectors: Any
-
-
 def _no_spectrum(x: Any, UPLO: Literal["L", "U"]) -> str | None:
     if no_square(x):
         return no_square(x)
@@ -294,15 +278,6 @@ def eigvalsh(x: Any, UPLO: Literal["L", "U"] = "L") -> Any:
 def _eigvalsh_x(g: Any, x: Any, UPLO: Literal["L", "U"]) -> Any:
     _, vectors = within_rule(_eigh, x, UPLO)
     return (vectors * g[..., None, :]) @ mT(vectors)
-
-
-@printed_as("linalg_svd")
-class SVDResult(NamedTuple):
-    """The result of `svd`."""
-
-    U: Any
-    S: Any
-    Vh: Any
 
 
 def _no_singular_values(x: Any, *_: Any) -> str | None:

@@ -4,53 +4,22 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from minigrad.autograd.call import leaf_of
-from minigrad.autograd.dtype_class import printed_as
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import shape_of, widened, within_rule
 from minigrad.ops.casting import as_tensor, astype
 from minigrad.ops.diagonals import tril, triu
 from minigrad.ops.linalg._matrices import mT, no_matrix, which
+from minigrad.ops.linalg.results import LUFactorExResult, LUFactorResult, LUResult, UnpackedLU
 from minigrad.ops.linalg.solving import _solve_triangular, solve_triangular
 from minigrad.ops.products import matmul
 
 __all__ = ["lu", "lu_factor", "lu_factor_ex", "lu_solve"]
-
-
-@printed_as("linalg_lu_factor")
-class LUFactorResult(NamedTuple):
-    """The result of `lu_factor`."""
-
-    LU: Any
-    pivots: Any
-
-
-@printed_as("linalg_lu_factor_ex")
-class LUFactorExResult(NamedTuple):
-    """The result of `lu_factor_ex`."""
-
-    LU: Any
-    pivots: Any
-    info: Any
-
-
-@printed_as("linalg_lu")
-class LUResult(NamedTuple):
-    """The result of `lu`."""
-
-    P: Any
-    L: Any
-    U: Any
-
-
-@printed_as("lu_unpack")
-class UnpackedLU(LUResult):
-    """The result of `lu_unpack`."""
 
 
 @primitive(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from minigrad.autograd.dtype_class import printed_as
 from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
@@ -18,6 +17,7 @@ from minigrad.ops.elementwise import square, subtract
 from minigrad.ops.indexing import getitem
 from minigrad.ops.linalg._matrices import mT, no_matrix, no_square, not_finite, singular
 from minigrad.ops.linalg.factors import svdvals
+from minigrad.ops.linalg.results import LstsqResult
 from minigrad.ops.linalg.solving import inv
 from minigrad.ops.products import matmul
 from minigrad.ops.selection import where
@@ -154,16 +154,6 @@ def _pinv_x(g: Any, x: Any, out: Any) -> Any:
     left = h - x @ (p @ h)  # (1 - x p) gᵀ
     right = h - (h @ p) @ x  # gᵀ (1 - p x)
     return left @ (p @ q) + (q @ p) @ right - q @ g @ q
-
-
-@printed_as("linalg_lstsq")
-class LstsqResult(NamedTuple):
-    """The result of `lstsq`."""
-
-    solution: Any
-    residuals: Any
-    rank: Any
-    singular_values: Any
 
 
 def lstsq(a: Any, b: Any, rcond: float | None = None) -> LstsqResult:

@@ -6,17 +6,17 @@ The derivatives of determinants are also correct for singular matrices.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.dtype_class import printed_as
 from minigrad.autograd.engine import detach
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import constant, formula, widened, within_rule
 from minigrad.ops.linalg._matrices import FLAGS, holds_nan, mT, no_square, singular, unless, which
+from minigrad.ops.linalg.results import SlogdetResult
 from minigrad.ops.scans import products_of_others
 from minigrad.support.checks import common_shape
 from minigrad.support.signatures import named
@@ -269,14 +269,6 @@ def _polynomial(x: Any) -> Any:
         product = x @ (product + coefficient[..., None, None] * eye)
         coefficient = np.trace(product, axis1=-2, axis2=-1) * (-1 / k)
     return coefficient * (-1) ** n
-
-
-@printed_as("linalg_slogdet")
-class SlogdetResult(NamedTuple):
-    """The result of `slogdet`."""
-
-    sign: Any
-    logabsdet: Any
 
 
 @primitive(

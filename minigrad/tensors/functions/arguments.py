@@ -10,6 +10,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.node import Variable
+from minigrad.autograd.primitives import registry
 from minigrad.support.signatures import into
 from minigrad.tensors.argument_errors import REPEATED, Arguments
 
@@ -21,7 +22,7 @@ R = TypeVar("R")
 
 def spelled(function: Callable[P, R]) -> Callable[P, R]:
     """The function, which takes NumPy's keywords `axis` and `keepdims` too."""
-    arguments = Arguments(function)
+    arguments = Arguments(function, inside=registry)
     flags = arguments.flags
     dim = "dims" if "dims" in arguments.names else "dim"
     names = {"axis": dim, "keepdims": "keepdim"}

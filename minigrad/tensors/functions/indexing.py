@@ -10,6 +10,7 @@ import numpy as np
 from minigrad import ops
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
+from minigrad.ops.gathering import in_axes
 from minigrad.ops.indexing import index_of, integers, normalized
 from minigrad.tensors.creation import tensor
 from minigrad.tensors.functions.arguments import of_numbers, part, spelled
@@ -125,11 +126,6 @@ def _read(read: Callable[..., Any], input: Any, index: Any, dim: int) -> Any:
 # Writing: the result is a new tensor
 
 
-def _in_axes(index: Any, input: Any) -> Any:
-    """An index; an empty one with one axis fits a tensor with several."""
-    return ops.reshape(index, (0,) * input.ndim) if np.shape(index) == (0,) else index
-
-
 def masked_scatter(input: Any, mask: Any, source: Any) -> Tensor:
     """Write the first elements of a source where a mask is true.
 
@@ -157,7 +153,7 @@ def scatter(
         >>> minigrad.zeros(3).scatter(0, minigrad.tensor([2, 0]), 5.0).tolist()
         [5.0, 0.0, 5.0]
     """
-    given, index = value if src is None else src, _in_axes(index, input)
+    given, index = value if src is None else src, in_axes(index, input)
     if not isinstance(given, Variable):
         given = ops.broadcast_to(tensor(given, dtype=input.dtype), index.shape)
     if reduce is None:
@@ -167,57 +163,8 @@ def scatter(
     return ops.scatter_reduce(input, dim, index, first, kind)
 
 
-@of_numbers
-def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Tensor:
-    """Add values along an axis at the places that `index` names.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.zeros(2).scatter_add(0, minigrad.tensor([1, 1]), minigrad.ones(2)).tolist()
-        [0.0, 2.0]
-    """
-    return ops.scatter_add(input, dim, _in_axes(index, input), src)
-
-
-@of_numbers
-def scatter_reduce(
-    input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
-) -> Tensor:
-    """Reduce all values for a place: "sum", "prod", "mean", "amax" or "amin".
-
-    Example:
-        >>> import minigrad
-        >>> x, index = minigrad.ones(2), minigrad.tensor([1, 1])
-        >>> x.scatter_reduce(0, index, minigrad.tensor([2.0, 3.0]), "prod").tolist()
-        [1.0, 6.0]
-    """
-    index = _in_axes(index, input)
-    return ops.scatter_reduce(input, dim, index, src, reduce, include_self=include_self)
-
-
-@of_numbers
-def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: float = 1) -> Tensor:
-    """Add slices at places of an axis.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.zeros(2).index_add(0, minigrad.tensor([1, 1]), minigrad.ones(2)).tolist()
-        [0.0, 2.0]
-    """
-    return ops.index_add(input, dim, index, source, alpha=alpha)
-
-
-@of_numbers
-def index_fill(input: Any, dim: int, index: Any, value: Any) -> Tensor:
-    """Write one number at places of an axis.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.zeros(3).index_fill(0, minigrad.tensor([0, 2]), 1.0).tolist()
-        [1.0, 0.0, 1.0]
-    """
-    one = ops.reshape(value, ()) if np.shape(value) == (1,) else value
-    return ops.index_fill(input, dim, index, one)
+scatter_add, scatter_reduce = of_numbers(ops.scatter_add), of_numbers(ops.scatter_reduce)
+index_add, index_fill = of_numbers(ops.index_add), of_numbers(ops.index_fill)
 
 
 @spelled

@@ -19,7 +19,7 @@ from minigrad.tensors.functions.arguments import of_numbers, part, spelled
 from minigrad.tensors.functions.reductions import with_places
 
 __all__ = [
-    "argsort", "bincount", "bucketize", "histc", "histogram", "isin", "kthvalue", "mode", "msort",
+    "argsort", "bincount", "bucketize", "histc", "histogram", "kthvalue", "mode", "msort",
     "searchsorted", "sort", "topk", "unique", "unique_consecutive",
 ]  # fmt: skip
 
@@ -202,19 +202,6 @@ def bucketize(
         [0, 2]
     """
     return searchsorted(boundaries, input, out_int32=out_int32, right=right)
-
-
-def isin(
-    elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False
-) -> Tensor:
-    """Tell which elements are among others.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.isin(minigrad.tensor([1, 2, 3]), minigrad.tensor([2])).tolist()
-        [False, True, False]
-    """
-    return ops.isin(elements, test_elements, invert=invert)
 
 
 def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:

@@ -11,11 +11,12 @@ from minigrad.autograd.dtype_class import printed_as
 from minigrad.autograd.typing import Tensor
 from minigrad.ops import linalg
 from minigrad.ops.linalg import matrix_exp as matrix_exp
-from minigrad.ops.linalg.lu import lu_unpack as lu_unpack
+from minigrad.ops.linalg.lu import lu_unpack as unpacked
+from minigrad.tensors.argument_errors import checked
 from minigrad.tensors.functions.arguments import spelled, with_axes
 
 __all__ = [
-    "addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "cdist", "chain_matmul", "cholesky",
+    "addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "chain_matmul", "cholesky",
     "cholesky_inverse", "cholesky_solve", "corrcoef", "cov", "cross", "dot", "ger", "logdet",
     "lu_unpack", "matrix_exp", "matrix_rank", "mm", "mv", "outer", "pdist", "pinverse", "qr",
     "renorm", "svd", "tensordot", "vander",
@@ -178,17 +179,6 @@ def cross(input: Any, other: Any, dim: int | None = None) -> Tensor:
     return ops.cross(input, other, axis=dim)
 
 
-def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str | None = None) -> Tensor:
-    """Compute the p-norm distance of each row of `x1` from each row of `x2`.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.cdist(minigrad.zeros(1, 2), minigrad.tensor([[3.0, 4.0]])).tolist()
-        [[5.0]]
-    """
-    return ops.cdist(x1, x2, p)
-
-
 def pdist(input: Any, p: float = 2) -> Tensor:
     """Compute the p-norm distances of the pairs of rows.
 
@@ -213,6 +203,8 @@ def chain_matmul(*matrices: Any) -> Tensor:
 
 
 # Functions of matrices
+
+lu_unpack = checked(unpacked)
 
 
 @printed_as("svd")

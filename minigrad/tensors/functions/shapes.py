@@ -27,11 +27,11 @@ from minigrad.tensors.functions.arguments import of_numbers, part, sizes_of, spe
 
 __all__ = [
     "adjoint", "as_strided", "block_diag", "broadcast_shapes", "broadcast_to", "cartesian_prod",
-    "cat", "chunk", "combinations", "concat", "concatenate", "diag", "diag_embed", "diagflat",
-    "diagonal", "expand", "flatten", "flip", "fliplr", "flipud", "meshgrid", "narrow",
-    "narrow_copy", "permute", "repeat", "repeat_interleave", "reshape", "roll", "rot90", "split",
-    "split_with_sizes", "squeeze", "stack", "swapaxes", "swapdims", "t", "tensor_split", "tile",
-    "transpose", "tril", "triu", "unbind", "unflatten", "unfold", "unsqueeze",
+    "cat", "chunk", "combinations", "concat", "concatenate", "diag", "diagflat", "diagonal",
+    "expand", "flatten", "flip", "fliplr", "flipud", "meshgrid", "narrow", "narrow_copy", "permute",
+    "repeat", "repeat_interleave", "reshape", "roll", "rot90", "split", "split_with_sizes",
+    "squeeze", "stack", "swapaxes", "swapdims", "t", "tensor_split", "tile", "transpose", "tril",
+    "triu", "unbind", "unflatten", "unsqueeze",
 ]  # fmt: skip
 
 
@@ -577,17 +577,6 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = 
     return view
 
 
-def unfold(input: Any, dimension: int, size: int, step: int) -> Tensor:
-    """List the windows of one size along an axis, as a new last axis.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.arange(4).unfold(0, 2, 1).tolist()
-        [[0, 1], [1, 2], [2, 3]]
-    """
-    return ops.unfold(input, dimension, size, step)
-
-
 # Diagonals
 
 
@@ -614,17 +603,6 @@ def diagflat(input: Any, offset: int = 0) -> Tensor:
         [[1, 0], [0, 2]]
     """
     return ops.diag(ops.ravel(input), offset)
-
-
-def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
-    """Make matrices with the last axis on a diagonal.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.diag_embed(minigrad.tensor([1, 2])).tolist()
-        [[1, 0], [0, 2]]
-    """
-    return ops.diag_embed(input, offset, dim1, dim2)
 
 
 def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:

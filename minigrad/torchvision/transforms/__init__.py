@@ -4,7 +4,6 @@ An image is one of Pillow, or a tensor (..., C, H, W), and the result is of the 
 """
 
 import inspect
-from collections.abc import Callable
 from functools import reduce, wraps
 from typing import Any
 
@@ -42,7 +41,7 @@ def to_pil_image(pic: Any, mode: str | None = None) -> Any:
     return image if mode is None else image.convert(mode)
 
 
-def of_images(function: Callable[..., Any]) -> Any:
+def of_images(function: Any) -> Any:
     """The function, of a tensor, as one of images too."""
 
     @wraps(function)
@@ -88,9 +87,8 @@ def pad(img: Tensor, padding: Any, fill: float = 0, padding_mode: Any = "constan
 @of_images
 def crop(img: Tensor, top: int, left: int, height: int, width: int) -> Tensor:
     """A part of an image; what is outside of it is 0."""
-    high, wide = img.shape[-2:]
-    outside = np.array([-left, -top, left + width - wide, top + height - high]).clip(0)
-    img = pad(img, outside) if outside.any() else img
+    outside = np.array([-left, -top, left + width - img.shape[-1], top + height - img.shape[-2]])
+    img = pad(img, outside.clip(0)) if (outside > 0).any() else img
     return img[..., max(top, 0) :, max(left, 0) :][..., :height, :width]
 
 
@@ -103,8 +101,7 @@ def center_crop(img: Tensor, size: Any) -> Tensor:
 
 def rgb_to_grayscale(img: Any, num_output_channels: int = 1) -> Any:
     """The brightness of an image of Pillow, in one channel or in three that are alike."""
-    gray = img.convert("L")
-    return gray if num_output_channels == 1 else Image.merge("RGB", [gray] * 3)
+    return img.convert("L").convert("L" if num_output_channels == 1 else "RGB")
 
 
 def pair(size: Any) -> Any:
@@ -124,18 +121,17 @@ def _cropped(
     img = img if padding is None else pad(img, padding, fill, padding_mode)
     room = np.array(img.shape[-2:]) - pair(size)
     if pad_if_needed:
-        down, across = (-room).clip(0).tolist()
-        img, room = pad(img, (across, down), fill, padding_mode), abs(room)
+        img, room = pad(img, (-room[::-1]).clip(0), fill, padding_mode), abs(room)
     if min(room) < 0:
         raise ValueError(f"RandomCrop: {pair(size)} is larger than the image, {img.shape[-2:]}")
     return crop(img, *random.generator().integers(room + 1).tolist(), *pair(size))
 
 
-def _perhaps(flip: Callable[[Any], Any]) -> Callable[..., Any]:
+def _perhaps(flip: Any) -> Any:
     return lambda img, p=0.5: flip(img) if random.generator().random() < p else img
 
 
-def _class(name: str, function: Callable[..., Any]) -> Any:
+def _class(name: str, function: Any) -> Any:
     """The class of a function of an image: what follows the image are the fields of an object."""
     _, *options = inspect.signature(function).parameters.values()
     defaults = {p.name: p.default for p in options if p.default is not p.empty}
