@@ -164,7 +164,8 @@ def _between(x: Tensor, axis: int, places: np.ndarray, mode: Mode) -> Tensor:
     out: Any = None
     for shift in (-1, 0, 1, 2) if cubic else (0, 1):
         found = np.clip(first + shift, 0, x.shape[axis] - 1).astype(np.intp)
-        share = _share(np.abs(places - first - shift), -0.75 if cubic else None)
+        distances = np.abs(places - first - shift)
+        share = _cubic(distances, -0.75) if cubic else 1 - distances
         part = ops.take(x, found, axis) * _along(share, x, axis)
         out = part if out is None else out + part
     return out
@@ -173,18 +174,16 @@ def _between(x: Tensor, axis: int, places: np.ndarray, mode: Mode) -> Tensor:
 def _smoothed(x: Tensor, axis: int, places: np.ndarray, step: float, mode: Mode) -> Tensor:
     """Weigh the elements of an image around each place, farther off if it becomes smaller."""
     distances = np.abs(np.arange(x.shape[axis]) + 0.5 - places[:, None]) / max(step, 1.0)
-    shares = _share(distances, -0.5 if mode == "bicubic" else None)
+    shares = _cubic(distances, -0.5) if mode == "bicubic" else np.maximum(1 - distances, 0)
     shares = (shares / shares.sum(axis=1, keepdims=True)).astype(x.dtype)
     return ops.matmul(shares, x) if axis == 2 else ops.matmul(x, shares.T)
 
 
-def _share(d: np.ndarray, a: float | None) -> np.ndarray:
-    """The weight of an element at a distance: it falls linearly, or as a cubic spline of slope a.
+def _cubic(d: np.ndarray, a: float) -> np.ndarray:
+    """The weight of an element at a distance: a cubic spline whose slope at 1 is a.
 
     Source: Keys, "Cubic convolution interpolation for digital image processing", 1981.
     """
-    if a is None:
-        return np.maximum(1 - d, 0)
     near = ((a + 2) * d - (a + 3)) * d * d + 1
     far = ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
     return np.where(d <= 1, near, far * (d < 2))

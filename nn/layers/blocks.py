@@ -236,9 +236,8 @@ class SelectiveKernel(Module):
         hidden = _reduced("SelectiveKernel", "out_channels", out_channels, reduction)
         sizes = [check_size("SelectiveKernel", "each of kernel_sizes", k) for k in kernel_sizes]
         if not sizes or (padding is None and not all(size % 2 for size in sizes)):
-            raise ValueError(
-                f"SelectiveKernel: kernel_sizes must be odd numbers, got {sizes}, or pass padding="
-            )
+            remedy = f"kernel_sizes must be odd numbers, got {sizes}, or pass padding="
+            raise ValueError(f"SelectiveKernel: {remedy}")
         self.branches = ModuleList(
             Conv2d(
                 in_channels, out_channels, size, stride, size // 2 if padding is None else padding,

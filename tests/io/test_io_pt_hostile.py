@@ -125,7 +125,7 @@ def an_object(where: str, name: str, parts: Any = None, **state: Any) -> bytes:
     "tensor.dequantize()": [called("torch._utils _rebuild_qtensor"), named("torch QInt8Storage")],
     "no complex numbers": [named("torch ComplexFloatStorage"), named("torch complex64")],
     "NumPy has no such dtype": [named("torch float8_e4m3fn")],
-    "class builtins.dict, which is no subclass of Module": [
+    "class builtins.dict, which is not a subclass of Module": [
         an_object("builtins", "dict"), an_object("builtins", "dict", parts={"a": 1})],
     "class os.system": [an_object("os", "system")],
     "class minigrad.nn.layers.linear.Linear.forward": [
