@@ -23,7 +23,8 @@ __all__ = [
 
 
 Mode = Literal["nearest", "nearest-exact", "linear", "bilinear", "bicubic", "area"]
-Scale = float | Sequence[float]
+Size = int | Sequence[int] | None
+Scale = float | Sequence[float] | None
 GridMode = Literal["bilinear", "nearest"]
 GridPadding = Literal["zeros", "border", "reflection"]
 
@@ -33,9 +34,9 @@ _SMOOTH = {"linear": 1, "bilinear": 2, "bicubic": 2}
 
 @framed
 def interpolate(
-    input: Tensor, size: int | Sequence[int] | None = None, scale_factor: Scale | None = None,
-    mode: Mode = "nearest", align_corners: bool | None = None,
-    recompute_scale_factor: bool | None = None, antialias: bool = False,
+    input: Tensor, size: Size = None, scale_factor: Scale = None, mode: Mode = "nearest",
+    align_corners: bool | None = None, recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
 ) -> Tensor:  # fmt: skip
     """Resize sequences (N, C, L) or images (N, C, H, W).
 
@@ -106,31 +107,27 @@ def interpolate(
 
 @framed
 def upsample(
-    input: Tensor, size: int | Sequence[int] | None = None, scale_factor: Scale | None = None,
-    mode: Mode = "nearest", align_corners: bool | None = None,
+    input: Tensor, size: Size = None, scale_factor: Scale = None, mode: Mode = "nearest",
+    align_corners: bool | None = None,
 ) -> Tensor:  # fmt: skip
     """Resize as `interpolate`, whose older name it is."""
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
 @framed
-def upsample_nearest(
-    input: Tensor, size: int | Sequence[int] | None = None, scale_factor: Scale | None = None
-) -> Tensor:
+def upsample_nearest(input: Tensor, size: Size = None, scale_factor: Scale = None) -> Tensor:
     """Resize as `interpolate` with ``mode="nearest"``."""
     return interpolate(input, size, scale_factor)
 
 
 @framed
-def upsample_bilinear(
-    input: Tensor, size: int | Sequence[int] | None = None, scale_factor: Scale | None = None
-) -> Tensor:
+def upsample_bilinear(input: Tensor, size: Size = None, scale_factor: Scale = None) -> Tensor:
     """Resize images as `interpolate` with ``mode="bilinear", align_corners=True``."""
     return interpolate(input, size, scale_factor, "bilinear", align_corners=True)
 
 
 def _target(
-    before: tuple[int, ...], size: int | Sequence[int] | None, scale_factor: Scale | None
+    before: tuple[int, ...], size: Size, scale_factor: Scale
 ) -> tuple[tuple[int, ...], Sequence[float | None]]:
     """The output size and the given factor of each axis."""
     owner, axes = "interpolate", len(before)
