@@ -27,7 +27,7 @@ __all__ = [
 
 def _reduced(owner: str, name: str, channels: int, reduction: int) -> int:
     """The number of channels divided by the reduction, at least 1."""
-    if channels < check_size(owner, "reduction", reduction):
+    if check_size(owner, name, channels) < check_size(owner, "reduction", reduction):
         raise ValueError(f"{owner}: reduction ({reduction}) must be at most {name} ({channels})")
     return channels // reduction
 
