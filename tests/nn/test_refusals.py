@@ -49,11 +49,8 @@ REFUSALS: dict[str, str] = {
     "nn.Unflatten(1, (-1, -1))(ones(2, 6))": "only specify one unknown",
     "nn.Unflatten(1, (4, -1))(ones(2, 6))": "got float32 (2, 6)",
     "nn.Unflatten(1, (0, -1))(ones(2, 6))": "got float32 (2, 6)",
-    "nn.Unflatten(2, (2, 3))(ones(2, 6))": "unflatten ... axis 2 is out of bounds",
-    "nn.Unflatten(-3, (2, 3))(ones(2, 6))": "unflatten ... axis -3 is out of bounds",
     # normalization
     "nn.LayerNorm(3)(ones(2, 4))": "(3,) ... (2, 4)",
-    "F.layer_norm(ones(3), (2, 3))": "(2, 3) ... (3,)",
     "nn.LayerNorm((3, 0))": "LayerNorm: ... normalized_shape",
     "nn.BatchNorm2d(3)(X)": "BatchNorm2d: ... (N, C, H, W) ... C = 3 ... (2, 3)",
     "nn.BatchNorm1d(3)(ones(2, 4))": "BatchNorm1d: ... (N, C) ... (N, C, L) ... C = 3 ... (2, 4)",
@@ -70,22 +67,16 @@ REFUSALS: dict[str, str] = {
     "nn.InstanceNorm1d(2)(X[None, None])": "InstanceNorm1d: ... (C, L) with C = 2",
     "nn.InstanceNorm1d(3)(X[None])": "with C = 3 expected, got (1, 2, 3)",
     # activations and dropout
-    "nn.GELU('erf')(X)": "gelu: approximate ... none ... tanh",
     "nn.Softplus(0.0)(X)": "softplus: beta ... 0",
-    "F.glu(X)": "split: length 3 (axis 1 of (2, 3)) into 2 equal parts",
-    "F.glu(X, 2)": "axis 2 does not exist in shape (2, 3)",
     "F.prelu(X, ones(2))": "prelu: ... 3 channels ... (3,) or (1,) expected, got (2, 3) and (2,)",
     "F.hardtanh(X, 1.0, 0.0)": "hardtanh: max_val must be ... at least 1.0, got 0.0",
     "F.dropout1d(ones(3))": "dropout1d: ... (C, L) ... got (3,)",
     "F.dropout2d(ones(3))": "dropout2d: ... H, W) ... got (3,)",
     "F.drop_path(minigrad.tensor(1.0))": "drop_path: ... (N, ...) ... got ()",
     # embeddings
-    "nn.Embedding(4, 2)(ones(3))": "embedding: ... integers, got float",
-    "nn.Embedding(4, 2)([4])": "embedding: ... 4 rows ... [in Embedding]",
     "nn.Embedding(4, 2, padding_idx=4)": "Embedding: padding_idx 4 ... 4 rows",
     "F.embedding([0], ones(4, 2), padding_idx=-5)": "embedding: padding_idx -5 ... 4 rows",
     "F.one_hot([-1], 3)": "one_hot: ... 0 to 2",
-    "F.one_hot([3], 3)": "one_hot: ... 0 to 2",
     "F.one_hot(np.ones(2), 3)": "one_hot: ... integers ... float64",
     # convolution
     "nn.Conv2d(3, 8, 3)(ones(2, 4, 8, 8))":
@@ -273,12 +264,7 @@ REFUSALS: dict[str, str] = {
     },
     "attend(ones(2, 4, 4, 3), *[ones(2, 2, 5, 3)] * 2)": "do not broadcast",
     # losses
-    "F.mse_loss(ones(3), ones(2, 2))": "mse_loss: input and target ... got (3,) and (2, 2)",
-    "F.l1_loss(X, X, reduction='avg')": 'reduction ... "mean", "sum" ... "none"',
     "F.l1_loss(X, X, reduction='')": "reduction ... got ''",
-    "nn.MSELoss('sum')": "MSELoss: size_average ... 'sum': write reduction='sum'",
-    "nn.SmoothL1Loss(0.5)": "SmoothL1Loss: size_average ... 0.5: write beta=0.5",
-    "nn.MSELoss(reduction='avg')(X, X)": 'mse_loss: reduction ... "mean", "sum" ... "none"',
     "F.huber_loss(X, X, delta=0)": "delta ... 0",
     "F.binary_cross_entropy(1.1 * X, X)": "binary_cross_entropy: ... input",
     "F.binary_cross_entropy(-0.1 * X, X)": "binary_cross_entropy: ... input",
@@ -292,8 +278,7 @@ REFUSALS: dict[str, str] = {
     "F.gaussian_nll_loss(X, X, -X)": "gaussian_nll_loss: var must not be negative",
     "F.gaussian_nll_loss(X, X, X[:, :2])": "var of one shape expected, got (2, 3) and (2, 2)",
     **{
-        f"F.{loss}(X, {target})": f"{loss}: {message}"
-        for loss in ("nll_loss", "cross_entropy")
+        f"F.nll_loss(X, {target})": f"nll_loss: {message}"
         for target, message in (
             ("[0, 3]", "... target 3 ... 0 to 2"), ("[-1, 0]", "... ignore_index=-1"),
             ("[0.0, 1.0]", "... class indices"), ("[0, 1, 2]", "... target ... (2,) ... (3,)"),
