@@ -201,7 +201,9 @@ class LBFGS(Optimizer):
         given = saved.keys() - {"al", "prev_loss"}  # PyTorch stores these; nothing reads them
         if param is not self._params[0] or given not in (_COUNTS, every):
             wanted = f"{sorted(every)} of parameter 0 expected, for all of them"
-            raise ValueError(f"LBFGS: state {number} has {sorted(saved)}; {wanted}")
+            raise ValueError(
+                f"LBFGS: the state of parameter {number} has {sorted(saved)}; {wanted}"
+            )
         size = sum(param._data.size for param in self._params)
 
         def restored(name: str, value: Any) -> Any:

@@ -186,12 +186,12 @@ class _AdaptiveMaxPoolNd(UnaryLayer):
     return_indices: bool = False
 
 
+@layer_of(F.adaptive_avg_pool1d)
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
     """1-D average pooling to a given output length: see `functional.adaptive_avg_pool1d`."""
 
-    function = staticmethod(F.adaptive_avg_pool1d)
 
-
+@layer_of(F.adaptive_avg_pool2d)
 class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
     """2-D average pooling to a given output size: see `functional.adaptive_avg_pool2d`.
 
@@ -202,11 +202,11 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
     """
 
 
+@layer_of(F.adaptive_max_pool1d)
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     """1-D max pooling to a given output length: see `functional.adaptive_max_pool1d`."""
 
-    function = staticmethod(F.adaptive_max_pool1d)
 
-
+@layer_of(F.adaptive_max_pool2d)
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     """2-D max pooling to a given output size: see `functional.adaptive_max_pool2d`."""
