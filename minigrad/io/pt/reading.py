@@ -297,8 +297,8 @@ def _read_archive(archive: zipfile.ZipFile, size: int, weights_only: bool) -> An
     for name, storage in reader.storages.items():
         there = sizes.get(f"data/{name}", 0)
         if there != storage.size:
-            sizes = f"should have {storage.size:,} bytes, but has {there:,}"
-            raise LoadError(f"damaged: storage {name} {sizes}")
+            lengths = f"should have {storage.size:,} bytes, but has {there:,}"
+            raise LoadError(f"damaged: storage {name} {lengths}")
         with archive.open(f"{folder}data/{name}") as record:
             fill(record, storage.content, name)
     reader.finish(byteorder)
