@@ -52,10 +52,9 @@ def default_collate(samples: Sequence[Any]) -> Any:
         _check_alike("lengths", [len(sample) for sample in samples])
         fields = [default_collate(field) for field in zip(*samples, strict=True)]
         return type(first)(*fields) if hasattr(first, "_fields") else fields
-    raise TypeError(
-        f"default_collate: tensors, arrays, numbers, strings, and tuples, lists and dicts of them "
-        f"can be made a batch, not {type(first).__name__}; pass a collate_fn"
-    )
+    kinds = "tensors, arrays, numbers, strings, and tuples, lists and dicts of them"
+    came = f"got {type(first).__name__}; pass a collate_fn"
+    raise TypeError(f"default_collate: {kinds} expected, {came}")
 
 
 def default_convert(sample: Any) -> Any:
@@ -89,7 +88,5 @@ def _same_mapping(like: Mapping[Any, Any], entries: dict[Any, Any]) -> Any:
 def _check_alike(what: str, found: list[Any]) -> None:
     other = next((value for value in found if value != found[0]), None)
     if other is not None:
-        raise ValueError(
-            f"default_collate: samples have different {what}, {found[0]} and {other}; pass a "
-            f"collate_fn"
-        )
+        what = f"different {what}, {found[0]} and {other}"
+        raise ValueError(f"default_collate: samples have {what}; pass a collate_fn")

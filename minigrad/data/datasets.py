@@ -31,10 +31,8 @@ def seeded(owner: str, generator: Any) -> np.random.Generator | None:
     try:
         return None if generator is None else np.random.default_rng(generator)
     except (TypeError, ValueError) as error:
-        raise type(error)(
-            f"{owner}: generator must be a NumPy generator or a seed, a whole number from 0 on, "
-            f"got {generator!r}"
-        ) from None
+        wanted = "a NumPy generator or a seed, a whole number from 0 on"
+        raise type(error)(f"{owner}: generator must be {wanted}, got {generator!r}") from None
 
 
 class Dataset:
@@ -107,10 +105,8 @@ class ChainDataset(IterableDataset):
     def __iter__(self) -> Iterator[Any]:
         for dataset in self.datasets:
             if not isinstance(dataset, IterableDataset):
-                raise TypeError(
-                    f"ChainDataset: streams expected, got {type(dataset).__name__}; ConcatDataset "
-                    f"is for data sets with samples by index"
-                )
+                came = f"{type(dataset).__name__}; ConcatDataset is for samples by index"
+                raise TypeError(f"ChainDataset: streams expected, got {came}")
             yield from dataset
 
     def __len__(self) -> int:

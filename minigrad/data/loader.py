@@ -12,17 +12,9 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from minigrad import random
+from minigrad.data import samplers
 from minigrad.data.collate import default_collate, default_convert
 from minigrad.data.datasets import IterableDataset, Subset, TensorDataset, check_dataset, seeded
-from minigrad.data.samplers import (
-    BatchSampler,
-    RandomSampler,
-    Seed,
-    SequentialSampler,
-    batched,
-    batches_in,
-    order_of,
-)
 from minigrad.support.checks import check_flag, check_number, check_size
 
 B = TypeVar("B")  # a batch
@@ -95,7 +87,7 @@ class DataLoader(Generic[B]):
         batch_sampler: Iterable[Any] | None = None, num_workers: int = 0,
         collate_fn: Collate | None = None, pin_memory: bool = False, drop_last: bool = False,
         timeout: float = 0, worker_init_fn: Any = None, multiprocessing_context: Any = None,
-        generator: Seed = None, *, prefetch_factor: int | None = None,
+        generator: samplers.Seed = None, *, prefetch_factor: int | None = None,
         persistent_workers: bool = False, pin_memory_device: str = "", in_order: bool = True,
     ) -> None:  # fmt: skip
         self.shuffle = check_flag("DataLoader", "shuffle", False if shuffle is None else shuffle)
@@ -121,11 +113,11 @@ class DataLoader(Generic[B]):
             self.batch_size = None
         elif not self._streams:
             if sampler is None:
-                shuffled = RandomSampler(dataset, generator=self.generator)
-                sampler = shuffled if shuffle else SequentialSampler(dataset)
+                shuffled = samplers.RandomSampler(dataset, generator=self.generator)
+                sampler = shuffled if shuffle else samplers.SequentialSampler(dataset)
             self.sampler = sampler
             if batch_size is not None:
-                self.batch_sampler = BatchSampler(sampler, batch_size, self.drop_last)
+                self.batch_sampler = samplers.BatchSampler(sampler, batch_size, self.drop_last)
         self._single = batch_size is None and batch_sampler is None
         default = default_convert if self._single else default_collate
         self.collate_fn: Collate = default if collate_fn is None else collate_fn
@@ -166,12 +158,13 @@ class DataLoader(Generic[B]):
     def _drawn_by(self) -> Any:
         """What draws the indices: the sampler, also of a batch sampler that has one."""
         source = self._source
-        return getattr(source, "sampler", source) if isinstance(source, BatchSampler) else source
+        batched = isinstance(source, samplers.BatchSampler)
+        return getattr(source, "sampler", source) if batched else source
 
     def __len__(self) -> int:
         """The number of batches in an epoch, if the sampler or the stream has a length."""
         count, size = len(self._source), self.batch_size
-        return count if size is None else batches_in(count, size, self.drop_last)
+        return count if size is None else samplers.batches_in(count, size, self.drop_last)
 
     def __iter__(self) -> Iterator[B]:
         """Start an epoch, or resume the one whose state was loaded."""
@@ -191,7 +184,7 @@ class DataLoader(Generic[B]):
         if self._unforeseen():
             return _Progress(None, drawn_from, position)
         with random.drawing_from(generator):
-            return _Progress(_indices(order_of(self._source)), drawn_from, position)
+            return _Progress(_indices(samplers.order_of(self._source)), drawn_from, position)
 
     def _unforeseen(self) -> str:
         """Why the order is not known before the epoch; "" if it is."""
@@ -203,7 +196,7 @@ class DataLoader(Generic[B]):
     @property
     def _draws(self) -> bool:
         """Whether the order may depend on random numbers."""
-        return not (self._streams or isinstance(self._source, SequentialSampler))
+        return not (self._streams or isinstance(self._source, samplers.SequentialSampler))
 
     def _own_generator(self) -> np.random.Generator | None:
         """The generator of the sampler, or that of the loader."""
@@ -218,10 +211,10 @@ class DataLoader(Generic[B]):
         if size is None:
             groups = iter(items)
         elif isinstance(order, np.ndarray):
-            count = batches_in(len(order), size, self.drop_last)
+            count = samplers.batches_in(len(order), size, self.drop_last)
             groups = (order[i * size : (i + 1) * size] for i in range(count))
         else:
-            groups = batched(iter(items), size, self.drop_last)
+            groups = samplers.batched(iter(items), size, self.drop_last)
         for group in islice(groups, progress.position, None):
             batch = self.collate_fn(group) if self._streams else self._fetched(group)
             progress.position += 1
@@ -276,10 +269,8 @@ class DataLoader(Generic[B]):
         """
         if not self._streams and (reason := self._unforeseen()):
             remedy = "; define __len__" if reason.endswith("len()") else ""
-            raise TypeError(
-                f"DataLoader: {reason}, so that the order of an epoch is not known and cannot be "
-                f"saved{remedy}"
-            )
+            what = "so that the order of an epoch is not known and cannot be saved"
+            raise TypeError(f"DataLoader: {reason}, {what}{remedy}")
         epoch = self._loaded or self._latest
         if epoch is not None:
             position, drawn_from = epoch.position, epoch.drawn_from
@@ -301,10 +292,8 @@ class DataLoader(Generic[B]):
             raise ValueError(f"DataLoader: a state has the keys {sorted(expected)}")
         for name, value in kind.items():
             if state_dict[name] != value:
-                raise ValueError(
-                    f"DataLoader: the state is of a loader with {name}={state_dict[name]}, this "
-                    f"one has {value}"
-                )
+                other = f"{name}={state_dict[name]}, this one has {value}"
+                raise ValueError(f"DataLoader: the state is of a loader with {other}")
         position, drawn_from = state_dict["position"], state_dict["generator"]
         batches = position if _length(self._source) is None else len(self)
         if not isinstance(position, int) or not 0 <= position <= batches:

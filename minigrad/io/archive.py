@@ -77,10 +77,8 @@ def _check(archive: zipfile.ZipFile, size: int, end: bytes, advice: str) -> None
     members = archive.infolist()
     for member in members:
         if member.compress_type != zipfile.ZIP_STORED:
-            raise LoadError(
-                f"{member.filename} is compressed, so its size is not bounded by the file's; "
-                f"if you trust the file, {advice}"
-            )
+            what = f"{member.filename} is compressed, so its size is not bounded by the file's"
+            raise LoadError(f"{what}; if you trust the file, {advice}")
         if member.file_size != member.compress_size or member.comment:
             raise LoadError(f"damaged: the entry of {member.filename} is wrong")
     claimed = sum(member.file_size for member in members)

@@ -158,10 +158,8 @@ def load(
 def _bytes(file: IO[bytes]) -> bytes:
     content = file.read()
     if not isinstance(content, bytes | bytearray | memoryview):
-        raise TypeError(
-            f"load: a binary file expected, got one that gives {type(content).__name__}: open it "
-            f'with mode "rb"'
-        )
+        came = f'one that gives {type(content).__name__}: open it with mode "rb"'
+        raise TypeError(f"load: a binary file expected, got {came}")
     return bytes(content)
 
 
@@ -197,10 +195,8 @@ def _place(name: str, f: Any, method: str) -> Path | IO[bytes]:
     if isinstance(f, (str, os.PathLike)):
         return Path(f)
     if not hasattr(f, method):
-        raise TypeError(
-            f"{name}: a path such as 'model.pt' or 'model.npz', whose ending says the format, or "
-            f"an open binary file expected, got {type(f).__name__}"
-        )
+        wanted = "a path such as 'model.pt', whose ending says the format, or an open binary file"
+        raise TypeError(f"{name}: {wanted} expected, got {type(f).__name__}")
     file: IO[bytes] = f
     return file
 

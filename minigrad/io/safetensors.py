@@ -59,10 +59,8 @@ def read(file: IO[bytes]) -> tuple[dict[str, np.ndarray], str | None]:
 
 def _array(name: str, dtype: str, shape: list[int], data: bytearray) -> np.ndarray:
     if dtype not in DTYPES:
-        raise LoadError(
-            f"{name} has dtype {dtype}, which tensors do not support; convert it, for example to "
-            f"F32, with the program that wrote it"
-        )
+        remedy = "convert it, for example to F32, with the program that wrote it"
+        raise LoadError(f"{name} has dtype {dtype}, which tensors do not support; {remedy}")
     try:
         array = np.frombuffer(data, DTYPES[dtype]).reshape(shape)
     except (OverflowError, ValueError) as error:

@@ -113,9 +113,8 @@ def resumed(path: Any, saved: dict[str, Any], parts: dict[str, Stateful]) -> Ite
             restore[each]()
         if not isinstance(error, Exception) or not name:
             raise
-        raise ValueError(
-            f"load_training: {path} does not fit, nothing was changed: {name}: {error}"
-        ) from error
+        what = f"{path} does not fit, nothing was changed: {name}: {error}"
+        raise ValueError(f"load_training: {what}") from error
 
 
 def _check_parts(path: Any, classes: dict[str, Any], parts: dict[str, Any]) -> None:
@@ -126,10 +125,9 @@ def _check_parts(path: Any, classes: dict[str, Any], parts: dict[str, Any]) -> N
             ", ".join(f"{name}: {kind}" for name, kind in kinds.items()) or "none"
             for kinds in (classes, given)
         ]
-        raise ValueError(
-            f"load_training: {path} holds the states of other parts: {said[0]}; given: {said[1]}. "
-            f"For the state of one part alone: minigrad.load(path)['states'][name]"
-        )
+        what = f"{path} holds the states of other parts: {said[0]}; given: {said[1]}"
+        remedy = "For the state of one part alone: minigrad.load(path)['states'][name]"
+        raise ValueError(f"load_training: {what}. {remedy}")
 
 
 def _restorer(part: Any) -> Callable[[], None]:

@@ -76,9 +76,8 @@ def unpack(arrays: dict[str, np.ndarray], structure: str | None) -> Any:
     except (KeyError, RecursionError, TypeError, ValueError) as error:
         raise LoadError(f"damaged: the structure is invalid ({error})") from error
     if unpacker.arrays:
-        raise LoadError(
-            f"arrays that the structure does not use: {', '.join(sorted(unpacker.arrays))}"
-        )
+        unused = ", ".join(sorted(unpacker.arrays))
+        raise LoadError(f"arrays that the structure does not use: {unused}")
     return value
 
 
@@ -99,10 +98,8 @@ class Packer:
         if isinstance(value, (Tensor, np.ndarray, np.generic)) and not text:
             array = value._data if isinstance(value, Tensor) else np.asarray(value)
             if not storable(array.dtype):
-                raise TypeError(
-                    f"{said(path)} has dtype {array.dtype}: bools, integers and floats of up to 64 "
-                    f"bits are saved"
-                )
+                wanted = "bools, integers and floats of up to 64 bits are saved"
+                raise TypeError(f"{said(path)} has dtype {array.dtype}: {wanted}")
             return self.array(value, array, path)
         for kind in self.plain:
             if isinstance(value, kind):
@@ -137,10 +134,8 @@ class Packer:
     def other(self, value: Any, path: tuple[str, ...]) -> Any:
         """What is written of a value of another type, if anything is."""
         remedy = "; pass its state_dict()" if hasattr(value, "state_dict") else ""
-        raise TypeError(
-            f"{said(path)} is of type {type(value).__name__}; what can be saved are {self.saved}"
-            f"{remedy}"
-        )
+        what = f"{said(path)} is of type {type(value).__name__}"
+        raise TypeError(f"{what}; what can be saved are {self.saved}{remedy}")
 
 
 class _JsonPacker(Packer):

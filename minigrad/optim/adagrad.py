@@ -207,10 +207,8 @@ class Rprop(Optimizer):
         for name in ("etas", "step_sizes"):
             self._check_several(name, options[name], 2, 0.0)
         if not 0 < options["etas"][0] < 1 < options["etas"][1]:
-            raise ValueError(
-                f"Rprop: etas must be one factor between 0 and 1 and one above 1, "
-                f"got {options['etas']}"
-            )
+            wanted = "one factor between 0 and 1 and one above 1"
+            raise ValueError(f"Rprop: etas must be {wanted}, got {options['etas']}")
         if not options["step_sizes"][0] <= options["step_sizes"][1]:
             raise ValueError(f"Rprop: step_sizes must rise, got {options['step_sizes']}")
 

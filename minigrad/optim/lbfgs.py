@@ -85,10 +85,8 @@ class LBFGS(Optimizer):
         The closure resets the gradients, computes the loss and its gradients, and returns the loss.
         """
         if not callable(closure):
-            raise TypeError(
-                f"LBFGS: step(closure) needs a function that calls zero_grad() and backward() and "
-                f"returns the loss, got {closure!r}"
-            )
+            wanted = "a function that calls zero_grad() and backward() and returns the loss"
+            raise TypeError(f"LBFGS: step(closure) needs {wanted}, got {closure!r}")
         (group,) = self.param_groups
         self._check_options(group)
         lr, least_change = float(group["lr"]), float(group["tolerance_change"])
@@ -96,10 +94,8 @@ class LBFGS(Optimizer):
         state.update({"func_evals": 0, "n_iter": 0, **state})
         first, loss, grad = self._evaluate(closure)
         if "d" in state and state["d"].size != grad.size:
-            raise ValueError(
-                f"LBFGS: the parameters have {grad.size} elements, in the last step "
-                f"{state['d'].size}; make a new optimizer"
-            )
+            sizes = f"{grad.size} elements, in the last step {state['d'].size}"
+            raise ValueError(f"LBFGS: the parameters have {sizes}; make a new optimizer")
         calls = steps = 1
         while group["tolerance_grad"] < np.abs(grad).max(initial=0.0) < math.inf:
             direction = self._direction(state, grad, group["history_size"])
@@ -204,9 +200,9 @@ class LBFGS(Optimizer):
         every = {*_COUNTS, *_VECTORS, "t", "ro", "H_diag"}
         given = saved.keys() - {"al", "prev_loss"}  # PyTorch stores these; nothing reads them
         if param is not self._params[0] or given not in (_COUNTS, every):
+            wanted = f"{sorted(every)} of parameter 0 expected, for all of them"
             raise ValueError(
-                f"LBFGS: the state of parameter {number} has {sorted(saved)}; {sorted(every)} of "
-                f"parameter 0 expected, for all of them"
+                f"LBFGS: the state of parameter {number} has {sorted(saved)}; {wanted}"
             )
         size = sum(param._data.size for param in self._params)
 

@@ -81,10 +81,8 @@ class LRScheduler:
             if last_epoch == -1:
                 group.setdefault("initial_lr", _number(group["lr"]))
             elif "initial_lr" not in group:
-                raise ValueError(
-                    f"{self._name}: last_epoch={last_epoch}, but group {i} of the optimizer has no "
-                    f"'initial_lr'; load the optimizer's state first"
-                )
+                why = f"last_epoch={last_epoch}, but group {i} has no 'initial_lr'"
+                raise ValueError(f"{self._name}: {why}; load the optimizer's state first")
         self.base_lrs = [float(group["initial_lr"]) for group in optimizer.param_groups]
         self._step_count = 0
         self.step()
@@ -92,9 +90,8 @@ class LRScheduler:
     def _take(self, optimizer: Optimizer) -> None:
         """Check and store the optimizer, before the options for its groups are read."""
         if not isinstance(optimizer, Optimizer):
-            raise TypeError(
-                f"{self._name}: the first argument is an optimizer, got {type(optimizer).__name__}"
-            )
+            kind = type(optimizer).__name__
+            raise TypeError(f"{self._name}: the first argument is an optimizer, got {kind}")
         self.optimizer = optimizer
 
     @property
@@ -135,9 +132,7 @@ class LRScheduler:
         n = len(self.optimizer.param_groups)
         numbers = value if isinstance(value, (list, tuple)) else [value] * n
         if len(numbers) != n:
-            raise ValueError(
-                f"{self._name}: {name} has {len(numbers)} numbers, the optimizer {n} groups"
-            )
+            raise ValueError(f"{self._name}: {name} has {len(numbers)} numbers for {n} groups")
         return [check_number(self._name, name, _number(number), 0.0) for number in numbers]
 
     def get_lr(self) -> list[float]:
@@ -186,10 +181,8 @@ class LRScheduler:
                 values = [known[name] for known in groups[:count] if name in known]
                 values = values if own is None else own
                 if any(value != values[0] for value in values):
-                    raise ValueError(
-                        f"{self._name}: created for {len(values)} groups with {name} {values}, "
-                        f"which has nothing for a group that was added later; add it before"
-                    )
+                    made = f"created for {len(values)} groups with {name} {values}"
+                    raise ValueError(f"{self._name}: {made}; a later group has none: add it before")
                 if own is not None:
                     own.append(own[0])
                 elif values:
@@ -226,9 +219,8 @@ class LRScheduler:
             if isinstance(own[name], list) and (
                 not isinstance(saved, list) or len(saved) != len(own[name])
             ):
-                raise ValueError(
-                    f"{self._name}: {name} has {len(own[name])} entries, the saved one is {saved}"
-                )
+                wanted = f"{name} must have {len(own[name])} entries"
+                raise ValueError(f"{self._name}: {wanted}, the saved one is {saved}")
             setattr(self, name, _loaded(getattr(self, name), saved))
         if "_step_count" in self._not_saved:
             self._step_count = self.last_epoch + 1
@@ -290,10 +282,8 @@ class LambdaLR(LRScheduler):
             list(lr_lambda) if isinstance(lr_lambda, (list, tuple)) else [lr_lambda] * groups
         )
         if len(self.lr_lambdas) != groups or not all(map(callable, self.lr_lambdas)):
-            raise TypeError(
-                f"{self._name}: lr_lambda must be a function of the step, or a list of {groups}, "
-                f"one for each group, got {lr_lambda!r}"
-            )
+            wanted = f"a function of the step, or a list of {groups}, one for each group"
+            raise TypeError(f"{self._name}: lr_lambda must be {wanted}, got {lr_lambda!r}")
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
@@ -606,10 +596,8 @@ class _WithMomentum(LRScheduler):
         if not cycle:
             return
         if not {"momentum", "betas"} & self.optimizer.defaults.keys():
-            kind = type(self.optimizer).__name__
-            raise ValueError(
-                f"{self._name}: {kind} has neither momentum nor betas; pass cycle_momentum=False"
-            )
+            what = f"{type(self.optimizer).__name__} has neither momentum nor betas"
+            raise ValueError(f"{self._name}: {what}; pass cycle_momentum=False")
         self.use_beta1 = "betas" in self.optimizer.defaults
         lows, highs = self._per_group("base_momentum", low), self._per_group("max_momentum", high)
         self._put(last_epoch, base_momentum=lows, max_momentum=highs)
@@ -1085,15 +1073,12 @@ class SequentialLR(_Several):
             check_size(self._name, "each of milestones", step, 0)
         rising = self._milestones == sorted(self._milestones)
         if not rising or len(self._milestones) != len(self._schedulers) - 1:
-            raise ValueError(
-                f"{self._name}: milestones must rise, one less than schedulers, got "
-                f"{self._milestones} for {len(self._schedulers)} schedulers"
-            )
+            came = f"{self._milestones} for {len(self._schedulers)} schedulers"
+            wanted = "milestones must rise, one less than schedulers"
+            raise ValueError(f"{self._name}: {wanted}, got {came}")
         if last_epoch != -1:
-            raise ValueError(
-                f"{self._name}: last_epoch must be -1, got {last_epoch!r}; to resume, make the "
-                f"schedulers anew and call load_state_dict"
-            )
+            remedy = "to resume, make the schedulers anew and call load_state_dict"
+            raise ValueError(f"{self._name}: last_epoch must be -1, got {last_epoch!r}; {remedy}")
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:

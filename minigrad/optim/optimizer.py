@@ -139,20 +139,17 @@ class Optimizer:
     def _listed(self, params: Any) -> list[Any]:
         """Parameters or groups as a list; a model, a single tensor or a dict is an error."""
         if isinstance(params, (Tensor, Mapping)) or not isinstance(params, Iterable):
-            raise TypeError(
-                f"{self._name}: an iterable of tensors or of dicts expected, got a single "
-                f"{type(params).__name__}; pass a list, or model.parameters()"
-            )
+            came = f"got a single {type(params).__name__}; pass a list, or model.parameters()"
+            raise TypeError(f"{self._name}: an iterable of tensors or of dicts expected, {came}")
         if isinstance(params, (set, frozenset)):  # its order changes from run to run
             raise TypeError(f"{self._name}: parameters in order expected, got a set: pass a list")
         return list(params)
 
     def _check_param(self, i: int, param: Any) -> None:
         if not isinstance(param, Tensor):
+            came = type(param).__name__
             remedy = "; pass model.parameters()" if hasattr(param, "parameters") else ""
-            raise TypeError(
-                f"{self._name}: parameter {i} must be a Tensor, got {type(param).__name__}{remedy}"
-            )
+            raise TypeError(f"{self._name}: parameter {i} must be a Tensor, got {came}{remedy}")
         if not param.is_leaf:
             raise self._wrong(i, param, "is the result of an op; only leaf tensors can be trained")
         if param.dtype.kind != "f":
@@ -433,9 +430,7 @@ class Optimizer:
         sizes = [len(group["params"]) for group in self.param_groups]
         given = [len(group["params"]) for group in groups]
         if sizes != given:
-            raise ValueError(
-                f"{self._name}: the saved groups hold {given} parameters, this optimizer's {sizes}"
-            )
+            raise ValueError(f"{self._name}: saved groups hold {given} parameters, its own {sizes}")
         for group in groups:
             missing = self.defaults.keys() - group.keys() - _MAY_LACK
             if missing:
@@ -467,10 +462,8 @@ class Optimizer:
             return {name: _copied(value) for name, value in saved.items()}
         required, optional = set(self._required), set(self._optional)
         if not required <= saved.keys() <= required | optional:
-            raise ValueError(
-                f"{self._name}: the state of parameter {number} has {sorted(saved)}, "
-                f"{sorted(required or optional)} expected"
-            )
+            wanted = f"has {sorted(saved)}, {sorted(required or optional)} expected"
+            raise ValueError(f"{self._name}: the state of parameter {number} {wanted}")
         state: State = {}
         for name, value in saved.items():
             if name in self._numbers:
@@ -478,10 +471,8 @@ class Optimizer:
                 continue
             array = np.asarray(value).astype(param.dtype)
             if array.shape != param.shape:
-                raise ValueError(
-                    f"{self._name}: {name} of parameter {number} has shape {array.shape}, "
-                    f"the parameter {param._data.shape}"
-                )
+                shapes = f"{array.shape}, the parameter {param._data.shape}"
+                raise ValueError(f"{self._name}: {name} of parameter {number} has shape {shapes}")
             state[name] = array
         return state
 

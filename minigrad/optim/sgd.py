@@ -59,10 +59,8 @@ class SGD(Optimizer):
         fused: bool | None = None,
     ) -> None:  # fmt: skip
         if unnamed:
-            raise TypeError(
-                f"SGD: what follows momentum needs a name, got {unnamed}: write weight_decay=, "
-                f"which is next in Lucid 2, or dampening=, which is next in PyTorch"
-            )
+            remedy = "write weight_decay=, next in Lucid 2, or dampening=, next in PyTorch"
+            raise TypeError(f"SGD: what follows momentum needs a name, got {unnamed}: {remedy}")
         del unnamed  # it is no option
         super().__init__(params, options_of(locals()))
 

@@ -116,10 +116,7 @@ def _pairs(
     own, others = list(averaged), list(current)
     shapes = [[tensor._data.shape for tensor in tensors] for tensors in (own, others)]
     if shapes[0] != shapes[1]:
-        raise ValueError(
-            f"AveragedModel: {what}s of shapes {shapes[0]} are averaged, the model's have "
-            f"{shapes[1]}"
-        )
+        raise ValueError(f"AveragedModel: {what}s of shapes {shapes[0]} expected, got {shapes[1]}")
     return list(zip(own, others, strict=True))
 
 

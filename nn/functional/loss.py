@@ -129,12 +129,11 @@ def smooth_l1_loss(
         >>> nn.functional.smooth_l1_loss(tensor([0.0]), tensor([3.0]), beta=2.0).item()
         2.0
     """
-    reduction = reduction_of("smooth_l1_loss", size_average, reduce, reduction)
     check_number("smooth_l1_loss", "beta", beta, 0.0)
     difference = input - broadcast_like("smooth_l1_loss", input, target)
     near = ops.clip(difference, -beta, beta)
     losses = near * (difference - 0.5 * near) / beta if beta else ops.abs(difference)
-    return reduced("smooth_l1_loss", losses, reduction)
+    return reduced("smooth_l1_loss", losses, reduction, size_average, reduce)
 
 
 def _over_weights(

@@ -133,10 +133,9 @@ def batch_norm(
         return out if bias is None else out + bias.reshape(column)
     count = input.shape[0] * math.prod(input.shape[2:])
     if count == 1:
-        raise value_error(
-            f"batch_norm: an input of shape {tuple(input.shape)} has only one value per channel, "
-            f"so no variance to learn from; give larger batches, or call .eval()"
-        )
+        what = f"an input of shape {tuple(input.shape)} has only one value per channel"
+        remedy = "so no variance to learn from; give larger batches, or call .eval()"
+        raise value_error(f"batch_norm: {what}, {remedy}")
     out, mean, var = ops.batch_norm(input, weight, bias, eps=eps)
     if count:
         update_running(running_mean, mean.detach(), momentum)

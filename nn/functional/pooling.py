@@ -11,7 +11,7 @@ import numpy as np
 from minigrad import ops
 from minigrad.autograd.errors import refuse_dtypes, refuse_shapes, value_error
 from minigrad.nn.functional.framing import framed
-from minigrad.nn.functional.windows import Sizes, over_a_batch, pooling_window
+from minigrad.nn.functional.windows import Sizes, over_a_batch, stride_of, window_of
 from minigrad.ops._numerics import widened
 from minigrad.ops._windows import Window
 from minigrad.ops.casting import floating
@@ -256,7 +256,8 @@ def _window(
     owner: str, axes: int, kernel_size: Sizes, stride: Sizes | None, padding: Sizes,
     dilation: Sizes = 1,
 ) -> Window:  # fmt: skip
-    window = pooling_window(owner, axes, kernel_size, stride, padding, dilation)
+    stride = stride_of(stride, kernel_size)
+    window = window_of(owner, axes, kernel_size, stride, padding, dilation)
     widths = tuple(width for width, _ in window.padding)
     if any(width > span // 2 for width, span in zip(widths, window.spans, strict=True)):
         raise value_error(f"{owner}: padding {widths} must be at most half of {window.kernel}")

@@ -23,7 +23,8 @@ __all__ = [
 
 
 Mode = Literal["nearest", "nearest-exact", "linear", "bilinear", "bicubic", "area"]
-Scale = float | Sequence[float]
+Size = int | Sequence[int] | None
+Scale = float | Sequence[float] | None
 GridMode = Literal["bilinear", "nearest"]
 GridPadding = Literal["zeros", "border", "reflection"]
 
@@ -33,9 +34,9 @@ _SMOOTH = {"linear": 1, "bilinear": 2, "bicubic": 2}
 
 @framed
 def interpolate(
-    input: Tensor, size: int | Sequence[int] | None = None, scale_factor: Scale | None = None,
-    mode: Mode = "nearest", align_corners: bool | None = None,
-    recompute_scale_factor: bool | None = None, antialias: bool = False,
+    input: Tensor, size: Size = None, scale_factor: Scale = None, mode: Mode = "nearest",
+    align_corners: bool | None = None, recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
 ) -> Tensor:  # fmt: skip
     """Resize sequences (N, C, L) or images (N, C, H, W).
 
@@ -106,31 +107,27 @@ def interpolate(
 
 @framed
 def upsample(
-    input: Tensor, size: int | Sequence[int] | None = None, scale_factor: Scale | None = None,
-    mode: Mode = "nearest", align_corners: bool | None = None,
+    input: Tensor, size: Size = None, scale_factor: Scale = None, mode: Mode = "nearest",
+    align_corners: bool | None = None,
 ) -> Tensor:  # fmt: skip
     """Resize as `interpolate`, whose older name it is."""
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
 @framed
-def upsample_nearest(
-    input: Tensor, size: int | Sequence[int] | None = None, scale_factor: Scale | None = None
-) -> Tensor:
+def upsample_nearest(input: Tensor, size: Size = None, scale_factor: Scale = None) -> Tensor:
     """Resize as `interpolate` with ``mode="nearest"``."""
     return interpolate(input, size, scale_factor)
 
 
 @framed
-def upsample_bilinear(
-    input: Tensor, size: int | Sequence[int] | None = None, scale_factor: Scale | None = None
-) -> Tensor:
+def upsample_bilinear(input: Tensor, size: Size = None, scale_factor: Scale = None) -> Tensor:
     """Resize images as `interpolate` with ``mode="bilinear", align_corners=True``."""
     return interpolate(input, size, scale_factor, "bilinear", align_corners=True)
 
 
 def _target(
-    before: tuple[int, ...], size: int | Sequence[int] | None, scale_factor: Scale | None
+    before: tuple[int, ...], size: Size, scale_factor: Scale
 ) -> tuple[tuple[int, ...], Sequence[float | None]]:
     """The output size and the given factor of each axis."""
     owner, axes = "interpolate", len(before)
@@ -164,7 +161,8 @@ def _between(x: Tensor, axis: int, places: np.ndarray, mode: Mode) -> Tensor:
     out: Any = None
     for shift in (-1, 0, 1, 2) if cubic else (0, 1):
         found = np.clip(first + shift, 0, x.shape[axis] - 1).astype(np.intp)
-        share = _share(np.abs(places - first - shift), -0.75 if cubic else None)
+        distances = np.abs(places - first - shift)
+        share = _cubic(distances, -0.75) if cubic else 1 - distances
         part = ops.take(x, found, axis) * _along(share, x, axis)
         out = part if out is None else out + part
     return out
@@ -173,18 +171,16 @@ def _between(x: Tensor, axis: int, places: np.ndarray, mode: Mode) -> Tensor:
 def _smoothed(x: Tensor, axis: int, places: np.ndarray, step: float, mode: Mode) -> Tensor:
     """Weigh the elements of an image around each place, farther off if it becomes smaller."""
     distances = np.abs(np.arange(x.shape[axis]) + 0.5 - places[:, None]) / max(step, 1.0)
-    shares = _share(distances, -0.5 if mode == "bicubic" else None)
+    shares = _cubic(distances, -0.5) if mode == "bicubic" else np.maximum(1 - distances, 0)
     shares = (shares / shares.sum(axis=1, keepdims=True)).astype(x.dtype)
     return ops.matmul(shares, x) if axis == 2 else ops.matmul(x, shares.T)
 
 
-def _share(d: np.ndarray, a: float | None) -> np.ndarray:
-    """The weight of an element at a distance: it falls linearly, or as a cubic spline of slope a.
+def _cubic(d: np.ndarray, a: float) -> np.ndarray:
+    """The weight of an element at a distance: a cubic spline whose slope at 1 is a.
 
     Source: Keys, "Cubic convolution interpolation for digital image processing", 1981.
     """
-    if a is None:
-        return np.maximum(1 - d, 0)
     near = ((a + 2) * d - (a + 3)) * d * d + 1
     far = ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
     return np.where(d <= 1, near, far * (d < 2))

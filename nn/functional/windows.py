@@ -45,15 +45,6 @@ def stride_of(stride: Sizes | None, kernel_size: Sizes) -> Sizes:
     return kernel_size if stride is None or empty else stride
 
 
-def pooling_window(
-    owner: str, axes: int, kernel_size: Sizes, stride: Sizes | None, padding: Sizes,
-    dilation: Sizes = 1,
-) -> Window:  # fmt: skip
-    """A window whose stride is by default its size."""
-    stride = stride_of(stride, kernel_size)
-    return window_of(owner, axes, kernel_size, stride, padding, dilation)
-
-
 def size_of_input(window: Window, counts: Sequence[int]) -> tuple[int, ...]:
     """The smallest size of an image that has so many windows along each axis."""
     lines = zip(counts, window.stride, window.spans, window.padding, strict=True)
@@ -221,7 +212,7 @@ def _unpooled(
     owner: str, axes: int, input: Tensor, indices: Any, kernel_size: Sizes, stride: Sizes | None,
     padding: Sizes, output_size: Sequence[int] | None,
 ) -> Tensor:  # fmt: skip
-    window = pooling_window(owner, axes, kernel_size, stride, padding)
+    window = window_of(owner, axes, kernel_size, stride_of(stride, kernel_size), padding)
     wrong = input.ndim not in (axes + 1, axes + 2) or np.shape(indices) != input.shape
     wanted = f"an input with {axes + 1} or {axes + 2} axes and indices of its shape"
     refuse_shapes(wrong, owner, wanted, input, indices)

@@ -14,7 +14,7 @@ from minigrad.nn import init
 from minigrad.nn.layers.function_layer import FunctionLayer, InPlaceLayer, UnaryLayer, layer_of
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
-from minigrad.support.checks import check_choice
+from minigrad.support.checks import check_choice, check_size
 from minigrad.tensors.creation import full
 from minigrad.tensors.tensor import Tensor
 
@@ -337,7 +337,7 @@ class PReLU(Module):
         self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None
     ) -> None:
         super().__init__()
-        self.num_parameters = num_parameters
+        self.num_parameters = check_size("PReLU", "num_parameters", num_parameters)
         self.init = init
         self.weight = Parameter(full(num_parameters, float(init)))
         self.to(dtype=dtype, device=device)

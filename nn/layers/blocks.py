@@ -27,7 +27,7 @@ __all__ = [
 
 def _reduced(owner: str, name: str, channels: int, reduction: int) -> int:
     """The number of channels divided by the reduction, at least 1."""
-    if channels < check_size(owner, "reduction", reduction):
+    if check_size(owner, name, channels) < check_size(owner, "reduction", reduction):
         raise ValueError(f"{owner}: reduction ({reduction}) must be at most {name} ({channels})")
     return channels // reduction
 
@@ -236,9 +236,8 @@ class SelectiveKernel(Module):
         hidden = _reduced("SelectiveKernel", "out_channels", out_channels, reduction)
         sizes = [check_size("SelectiveKernel", "each of kernel_sizes", k) for k in kernel_sizes]
         if not sizes or (padding is None and not all(size % 2 for size in sizes)):
-            raise ValueError(
-                f"SelectiveKernel: kernel_sizes must be odd numbers, got {sizes}, or pass padding="
-            )
+            remedy = f"kernel_sizes must be odd numbers, got {sizes}, or pass padding="
+            raise ValueError(f"SelectiveKernel: {remedy}")
         self.branches = ModuleList(
             Conv2d(
                 in_channels, out_channels, size, stride, size // 2 if padding is None else padding,

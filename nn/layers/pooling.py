@@ -169,25 +169,26 @@ class LPPool2d(_LPPoolNd):
     """
 
 
-class _AdaptivePoolNd(UnaryLayer):
-    """Pooling to a given output size."""
-
-    repr_fields = ("output_size",)
-
-
-class _AdaptiveAvgPoolNd(_AdaptivePoolNd):
+@layer_of(F.adaptive_avg_pool2d)
+class _AdaptiveAvgPoolNd(UnaryLayer):
     """Average pooling to a given output size."""
 
+    repr_fields = ("output_size",)
+    output_size: NewSize
 
-class _AdaptiveMaxPoolNd(_AdaptivePoolNd):
+
+@layer_of(F.adaptive_max_pool2d)
+class _AdaptiveMaxPoolNd(UnaryLayer):
     """Max pooling to a given output size."""
+
+    repr_fields = ("output_size",)
+    output_size: NewSize
+    return_indices: bool = False
 
 
 @layer_of(F.adaptive_avg_pool1d)
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
     """1-D average pooling to a given output length: see `functional.adaptive_avg_pool1d`."""
-
-    output_size: int
 
 
 @layer_of(F.adaptive_avg_pool2d)
@@ -200,20 +201,12 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
         minigrad.Size([2, 8, 1, 1])
     """
 
-    output_size: NewSize
-
 
 @layer_of(F.adaptive_max_pool1d)
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     """1-D max pooling to a given output length: see `functional.adaptive_max_pool1d`."""
 
-    output_size: int
-    return_indices: bool = False
-
 
 @layer_of(F.adaptive_max_pool2d)
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     """2-D max pooling to a given output size: see `functional.adaptive_max_pool2d`."""
-
-    output_size: NewSize
-    return_indices: bool = False

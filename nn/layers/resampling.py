@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from minigrad.nn import functional as F
 from minigrad.nn.functional.convolution import PadMode
-from minigrad.nn.functional.resampling import Mode, Scale
+from minigrad.nn.functional.resampling import Mode, Scale, Size
 from minigrad.nn.functional.windows import Sizes
 from minigrad.nn.layers.function_layer import UnaryLayer, layer_of
 from minigrad.nn.module.base import Module
@@ -35,8 +35,8 @@ class Upsample(UnaryLayer):
         minigrad.Size([1, 3, 8, 10])
     """
 
-    size: int | Sequence[int] | None = None
-    scale_factor: Scale | None = None
+    size: Size = None
+    scale_factor: Scale = None
     mode: Mode = "nearest"
     align_corners: bool | None = None
     recompute_scale_factor: bool | None = None
@@ -56,18 +56,14 @@ class Upsample(UnaryLayer):
 class UpsamplingNearest2d(Upsample):
     """`Upsample` of images by the nearest pixel."""
 
-    def __init__(
-        self, size: int | Sequence[int] | None = None, scale_factor: Scale | None = None
-    ) -> None:
+    def __init__(self, size: Size = None, scale_factor: Scale = None) -> None:
         super().__init__(size, scale_factor, "nearest")
 
 
 class UpsamplingBilinear2d(Upsample):
     """`Upsample` of images, bilinear with aligned corners."""
 
-    def __init__(
-        self, size: int | Sequence[int] | None = None, scale_factor: Scale | None = None
-    ) -> None:
+    def __init__(self, size: Size = None, scale_factor: Scale = None) -> None:
         super().__init__(size, scale_factor, "bilinear", True)
 
 

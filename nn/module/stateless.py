@@ -62,10 +62,9 @@ def functional_call(
         tensor([3.5000])
     """
     if kwargs is not None and not isinstance(kwargs, Mapping):
-        raise type_error(
-            f"functional_call: kwargs must be a dict, got {type(kwargs).__name__}; several "
-            f"positional arguments are one tuple: functional_call(module, parameters, (x, mask))"
-        )
+        came = f"kwargs must be a dict, got {type(kwargs).__name__}"
+        remedy = "several positional arguments are one tuple: functional_call(m, params, (x, mask))"
+        raise type_error(f"functional_call: {came}; {remedy}")
     several: Any = parameter_and_buffer_dicts
     tensors: dict[str, Any] = {}
     for each in (several,) if isinstance(several, Mapping) else several:

@@ -17,12 +17,10 @@ from minigrad.nn.utils import parametrizations as parametrizations
 from minigrad.nn.utils import parametrize as parametrize
 from minigrad.nn.utils import prune as prune
 from minigrad.nn.utils import rnn as rnn
-from minigrad.nn.utils.older_norms import (
-    remove_spectral_norm,
-    remove_weight_norm,
-    spectral_norm,
-    weight_norm,
-)
+from minigrad.nn.utils.older_norms import remove_spectral_norm as remove_spectral_norm
+from minigrad.nn.utils.older_norms import remove_weight_norm as remove_weight_norm
+from minigrad.nn.utils.older_norms import spectral_norm as spectral_norm
+from minigrad.nn.utils.older_norms import weight_norm as weight_norm
 from minigrad.ops._numerics import LEAST, values_of, widened, within_rule
 from minigrad.support.checks import check_number
 from minigrad.tensors.argument_errors import checked

@@ -50,8 +50,6 @@ REFUSALS: dict[type[Exception], dict[str, str]] = {
         # loaders
         "DataLoader(range(3), 0)": "DataLoader: batch_size must be at least 1, got 0",
         "DataLoader(range(3), num_workers=-1)": "num_workers must be at least 0, got -1",
-        "DataLoader(range(3), sampler=[0], shuffle=True)":
-            "DataLoader: ... sampler says the order; leave shuffle out",
         "DataLoader(STREAM, shuffle=True)": "shuffle chooses samples; a stream says",
         "DataLoader(STREAM, sampler=[0])": "sampler chooses samples; a stream says",
     },

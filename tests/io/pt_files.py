@@ -14,16 +14,6 @@ def text(value: str) -> bytes:
     return b"X" + struct.pack("<I", len(value.encode())) + value.encode()
 
 
-def number(value: int) -> bytes:
-    """An integer of any size."""
-    return pickle.dumps(value, protocol=2)[2:-1]
-
-
-def numbers(*values: Any) -> bytes:
-    """A tuple of numbers, or of other values."""
-    return b"(" + b"".join(pickle.dumps(value, protocol=2)[2:-1] for value in values) + b"t"
-
-
 def named(name: str) -> bytes:
     """A name of a pickle: `module name`."""
     return b"c" + name.replace(" ", "\n").encode() + b"\n"
@@ -38,7 +28,7 @@ def storage(
     key: str = "0", count: int = 4, kind: str = "torch FloatStorage", more: bytes = b""
 ) -> bytes:
     """A storage of the file."""
-    parts = text("storage") + named(kind) + text(key) + text("cpu") + number(count)
+    parts = text("storage") + named(kind) + text(key) + text("cpu") + pickled(count)
     return b"(" + parts + more + b"tQ"
 
 
@@ -54,9 +44,9 @@ def tensor(
 
 
 def pickled(value: Any) -> bytes:
-    """A plain value, without a memo."""
+    """A plain value, or a tuple of them, without a memo."""
     if isinstance(value, tuple):
-        return numbers(*value)
+        return b"(" + b"".join(map(pickled, value)) + b"t"
     return pickle.dumps(value, protocol=2)[2:-1]
 
 
@@ -78,12 +68,12 @@ def archive(
     return path
 
 
-MAGIC = number(0x1950A86A20F9469CFC6C)
+MAGIC = pickled(0x1950A86A20F9469CFC6C)
 
 
 def old(
     path: Path, content: bytes, storages: dict[str, bytes] | None = None, itemsize: int = 4,
-    magic: bytes = MAGIC, version: bytes = number(1001), names: bytes | None = None,
+    magic: bytes = MAGIC, version: bytes = pickled(1001), names: bytes | None = None,
 ) -> Path:  # fmt: skip
     """Write a file in the format of PyTorch before 1.6."""
     found = {"0": FLOATS} if storages is None else storages

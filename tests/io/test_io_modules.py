@@ -182,4 +182,4 @@ def test_a_class_of_the_script(tmp_path: Path) -> None:
     assert runs[0].stdout == runs[1].stdout, runs
     assert runs[0].stdout.startswith("__main__ torch.Size([1, 1]) ")
     other = python("-c", "import minigrad; minigrad.load('net.pt')", cwd=tmp_path)
-    assert "it holds an object of class __main__.Net, which is no subclass" in other.stderr
+    assert "it holds an object of class __main__.Net, which is not a subclass" in other.stderr

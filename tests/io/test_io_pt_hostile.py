@@ -13,19 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pt_files import (
-    FLOATS,
-    archive,
-    called,
-    named,
-    number,
-    numbers,
-    old,
-    pickled,
-    storage,
-    tensor,
-    text,
-)
+from pt_files import FLOATS, archive, called, named, old, pickled, storage, tensor, text
 from refusals import lies, refused
 
 import minigrad
@@ -108,16 +96,16 @@ def an_object(where: str, name: str, parts: Any = None, **state: Any) -> bytes:
     "contains itself": [b"]q\0h\0a", b"}q\0K\1h\0s", b"]q\0(" + b"h\0" * 3 + b"e"],
     "nested too deep": [b"]" * 1000 + b"a" * 999],
     "pickle is invalid": [
-        b"a", b"]a", b"t", b"h\7", b"", b"K\1K\2", number(3) + text("system") + b"\x93",
+        b"a", b"]a", b"t", b"h\7", b"", b"K\1K\2", pickled(3) + text("system") + b"\x93",
         b"\xff", b"X\xff\xff\xff\x7fab",
         b"\x8d" + b"\xff" * 8 + b"ab", b"\x8b\xff\xff\xff\x7fab", b"X\2\0\0\0\xff\xfe",
-        b"r\xff\xff\xff\xff", called("__builtin__ set", number(3))],
+        b"r\xff\xff\xff\xff", called("__builtin__ set", pickled(3))],
     "asks for torch.S\\x69ze": [b"ctorch\nS\\x69ze\n"],
     "a key of type list": [b"}]K\1s", called("__builtin__ set", b"](]e")],
     "one that is nested": [b"})\x85K\1s"],
-    "a key with 101 parts": [b"}" + numbers(*range(101)) + b"K\1s"],
-    "a key of 6,401 bits": [b"}" + number(1 << 6400) + b"K\1s"],
-    "builtins.complex; there are no": [called("__builtin__ complex", number(1), number(2))],
+    "a key with 101 parts": [b"}" + pickled(tuple(range(101))) + b"K\1s"],
+    "a key of 6,401 bits": [b"}" + pickled(1 << 6400) + b"K\1s"],
+    "builtins.complex; there are no": [called("__builtin__ complex", pickled(1), pickled(2))],
     "torch.Size": [called("torch Size", b"]")],
     "a device of type 'meta'": [called("torch device", text("meta"))],
     "the encoding 'rot13'": [called("_codecs encode", text("x"), text("rot13"))],
@@ -125,7 +113,7 @@ def an_object(where: str, name: str, parts: Any = None, **state: Any) -> bytes:
     "tensor.dequantize()": [called("torch._utils _rebuild_qtensor"), named("torch QInt8Storage")],
     "no complex numbers": [named("torch ComplexFloatStorage"), named("torch complex64")],
     "NumPy has no such dtype": [named("torch float8_e4m3fn")],
-    "class builtins.dict, which is no subclass of Module": [
+    "class builtins.dict, which is not a subclass of Module": [
         an_object("builtins", "dict"), an_object("builtins", "dict", parts={"a": 1})],
     "class os.system": [an_object("os", "system")],
     "class minigrad.nn.layers.linear.Linear.forward": [
@@ -190,7 +178,7 @@ def test_a_module_is_made_without_its_methods(tmp_path: Path) -> None:
     "shape (True,)": [tensor((True,))],
     "shape ([2],)": [tensor(([2],))],
     "shape 4": [tensor(4, 1)],
-    "not a view of a storage": [tensor(of=number(3))],
+    "not a view of a storage": [tensor(of=pickled(3))],
     "storage 0 should have 12 bytes, but has 16": [tensor((3,), of=storage(count=3))],
     "storage 0 should have 20 bytes, but has 16": [tensor(of=storage(count=5))],
     "storage 0 claims": [tensor(of=storage(count=2**62))],
@@ -200,23 +188,23 @@ def test_a_module_is_made_without_its_methods(tmp_path: Path) -> None:
     "storage 1 should have 16 bytes, but has 0": [tensor(of=storage("1"))],
     "storages are not": [
         tensor(of=b"(" + text("module") + named("torch Size") * 4 + b"tQ"),
-        tensor(of=storage(more=numbers("1", 0, 4)))],
+        tensor(of=storage(more=pickled(("1", 0, 4))))],
     "pickle is invalid": [
-        tensor(of=number(3) + b"Q"), tensor(of=b")Q"), called("torch._utils _rebuild_tensor_v2")],
+        tensor(of=pickled(3) + b"Q"), tensor(of=b")Q"), called("torch._utils _rebuild_tensor_v2")],
     "its pickle uses STRING": [b"S'\\\xe1'\n"],
     "in two ways": [
         b"(" + tensor() + tensor(of=storage(kind="torch IntStorage")) + b"t",
         b"(" + tensor() + tensor(of=storage(count=2)) + b"t"],
-    "requires a gradient": [tensor(requires=number(1))],
+    "requires a gradient": [tensor(requires=pickled(1))],
     "tensor of int32 requires": [tensor(of=storage(kind="torch IntStorage"), requires=b"\x88")],
     "neither True nor False": [tensor(of=storage(count=16, kind="torch BoolStorage"))],
-    "has hooks": [tensor(hooks=b"}" + number(1) + number(2) + b"s")],
+    "has hooks": [tensor(hooks=b"}" + pickled(1) + pickled(2) + b"s")],
     "resolve_neg()": [tensor(more=b"}" + text("conj") + b"\x88s")],
     "bytes are read as minigrad.bool": [
         tensor(of=storage(count=16, kind="torch.storage UntypedStorage"), version=3,
                more=named("torch bool"))],
     "read as uint16": [tensor(of=storage(), version=3, more=named("torch uint16"))],
-    "not a tensor": [called("torch._utils _rebuild_parameter", number(3), b"\x88", b"}")],
+    "not a tensor": [called("torch._utils _rebuild_parameter", pickled(3), b"\x88", b"}")],
 })  # fmt: skip
 def test_a_tensor_that_lies(tmp_path: Path, content: bytes, said: str) -> None:
     refused(archive(tmp_path / "a.pt", content), said)
@@ -328,7 +316,7 @@ def test_two_end_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @lies({
-    "not of torch.save": [{"magic": number(1)}, {"version": number(1000)}],
+    "not of torch.save": [{"magic": pickled(1)}, {"version": pickled(1000)}],
     "storages are not those": [
         {"names": b"]"}, {"names": b"K\1"}, {"names": b"](" + text("1") + b"e"}],
     "cut off": [{"names": b"](" + text("0") * 2 + b"e"}],

@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from layer_table import LAYERS, Layer, cases
+from layer_table import LAYERS, Layer, cases, made
 
 import minigrad
 from minigrad import Tensor, nn, ops
 from minigrad.autograd import grad, gradcheck, gradgradcheck
 from minigrad.autograd.call import wrap
 from minigrad.nn import functional as F
+from minigrad.nn.layers.function_layer import FunctionLayer
 
 CALLED = [line for line in LAYERS if line.is_called]
 WITH_INPUTS = cases(line for line in CALLED if line.shapes)
@@ -147,6 +148,25 @@ def test_every_argument_is_given_somewhere() -> None:
     given = {(line.kind, name) for line in CALLED for name in arguments(line)}
     wanted = {(kind, name) for kind, names in OPTIONS.items() for name in names}
     assert not {pair for pair in wanted - given if not elsewhere(*pair)}
+
+
+MAY_BE_0 = {"dim", "padding", "output_padding", "padding_idx", "proj_size", "seq_len"}
+SIZES = {
+    (line.kind, p.name): line
+    for line in CALLED
+    for p in inspect.signature(getattr(nn, line.kind)).parameters.values()
+    if str(p.annotation).startswith(("int", "Sizes")) and p.name in {*arguments(line)} - MAY_BE_0
+    if "Rotary" not in line.kind and not issubclass(getattr(nn, line.kind), FunctionLayer)
+}
+"""A line for each size that the constructor checks, and not a function in each call."""
+
+
+@pytest.mark.parametrize(("kind", "name"), SIZES)
+def test_a_size_is_a_whole_number_above_0(kind: str, name: str) -> None:
+    given = {key: made(value) for key, value in arguments(SIZES[kind, name]).items()}
+    for wrong in (0, -1, 2.0, True, "3"):
+        with pytest.raises((TypeError, ValueError), match=r"^\w+: [\w ]+ must be (an int|at le)"):
+            getattr(nn, kind)(**given | {name: wrong})
 
 
 @pytest.mark.parametrize("kind", [kind for kind in OPTIONS if "inplace" in OPTIONS[kind]])

@@ -60,13 +60,6 @@ def test_in_place_and_in_the_tensors_dtype(dtype: Any) -> None:
     assert tensor.numpy().any()
 
 
-def test_seeded() -> None:
-    minigrad.random.seed(1)
-    first = init.normal(minigrad.empty(5)).numpy().copy()
-    minigrad.random.seed(1)
-    np.testing.assert_array_equal(init.normal(minigrad.empty(5)).numpy(), first)
-
-
 def test_a_graph_made_before_is_refused() -> None:
     weight = nn.Parameter(np.ones((2, 2)))
     loss = (weight * weight).sum()
@@ -82,11 +75,6 @@ def test_gains() -> None:
     ):  # fmt: skip
         assert init.calculate_gain(name) == pytest.approx(gain), name
     assert init.calculate_gain("leaky_relu", 0.0) == pytest.approx(math.sqrt(2))
-
-
-def test_zeros_and_ones() -> None:
-    assert not nn.init.zeros(minigrad.ones(2, 3)).numpy().any()
-    assert (nn.init.ones(minigrad.zeros(2, 3, dtype=minigrad.float16)).numpy() == 1).all()
 
 
 def test_truncated_normal_has_the_moments_of_its_distribution() -> None:

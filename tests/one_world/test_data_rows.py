@@ -38,7 +38,10 @@ COLLATED: dict[str, Any] = {
     "dicts": [{"x": 1.0, "y": "a"}, {"y": "b", "x": 2.0}],
     "ordered dicts": [OrderedDict(x=1), OrderedDict(x=2)],
     "named tuples": [Pair(1, "a"), Pair(2, "b")],
+    "small numbers": [np.uint8(1), np.uint8(2)],
     "arrays": [np.ones(2), np.zeros(2)],
+    "small arrays": [np.ones(2, np.float16)] * 2,
+    "nested": [{"x": (i, [np.full(2, i), "ab"[i]]), "y": Pair(0.5, b"c")} for i in range(2)],
 }
 
 

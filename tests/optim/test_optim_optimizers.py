@@ -226,7 +226,7 @@ BAD: dict[str, tuple[Any, str]] = {
     "no dict": (lambda s: [], "has the keys 'state' and 'param_groups'"),
     "no groups": (lambda s: {"state": {}}, "has the keys 'state' and 'param_groups'"),
     "other groups": (lambda s: group_with(s, params=[0]),
-                     r"the saved groups hold \[1\] parameters, this optimizer's \[2\]"),
+                     r"saved groups hold \[1\] parameters, its own \[2\]"),
     "missing option": (lambda s: {**s, "param_groups": [{"params": [0, 1], "lr": 1.0}]},
                        "a saved group lacks amsgrad, betas, eps, weight_decay"),
     "bad option": (lambda s: group_with(s, lr=-1.0), "lr must be a number"),

@@ -104,7 +104,7 @@ EXCUSES: list[tuple[str, str, str]] = [
     ("must hold probabilities", "0 is the least probability", "nn.KLDivLoss"),
     ("a batch axis", "a number is not a batch", "nn.KLDivLoss"),
     ("padding must be", "as many numbers as axes", "F.avg_pool2d"),
-    ("a value without axes", "of several values see scatter", "index_fill"),
+    ("one value expected", "of several values see scatter", "index_fill"),
     # Integers and truth values
     ("form of torch.int64", "floats, where PyTorch computes with integers",
      "addbmm addmv baddbmm F.local_response_norm"),

@@ -26,10 +26,8 @@ def attributes(value: Module | BasePruningMethod) -> dict[str, Any]:
     """What is saved of an object."""
     kind = type(value)
     if "_parametrized" in vars(kind):
-        raise TypeError(
-            f"{kind.__name__} has computed parameters, which are code: remove the parametrizations "
-            f"or normalizations first, or save its state_dict()"
-        )
+        remedy = "remove the parametrizations or normalizations first, or save its state_dict()"
+        raise TypeError(f"{kind.__name__} has computed parameters, which are code: {remedy}")
     return {name: part for name, part in vars(value).items() if name not in HOOKS or part}
 
 
@@ -38,10 +36,8 @@ def made(where: str, name: str, state: Any) -> Any:
     known = [kind for root in SAVED for kind in _subclasses(root)]
     kind = next((k for k in known[::-1] if (k.__module__, k.__qualname__) == (where, name)), None)
     if kind is None:
-        raise LoadError(
-            f"it holds an object of class {where}.{name}, which is no subclass of Module that this "
-            f"program has imported or defined: do that first"
-        )
+        what = "which is not a subclass of Module that this program has imported or defined"
+        raise LoadError(f"it holds an object of class {where}.{name}, {what}: do that first")
     if hasattr(kind, "__del__"):
         raise LoadError(f"{where}.{name} has __del__, which would run: save its state_dict()")
     if type(state) is not dict or not all(type(key) is str for key in state):

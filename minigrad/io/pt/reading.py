@@ -123,21 +123,17 @@ class Storage:
         memory = self.elements(dtype)
         whole = type(shape) is type(stride) is tuple and len(shape) == len(stride)
         if not whole or not all(type(n) is int and n >= 0 for n in (offset, *shape, *stride)):
-            raise LoadError(
-                f"damaged: a tensor has offset {offset}, shape {shape} and strides {stride}"
-            )
+            layout = f"offset {offset}, shape {shape} and strides {stride}"
+            raise LoadError(f"damaged: a tensor has {layout}")
         reach = [(n - 1) * step for n, step in zip(shape, stride, strict=True)]
         count = math.prod(shape)
         if count and offset + sum(reach) >= len(memory):
-            raise LoadError(
-                f"damaged: a tensor of shape {shape} and strides {stride} from element {offset} "
-                f"reaches out of its storage of {len(memory):,} elements"
-            )
+            layout = f"shape {shape} and strides {stride} from element {offset}"
+            what = f"a tensor of {layout} reaches out of its storage"
+            raise LoadError(f"damaged: {what} of {len(memory):,} elements")
         if count > len(memory) and count * memory.itemsize > max(most, WIDEST):
-            raise LoadError(
-                f"a tensor of shape {shape} repeats its {len(memory):,} elements: it is larger "
-                f"than the file; save the tensor before it is expanded"
-            )
+            what = f"a tensor of shape {shape} repeats its {len(memory):,} elements"
+            raise LoadError(f"{what}: it is larger than the file; save it before it is expanded")
         if not count:
             return np.empty(shape, memory.dtype)
         width = memory.itemsize
@@ -243,10 +239,8 @@ class Reader(Unpickler):
     def object(self, where: Any, name: Any, state: Any) -> Any:
         """An object of a class of the program."""
         if self.weights_only:
-            raise LoadError(
-                f"it holds an object of class {where}.{name}: pass weights_only=False, no code of "
-                f"the file runs"
-            )
+            remedy = "pass weights_only=False, no code of the file runs"
+            raise LoadError(f"it holds an object of class {where}.{name}: {remedy}")
         value = made(where, name, state)
         if isinstance(value, Module):
             self.modules.append(value)
@@ -303,9 +297,8 @@ def _read_archive(archive: zipfile.ZipFile, size: int, weights_only: bool) -> An
     for name, storage in reader.storages.items():
         there = sizes.get(f"data/{name}", 0)
         if there != storage.size:
-            raise LoadError(
-                f"damaged: storage {name} should have {storage.size:,} bytes, but has {there:,}"
-            )
+            lengths = f"should have {storage.size:,} bytes, but has {there:,}"
+            raise LoadError(f"damaged: storage {name} {lengths}")
         with archive.open(f"{folder}data/{name}") as record:
             fill(record, storage.content, name)
     reader.finish(byteorder)

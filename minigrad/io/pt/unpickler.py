@@ -34,9 +34,7 @@ class Opcodes(dict[int, Any]):
 
     def __missing__(self, code: int) -> None:
         if code not in NAMES:
-            raise LoadError(
-                f"damaged: its pickle is invalid (there is no opcode {bytes([code])!r})"
-            )
+            raise LoadError(f"damaged: its pickle is invalid (no opcode is {bytes([code])!r})")
         raise LoadError(f"its pickle uses {NAMES[code]}, which no file of plain values needs")
 
 

@@ -279,8 +279,6 @@ class _Pickler(Packer):
     def _key(self, key: Any, what: str, path: tuple[str, ...]) -> Code:
         parts = key if isinstance(key, tuple) else (key,)
         if len(parts) > LONGEST_KEY or not all(isinstance(part, ATOMS) for part in parts):
-            raise TypeError(
-                f"{said(path)} has {what} {key!r}: numbers, strings, bytes and short tuples of "
-                f"them can be keys and elements of sets"
-            )
+            wanted = "numbers, strings, bytes and short tuples of them can be keys and elements"
+            raise TypeError(f"{said(path)} has {what} {key!r}: {wanted} of sets")
         return self.entry(key, path)

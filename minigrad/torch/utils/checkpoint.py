@@ -22,7 +22,3 @@ def set_checkpoint_debug_enabled(enabled: bool | None) -> AbstractContextManager
 def get_device_states(*args: Any) -> tuple[list[int], list[Any]]:
     """Of no device, nothing: those of the CPU are `torch.get_rng_state`."""
     return [], []
-
-
-def set_device_states(devices: Any, states: Any) -> None:
-    """Nothing: there is no other device."""

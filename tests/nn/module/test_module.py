@@ -128,24 +128,8 @@ class TestOwnership:
             nn.Module()()
 
 
-SHOWN = {
-    nn.BatchNorm2d(3, momentum=None):
-        "BatchNorm2d(3, eps=1e-05, momentum=None, affine=True, bias=True, "
-        "track_running_stats=True)",
-    nn.GroupNorm(2, 4, affine=False): "GroupNorm(2, 4, eps=1e-05, affine=False, bias=False)",
-    nn.GRU(3, 4, 2, False, True, 0.1, True):
-        "GRU(3, 4, num_layers=2, bias=False, batch_first=True, dropout=0.1, bidirectional=True)",
-    nn.LSTMCell(3, 4, bias=False): "LSTMCell(3, 4, bias=False)",
-    nn.DropPath(0.2): "DropPath(drop_prob=0.2)",
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("layer", SHOWN, ids=SHOWN.values())
-def test_layers_are_printed(layer: nn.Module) -> None:
-    assert repr(layer) == SHOWN[layer]
-
-
 def test_trees_and_equal_neighbours_are_printed() -> None:
+    assert repr(nn.DropPath(0.2)) == "DropPath(drop_prob=0.2)"
     first, second, *_ = repr(nn.MultiHeadAttention(4, 2)).splitlines()[1:]
     assert first.strip() == "embed_dim=4, num_heads=2, dropout=0.0"
     assert second.strip().startswith("(q_proj): Linear(")
@@ -157,21 +141,6 @@ def test_trees_and_equal_neighbours_are_printed() -> None:
 
 
 class TestHooks:
-    def test_order_arguments_and_replacement(self) -> None:
-        layer = nn.Linear(2, 2)
-        seen: list[Any] = []
-        layer.register_forward_pre_hook(lambda m, args: seen.append((m, args)))
-        layer.register_forward_pre_hook(lambda m, args: (args[0] * 2,))
-        layer.register_forward_hook(lambda m, args, out: seen.append((args, out)))
-        layer.register_forward_hook(lambda m, args, out: out + 1)
-        x = minigrad.ones(1, 2)
-        out = layer(x)
-        expected = layer.weight.numpy().sum(axis=1) * 2 + layer.bias.numpy() + 1
-        np.testing.assert_allclose(out.numpy()[0], expected, rtol=1e-6)
-        assert seen[0][0] is layer
-        assert seen[0][1][0] is x
-        np.testing.assert_array_equal(seen[1][0][0].numpy(), 2 * x.numpy())
-
     def test_with_kwargs(self) -> None:
         class Scale(nn.Module):
             def forward(self, x: float, *, by: float) -> float:
