@@ -173,7 +173,7 @@ def _pull_observed(node: Node, *given: Any) -> None:
     """Run the rules of a node, and tell observers what they send, and the sums."""
     sums: list[Any] = []
     with changed(within=node):
-        g, parts = _pull(node, *given, sums)
+        g, parts = _pull(node, *given, sums=sums)
     tell("pulled", Pull(node, g, parts, *zip(*sums, strict=True)))
 
 

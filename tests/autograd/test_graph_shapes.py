@@ -139,16 +139,6 @@ def test_a_second_backward_needs_what_the_first_has_freed() -> None:
     assert x.grad.tolist() == once
 
 
-@pytest.mark.parametrize("create_graph", [False, True])
-def test_retain_graph_exactly_doubles(create_graph: bool) -> None:
-    x = variable(0.3, -0.7)
-    y = (x.tanh() * x).sum()
-    y.backward(retain_graph=True, create_graph=create_graph)
-    once = x.grad.numpy().copy()
-    y.backward(retain_graph=True, create_graph=create_graph)
-    np.testing.assert_array_equal(x.grad.numpy(), 2 * once)
-
-
 # Who owns a gradient --------------------------------------------------------------------------
 
 

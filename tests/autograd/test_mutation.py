@@ -150,19 +150,6 @@ def test_a_leaf_that_requires_grad_is_not_written(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", WRITES)
-def test_under_no_grad_a_leaf_is_written_and_stays_a_leaf(name: str) -> None:
-    x = variable(1.0, 2.0, 3.0)
-    with no_grad():
-        WRITES[name](x)
-    assert x.tolist() != [1.0, 2.0, 3.0]
-    assert x.is_leaf
-    assert x.requires_grad
-    value = x.numpy().copy()
-    (x * x).sum().backward()
-    np.testing.assert_array_equal(x.grad.numpy(), 2 * value)
-
-
-@pytest.mark.parametrize("name", WRITES)
 @pytest.mark.parametrize("needs_the_value", [True, False])
 def test_writing_between_forward_and_backward(name: str, needs_the_value: bool) -> None:
     x = variable(1.0, 2.0, 3.0)
