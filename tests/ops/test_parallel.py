@@ -22,7 +22,6 @@ from minigrad import nn, ops, optim
 from minigrad.ops import _attention_kernel, _parallel, normalization, probabilities, products
 from minigrad.ops.random_masks import kept_rows
 
-
 RNG = np.random.default_rng(0)
 
 
