@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from minigrad.autograd import argument_errors
 from minigrad.autograd.call import leaf_of
 from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
 from minigrad.autograd.events import effect, reading
@@ -28,7 +29,6 @@ from minigrad.autograd.typing import P, Tensor
 from minigrad.support.checks import check_flag, check_size, fitted, shape_of
 from minigrad.support.lazy_names import lazy_names
 from minigrad.support.random_state import register_draws, register_snapshot, repeating
-from minigrad.support.signatures import created, named
 
 if TYPE_CHECKING:
     from minigrad.support.generator import Generator as Generator
@@ -89,7 +89,7 @@ def _source(given: np.random.Generator | None, name: str) -> np.random.Generator
 
 def _draw(function: Callable[P, Tensor]) -> Callable[P, Tensor]:
     """A function that draws: observers are told of it, and its errors name it."""
-    drawn = effect(created(function))
+    drawn = effect(argument_errors.created(function))
     register_draws("numbers", drawn)
     return drawn
 
@@ -99,7 +99,7 @@ def seed(value: int) -> None: ...
 @overload
 def seed() -> int: ...
 @effect
-@named
+@argument_errors.checked
 def seed(value: int | None = None) -> int | None:
     """Seed the generator with an integer of at least 0, so that later draws are reproducible.
 
@@ -132,7 +132,7 @@ def _restart(first: int) -> Generator:
     return begun
 
 
-@named
+@argument_errors.checked
 def manual_seed(seed: int) -> Generator:
     """Seed the generator, and return it; a negative number counts from 2**64.
 

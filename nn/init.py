@@ -12,9 +12,9 @@ from typing import Any, Literal
 import numpy as np
 
 from minigrad import random
+from minigrad.autograd.argument_errors import checked
 from minigrad.autograd.errors import refuse_dtypes, refuse_shapes
 from minigrad.support.checks import check_choice, check_number, check_probability, check_size
-from minigrad.tensors.argument_errors import checked
 from minigrad.tensors.inplace import assign
 from minigrad.tensors.tensor import Tensor
 

@@ -93,8 +93,9 @@ def grad(
 ) -> tuple[Tensor, ...]: ...  # fmt: skip
 def grad(
     outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool | None = None,
-    create_graph: bool = False, only_inputs: bool = True, allow_unused: bool | None = None,
-    is_grads_batched: bool = False, materialize_grads: bool = False,
+    create_graph: bool = False, only_inputs: bool = True,  # noqa: ARG001
+    allow_unused: bool | None = None, is_grads_batched: bool = False,
+    materialize_grads: bool = False,
 ) -> Any:  # fmt: skip
     """Compute the gradients of `outputs` with respect to `inputs`; no ``.grad`` is written.
 
@@ -126,17 +127,12 @@ def grad(
         >>> first, minigrad.autograd.grad(first, x)
         (tensor(108., grad_fn=<MulBackward0>), (tensor(108.),))
     """
-    if isinstance(inputs, Mapping):
-        found = grad(
-            outputs, [*inputs.values()], grad_outputs, retain_graph, create_graph, only_inputs,
-            allow_unused, is_grads_batched, materialize_grads,
-        )  # fmt: skip
-        return dict(zip(inputs, found, strict=True))
     if materialize_grads and allow_unused is False:
         raise ValueError("grad: materialize_grads=True needs allow_unused=True, or leave it out")
     _check_flags("grad", retain_graph, create_graph)
     create = create_graph or state.get().sampled
-    variables = _inputs("grad", inputs)
+    named = isinstance(inputs, Mapping)
+    variables = _inputs("grad", inputs.values() if named else inputs)
     wanted = {variable._node for variable in variables}
     retain = create if retain_graph is None else retain_graph
 
@@ -158,11 +154,13 @@ def grad(
         ])  # fmt: skip
 
     given = [] if grad_outputs is None else _several(grad_outputs)
-    if not is_grads_batched:
-        return gradients(*given)
-    rows = [gradients(*row) for row in zip(*given, strict=True)]
-    columns = zip(*rows, strict=True)
-    return tuple([None if column[0] is None else np.stack(column) for column in columns])
+    if is_grads_batched:
+        rows = [gradients(*row) for row in zip(*given, strict=True)]
+        columns = zip(*rows, strict=True)
+        found = tuple([None if column[0] is None else np.stack(column) for column in columns])
+    else:
+        found = gradients(*given)
+    return dict(zip(inputs, found, strict=True)) if named else found
 
 
 def _several(given: Any) -> list[Any]:

@@ -94,9 +94,7 @@ def to_array(value: Any, dtype: Any = None, *, name: str, of_numbers: bool = Fal
         own = _default if array.dtype.kind == "f" else np.dtype(np.int64)
         (known, *others) = floats or found or [own]
         return array.astype(np.result_type(known, *others) if others else known, copy=False)
-    if not array.dtype.isnative:
-        return array.astype(array.dtype.newbyteorder("="))
-    return array
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 _OF_PYTHON = {bool: np.dtype(bool), int: np.dtype(np.int64), float: None}

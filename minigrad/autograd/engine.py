@@ -149,39 +149,32 @@ def _narrowed(node: Node, inputs: Collection[Edge], relevant: set[Any]) -> Plan 
     return node.plan.narrow(tuple([e in inputs or node_of(e) in relevant for e in node.edges]))
 
 
-def _pull(node: Node, plan: Plan, pending: Cotangents, schedule: Schedule, create: bool) -> None:
-    """Run the rules of a node, and add up what they send."""
+def _pull(
+    node: Node, plan: Plan, pending: Cotangents, schedule: Schedule, create: bool,
+    sums: list[Any] | None = None,
+) -> tuple[Any, Sequence[Any]]:  # fmt: skip
+    """Run the rules of a node, and add up what they send; `sums` gets what observers are told."""
     several = plan.op.multiple_outputs
     g = _cotangents(node, pending, create) if several else pending.pop(node)
     parts = pull_recorded(node, plan, g) if create else plan.pull(g, *node.saved)
     try:
         for i, part in enumerate(parts):
-            if part is not None:
+            if sums is not None:
+                sums.append(_observed_sum(pending, schedule, node.edges[i], part, create))
+            elif part is not None:
                 accumulate(pending, schedule, node.edges[i], part, create)
-    except ValueError as error:
-        raise _located(node, error) from error
+    except ValueError as error:  # a rule returned another shape
+        message = located(f"{plan.op.name}: {error}", node.scope)
+        raise ValueError(message) from error
+    return g, parts
 
 
-def _pull_observed(
-    node: Node, plan: Plan, pending: Cotangents, schedule: Schedule, create: bool
-) -> None:
+def _pull_observed(node: Node, *given: Any) -> None:
     """Run the rules of a node, and tell observers what they send, and the sums."""
-    g = _cotangents(node, pending, create) if plan.op.multiple_outputs else pending.pop(node)
+    sums: list[Any] = []
     with changed(within=node):
-        parts = pull_recorded(node, plan, g) if create else plan.pull(g, *node.saved)
-        try:
-            sums = [
-                _observed_sum(pending, schedule, edge, part, create)
-                for edge, part in zip(node.edges, parts, strict=True)
-            ]
-        except ValueError as error:
-            raise _located(node, error) from error
+        g, parts = _pull(node, *given, sums=sums)
     tell("pulled", Pull(node, g, parts, *zip(*sums, strict=True)))
-
-
-def _located(node: Node, error: ValueError) -> ValueError:
-    """The error of a rule that returned another shape."""
-    return ValueError(located(f"{node.plan.op.name}: {error}", node.scope))
 
 
 def accumulate(

@@ -6,8 +6,7 @@ within `try` and puts the old value back, also on Ctrl-C. A new thread starts wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -77,15 +76,14 @@ class StateChange:
 state: ContextVar[State] = ContextVar("minigrad.state", default=State())  # noqa: B039
 
 
-@contextmanager
-def changed(**fields: Any) -> Iterator[None]:
-    """Change the state of the thread in the block."""
-    outer = state.get()
-    try:
-        state.set(outer._replace(**fields))
-        yield
-    finally:
-        state.set(outer)
+class changed(StateChange):
+    """Change fields of the state of the thread in the block."""
+
+    def __init__(self, **fields: Any) -> None:
+        self._fields = fields
+
+    def _state_inside(self, outer: State) -> State:
+        return outer._replace(**self._fields)
 
 
 def located(message: str, scope: Scope | None = None) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.autograd.argument_errors import checked
 from minigrad.autograd.grad_mode import enable_grad
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
@@ -18,7 +19,6 @@ from minigrad.checking.errors import GradientError, NotDifferentiableError, NotM
 from minigrad.checking.finite_differences import Probe, moved_tensors
 from minigrad.checking.wrong_rule import op_at_fault
 from minigrad.support.checks import check_function
-from minigrad.tensors.argument_errors import checked
 from minigrad.transforms.evaluation import pulled
 
 _SWITCHES = {

@@ -22,21 +22,20 @@ from __future__ import annotations
 
 import math
 import os
-from _thread import get_ident
+from _thread import get_ident, start_new_thread
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import copy_context
 from functools import partial
 from itertools import product, repeat
 from queue import SimpleQueue
-from threading import RLock
+from threading import RLock, Thread
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from minigrad.autograd.node import Variable
 from minigrad.ops._numerics import formula
-from minigrad.support.threads import start_thread
 
 __all__ = [
     "PRODUCTS_PER_NS", "available_cores", "block_of", "for_rows", "get_num_threads", "in_blocks",
@@ -294,10 +293,22 @@ def _hire(wanted: int) -> int:
     """Start the workers that are missing; returns how many there are of those that are wanted."""
     try:
         while len(_workers) < wanted:
-            _workers.append(start_thread(f"minigrad_{len(_workers)}", partial(_serve, _tasks)))
+            _workers.append(start_new_thread(_start, (f"minigrad_{len(_workers)}",)))
     except RuntimeError:  # no thread can be started
         pass
     return min(wanted, len(_workers))
+
+
+def _start(name: str) -> None:
+    """Start a worker, as a daemon.
+
+    `Thread` takes locks written in Python, inside of which an interrupt could stop. So it is made
+    in a thread that is started by a single call into C, and to which no signal comes.
+    """
+    try:
+        Thread(target=_serve, args=(_tasks,), name=name, daemon=True).start()
+    except RuntimeError:  # this was the last thread that could be started
+        _serve(_tasks)
 
 
 def _serve(tasks: SimpleQueue[Callable[[], None]]) -> None:

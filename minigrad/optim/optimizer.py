@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.autograd.argument_errors import Arguments
 from minigrad.autograd.call import wrap
 from minigrad.autograd.events import effect
 from minigrad.autograd.grad_mode import enable_grad
@@ -19,7 +20,6 @@ from minigrad.optim.blocks import Blocks, Part
 from minigrad.optim.blocks import State as State
 from minigrad.optim.options import Options
 from minigrad.support.checks import check_flag, check_number
-from minigrad.tensors.argument_errors import Arguments
 from minigrad.tensors.inplace import all_written
 from minigrad.tensors.rows import SparseRows
 from minigrad.tensors.tensor import Tensor

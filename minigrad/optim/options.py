@@ -7,12 +7,12 @@ from typing import Any
 
 from minigrad.autograd.events import effect, reading
 from minigrad.autograd.mode import state
-from minigrad.support.tree import leaf_class
 
 
-@leaf_class
 class Options(dict[str, Any]):
     """A group of parameters and its options; observers are told of each read and write."""
+
+    is_a_leaf = True  # of a structure, see `support.tree`
 
     def __getitem__(self, name: str) -> Any:
         value = super().__getitem__(name)

@@ -64,7 +64,8 @@ def replacing(path: Path) -> Iterator[Path]:
         raise OSError(error.errno, why, str(path)) from error
     try:
         yield unfinished
-        _flush(unfinished)
+        with open(unfinished, "r+b") as file:
+            os.fsync(file.fileno())
         before = check_place(path)
         if before is not None:
             os.chmod(unfinished, before.st_mode & 0o7777)
@@ -104,11 +105,10 @@ def check_place(path: Path, kind: int = stat.S_IFREG) -> os.stat_result | None:
     there = stat.S_IFMT(found.st_mode)
     if there == kind:
         return found
-    error = IsADirectoryError if there == stat.S_IFDIR else FileExistsError
     code = errno.EISDIR if there == stat.S_IFDIR else errno.EEXIST
     target = os.path.realpath(path)
     by_link = "" if target == os.path.abspath(path) else f" ({target}, by a link)"
-    raise error(
+    raise OSError(
         code,
         f"{KINDS.get(there, 'something else')} is there{by_link}, and is not replaced by "
         f"{KINDS[kind]}: choose another path",
@@ -131,12 +131,6 @@ def remove_unfinished(path: Path) -> None:
 def _start(path: Path) -> str:
     """The prefix of its temporary files, shortened because file names have a maximum length."""
     return path.name.encode()[:100].decode(errors="ignore")
-
-
-def _flush(path: Path) -> None:
-    """Flush the system's buffers of a file to the disk."""
-    with open(path, "r+b") as file:
-        os.fsync(file.fileno())
 
 
 def _flush_folder(folder: Path) -> None:

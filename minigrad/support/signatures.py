@@ -5,18 +5,13 @@ from __future__ import annotations
 import functools
 import inspect
 import reprlib
-import sys
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
-
-from minigrad.support.checks import on_cpu
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-__all__ = ["call_error", "created", "fits", "into", "named", "signature_of", "takes_out"]
-
-_WITHOUT_EFFECT = {"layout", "pin_memory", "memory_format", "names"}
+__all__ = ["call_error", "fits", "into", "signature_of", "takes_out"]
 
 
 def signature_of(function: Callable[..., Any]) -> inspect.Signature:
@@ -63,31 +58,6 @@ def call_error(name: str, function: Callable[..., Any], args: Any, kwargs: Any) 
     return TypeError(f"{name}: a tensor with axes cannot be an axis")
 
 
-def named(function: Callable[P, R]) -> Callable[P, R]:
-    """Name the function and its arguments in the errors that NumPy raises inside it."""
-    name = function.__name__
-
-    @functools.wraps(function)
-    def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            return function(*args, **kwargs)
-        except (MemoryError, OverflowError, TypeError, ValueError) as error:
-            message = str(error)
-            if isinstance(error, TypeError) and not fits(function, args, kwargs):
-                raise call_error(name, function, args, kwargs) from None
-            if message.startswith(name):
-                raise
-            if " got " not in message:
-                given = [reprlib.repr(value) for value in args]
-                given += [f"{key}={reprlib.repr(value)}" for key, value in kwargs.items()]
-                message += f"; got ({', '.join(given)})"
-            kinds = (MemoryError, OverflowError, TypeError, ValueError)
-            kind = next(kind for kind in kinds if isinstance(error, kind))
-            raise kind(f"{name}: {message}") from None
-
-    return call
-
-
 def into(function: Callable[..., Any], args: Any, keywords: dict[str, Any]) -> Any:
     """What a function gives, written over the tensors that are its keyword `out`."""
     out, name = keywords.pop("out"), function.__name__
@@ -112,37 +82,5 @@ def takes_out(function: Callable[P, R]) -> Callable[P, R]:
         if "out" in keywords:
             return into(function, args, keywords)
         return function(*args, **keywords)
-
-    return call
-
-
-def created(function: Callable[P, R]) -> Callable[P, R]:
-    """The function as `named`; one with a device takes the CPU alone.
-
-    It takes PyTorch's other keywords of creation too: they change nothing.
-    """
-    parameters = inspect.signature(function).parameters
-    if "device" not in parameters:
-        return named(function)
-    by_sizes = next(iter(parameters.values())).kind is inspect.Parameter.VAR_POSITIONAL
-    place = sys.maxsize if by_sizes else [*parameters].index("device")
-    plain = named(function)
-
-    @named
-    @functools.wraps(function)
-    def checked_call(*args: Any, **options: Any) -> Any:
-        on_cpu(*args[place : place + 1] or [options.get("device")])
-        return function(*args, **options)
-
-    @functools.wraps(function)
-    def call(*args: P.args, **options: P.kwargs) -> R:
-        if not options and len(args) <= place:
-            return plain(*args)  # type: ignore[call-arg]
-        if "out" in options:
-            options.setdefault("dtype", getattr(options["out"], "dtype", None))
-            return into(call, args, options)
-        given: Any = {name: v for name, v in options.items() if name not in _WITHOUT_EFFECT}
-        size = [given.pop("size")] if by_sizes and "size" in given else []
-        return checked_call(*args, *size, **given)
 
     return call

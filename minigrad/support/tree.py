@@ -1,8 +1,9 @@
 """Structures: nested tuples, lists, dicts and slices, walked in one way.
 
-What is none of these is a leaf, None too. Named tuples, and classes derived from tuple, list or
-dict, keep their class. Dataclasses are leaves unless the caller says otherwise, since many of them
-are no containers: modules, configurations, records.
+What is none of these is a leaf, None too, and so is a dict with an attribute `is_a_leaf`. Named
+tuples, and classes derived from tuple, list or dict, keep their class. Dataclasses are leaves
+unless the caller says otherwise, since many of them are no containers: modules, configurations,
+records.
 """
 
 from __future__ import annotations
@@ -10,27 +11,19 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
-from typing import Any, TypeVar
+from typing import Any
 
-__all__ = ["leaf_class", "leaves", "mapped", "paths", "structure"]
+__all__ = ["leaves", "mapped", "paths", "structure"]
 
 Kind = type | tuple[type, ...]
-C = TypeVar("C", bound=type)
 _STRUCTURES = (tuple, list, dict, slice)
-_leaf_classes: set[type] = set()
-
-
-def leaf_class(kind: C) -> C:
-    """Have the objects of a class be leaves, though it is derived from dict (a decorator)."""
-    _leaf_classes.add(kind)
-    return kind
 
 
 def _parts(thing: Any, fields: bool = False) -> Iterable[tuple[Any, Any]] | None:
     """The keys and parts of a structure, with `fields` also of a dataclass; None of a leaf."""
     if isinstance(thing, (tuple, list)):
         return enumerate(thing)
-    if isinstance(thing, dict) and thing.__class__ not in _leaf_classes:
+    if isinstance(thing, dict) and not hasattr(thing, "is_a_leaf"):
         return thing.items()
     if isinstance(thing, slice):
         return [(name, getattr(thing, name)) for name in ("start", "stop", "step")]

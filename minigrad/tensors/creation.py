@@ -8,13 +8,13 @@ from typing import Any, Self, SupportsIndex, overload
 import numpy as np
 
 from minigrad.autograd import dtype_class
+from minigrad.autograd.argument_errors import created
 from minigrad.autograd.call import leaf_of
 from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
 from minigrad.autograd.lending import borrow
 from minigrad.autograd.node import Variable, data_of
 from minigrad.autograd.typing import Tensor
 from minigrad.support.checks import fitted, shape_of
-from minigrad.support.signatures import created
 
 __all__ = [
     "arange", "as_tensor", "asarray", "empty", "empty_like", "eye", "from_numpy", "full",
@@ -349,7 +349,8 @@ def linspace(
 
 @created
 def range(
-    start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, **options: Any
+    start: float = 0, end: float | None = None, step: float = 1, dtype: Any = None,
+    **options: Any
 ) -> Tensor:  # fmt: skip
     """Return numbers from `start` to `end`, which is included; floats by default.
 

@@ -145,13 +145,12 @@ class Trace(Observer):
             result = yield
         finally:
             self._effects.remove(step)
-        if DRAWS.get(function) == "copy":
+        drawn = DRAWS.get(function)
+        if drawn == "copy":
             step.outputs.append(self._copied(step, result))
-        elif isinstance(result, (Variable, np.ndarray)):
+        elif drawn == "key" or isinstance(result, (Variable, np.ndarray, float)):
             known = self._current(result)
             step.outputs.insert(0, self._made(step, result) if known is None else known)
-        elif isinstance(result, float) or DRAWS.get(function) == "key":
-            step.outputs.insert(0, self._made(step, result))
 
     def _note_stream(self, step: Step) -> bool:
         """Note from which copy of a generator an effect draws; whether that is known."""

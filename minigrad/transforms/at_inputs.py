@@ -232,7 +232,6 @@ def _product(
 def _vector(name: str, path: str, like: Any, tensors: Sequence[Any], v: Any) -> list[Any]:
     """The vector as tensors; ones for a single number."""
     if v is not None:
-        v = tuple(v) if isinstance(v, list) else v
         return directions(name, like, tensors, v, path, "v")
     if len(tensors) != 1 or tensors[0]._data.size != 1:
         raise RuntimeError(f"{name}: v can be left out only where the {path} is one number")

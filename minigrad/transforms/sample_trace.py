@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any
@@ -33,15 +32,15 @@ class _Chosen:
     """A part of a tensor that an index chose for each sample.
 
     Attributes:
-        part: Its array, held weakly.
-        source: The array that owns the memory of the tensor, held weakly.
+        part: Its array.
+        memory: The array that owns the memory of the tensor.
         index: The index, with values.
         line: Where the part was written, until it is assigned to the tensor.
         old: Whether the tensor was written since.
     """
 
-    part: weakref.ref[np.ndarray]
-    source: weakref.ref[np.ndarray]
+    part: np.ndarray
+    memory: np.ndarray
     index: Any
     line: str = ""
     old: bool = False
@@ -67,7 +66,7 @@ class SampleTrace(Trace):
         self.every: dict[Value, Any] = {}
         self.varying: set[Value] = set()
         self.samples: list[tuple[Value, Any]] = []
-        self._fresh: dict[int, np.ndarray] = {}  # the first content of arrays made within, by id
+        self._fresh: set[int] = set()  # the ids of the arrays of tensors that were made within
         self._outer_memories: dict[int, np.ndarray] = {}  # of tensors from outside, by id
         self._edges: dict[Value, Any] = {}  # of tensors from outside, when first read
         self._new_leaves: list[Value] = []  # a transform's are soon gone
@@ -122,12 +121,12 @@ class SampleTrace(Trace):
     def created(self, tensor: Variable) -> None:
         """Keep what a tensor holds that was made in the function: it may be written to."""
         super().created(tensor)
-        self._fresh[id(tensor._data)] = tensor._data.copy()
-        self.every[self.value(tensor)] = wrap(self._fresh[id(tensor._data)])
+        self._fresh.add(id(tensor._data))
+        self.every[self.value(tensor)] = wrap(tensor._data.copy())
 
     def value(self, thing: Any) -> Value:
         """Refuse a chosen part whose tensor was written since."""
-        if self._chosen and any(c.old and c.part() is data_of(thing) for c in self._chosen):
+        if any(one.old and one.part is data_of(thing) for one in self._chosen):
             what = "a part is read that an index chose for each sample"
             raise CannotMap(f"vmap: at {user_line()} {what}: its tensor was written, read it again")
         recorded = self._identity.by_history(thing) if self._written else None
@@ -146,15 +145,12 @@ class SampleTrace(Trace):
 
         As a view it would lie where the first sample has it, and so would what is written to it.
         """
-        part, source = call.outputs[0], data_of(call.arguments[0])
-        if owner(part._data) is not owner(source):
-            return
-        value = self.value(part)
-        part._data = value.array = part._data.copy()
-        self._know(part, value)
-        self._chosen = [one for one in self._chosen if one.part() is not None]
-        memory = weakref.ref(owner(source))
-        self._chosen.append(_Chosen(weakref.ref(part._data), memory, _uncloned(index)))
+        part, memory = call.outputs[0], owner(data_of(call.arguments[0]))
+        if owner(part._data) is memory:
+            value = self.value(part)
+            part._data = value.array = part._data.copy()
+            self._know(part, value)
+            self._chosen.append(_Chosen(part._data, memory, _uncloned(index)))
 
     def _put_back(self, call: Call, given: dict[str, Any]) -> None:
         """After a write to a chosen part comes its assignment, as in ``z[k] += y``."""
@@ -162,10 +158,10 @@ class SampleTrace(Trace):
             if (
                 call.op is registry["setitem"]
                 and _uncloned(given["index"]) == one.index
-                and data_of(call.arguments[1]) is one.part()
+                and data_of(call.arguments[1]) is one.part
             ):
                 one.line = ""
-            elif any(owner(x) is one.source() for x in tree.leaves(call.values, np.ndarray)):
+            elif any(owner(x) is one.memory for x in tree.leaves(call.values, np.ndarray)):
                 self.refuse_lost_writes()
 
     def rewind(self) -> None:
@@ -205,9 +201,9 @@ class SampleTrace(Trace):
             value = self._rewritten(before.value, super().value(tensor))
             self._know(tensor, value)
         for one in self._chosen:
-            if one.part() is tensor._data:
+            if one.part is tensor._data:
                 one.line = user_line()
-            elif one.source() is owner(tensor._data):
+            elif one.memory is owner(tensor._data):
                 one.old = True
 
     def _rewritten(self, before: Value, value: Value) -> Value:

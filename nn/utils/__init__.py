@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
+from minigrad.autograd.argument_errors import checked
 from minigrad.autograd.errors import refuse_shapes
 from minigrad.autograd.events import effect, reading
 from minigrad.autograd.mutation import mark_written
@@ -23,7 +24,6 @@ from minigrad.nn.utils.older_norms import spectral_norm as spectral_norm
 from minigrad.nn.utils.older_norms import weight_norm as weight_norm
 from minigrad.ops._numerics import LEAST, values_of, widened, within_rule
 from minigrad.support.checks import check_number
-from minigrad.tensors.argument_errors import checked
 from minigrad.tensors.creation import tensor
 from minigrad.tensors.inplace import assign
 from minigrad.tensors.rows import held

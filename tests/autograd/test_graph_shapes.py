@@ -123,22 +123,6 @@ def test_a_chain_of_a_million_ops() -> None:
 # One graph, several passes --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("retain_graph", [True, False])
-def test_two_losses_on_a_shared_part(retain_graph: bool) -> None:
-    x = variable(1.0, 2.0)
-    shared = x.exp()
-    first, second = shared.sum(), (shared * shared).sum()
-    first.backward(retain_graph=retain_graph)
-    e = np.exp([1.0, 2.0])
-    np.testing.assert_allclose(x.grad.numpy(), e)
-    if retain_graph:
-        second.backward()
-        np.testing.assert_allclose(x.grad.numpy(), e + 2 * e * e)
-    else:
-        with pytest.raises(RuntimeError, match=r"exp: .*already.*retain_graph=True"):
-            second.backward()
-
-
 def test_a_second_backward_needs_what_the_first_has_freed() -> None:
     x = variable(1.0, 2.0)
     unsaved = concatenate([x.reshape(1, 2), x.unsqueeze(0) + 3]).transpose(0, 1).sum()
@@ -153,16 +137,6 @@ def test_a_second_backward_needs_what_the_first_has_freed() -> None:
         with pytest.raises(RuntimeError, match=r"already used .* retain_graph=True"):
             again()
     assert x.grad.tolist() == once
-
-
-@pytest.mark.parametrize("create_graph", [False, True])
-def test_retain_graph_exactly_doubles(create_graph: bool) -> None:
-    x = variable(0.3, -0.7)
-    y = (x.tanh() * x).sum()
-    y.backward(retain_graph=True, create_graph=create_graph)
-    once = x.grad.numpy().copy()
-    y.backward(retain_graph=True, create_graph=create_graph)
-    np.testing.assert_array_equal(x.grad.numpy(), 2 * once)
 
 
 # Who owns a gradient --------------------------------------------------------------------------

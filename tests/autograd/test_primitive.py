@@ -106,17 +106,6 @@ def test_options() -> None:
     check(lambda x: my_roll(x, shift=-2, axis=1) * x, variable(2, 3))
 
 
-def test_a_tensor_in_the_place_of_an_option_is_never_ignored() -> None:
-    my_gain = own("my_gain", lambda x, gain=2.0: x * gain, x=lambda g, gain: g * gain)
-    x, gain = variable(3), variable(3, seed=1)
-    try:
-        out = my_gain(x, gain)
-    except (TypeError, ValueError) as error:
-        assert "my_gain" in str(error)
-    else:
-        assert grad(out.sum(), gain)[0].shape == gain.shape
-
-
 def test_three_arguments() -> None:
     my_fma = own(
         "my_fma", lambda a, b, c: a * b + c, {"promote": ("a", "b", "c")},

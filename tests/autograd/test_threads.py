@@ -4,14 +4,12 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 import pytest
 
-import minigrad
-from minigrad import Tensor, func, tensor
+from minigrad import tensor
 from minigrad.autograd import grad
 
 THREADS = 8
@@ -72,32 +70,6 @@ def test_eight_threads_walk_one_retained_graph() -> None:
     wanted = grad(y, x, retain_graph=True)[0].tolist()
     results = together(lambda i: [grad(y, x, retain_graph=True)[0].tolist() for _ in range(30)])
     assert all(found == wanted for row in results for found in row)
-
-
-def test_nested_gradients_interleave() -> None:
-    """d/dx (x * d/dy (x + y)) = 1 and d2/dx2 x^4 = 12 x^2, in eight threads at once."""
-    outer = func.grad(lambda x: x * func.grad(lambda y: x + y)(Tensor(1.0)))
-    second = func.grad(func.grad(lambda x: x**4))
-
-    def work(i: int) -> list[Any]:
-        pairs = ((outer(Tensor(2.0)), second(tensor(float(i)))) for _ in range(20))
-        return [(one.item(), other.item()) for one, other in pairs]
-
-    for i, row in enumerate(together(work)):
-        assert row == [(1.0, 12.0 * i * i)] * 20
-
-
-def test_modes_do_not_mix() -> None:
-    x = tensor(np.ones(2), requires_grad=True)
-
-    def work(i: int) -> set[bool]:
-        seen = set()
-        for _ in range(200):
-            with minigrad.no_grad() if i % 2 else nullcontext():
-                seen.add((x * x).requires_grad)
-        return seen
-
-    assert together(work) == [{True}, {False}] * (THREADS // 2)
 
 
 def test_hooks_in_threads_see_their_own_pass() -> None:

@@ -128,7 +128,19 @@ def test_a_second_pass_needs_what_is_kept(expression: str) -> None:
     assert outcome(row, minigrad) == outcome(row, torch)
 
 
+def structures(m: Any) -> tuple[Any, Any]:
+    rows = [[1.0, 2.0], [3.0, 4.0], [5.0, 7.0]]
+    return {"w": m.tensor(rows), "b": m.tensor([3.0, -1.0])}, m.tensor(rows).T
+
+
+def affine(p: Any, x: Any) -> Any:
+    return {"out": x @ p["w"] + p["b"], "parts": (p["w"].sum(), [p["b"] * 2])}
+
+
 FUNC: dict[str, Row] = {
+    "jacrev of structures": lambda m: m.func.jacrev(affine, (1, 0))(*structures(m)),
+    "jvp of structures": lambda m: m.func.jvp(affine, structures(m), structures(m)),
+    "vjp of structures": lambda m: m.func.vjp(affine, *structures(m))[1](affine(*structures(m))),
     "grad": lambda m: m.func.grad(lambda x, y: (x * y).sum(), (0, 1))(*both(m)),
     "grad, aux": lambda m: m.func.grad(
         lambda x: ((x * x).sum(), x + 1), has_aux=True)(leaf(m, 1.0)),

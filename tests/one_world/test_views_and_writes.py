@@ -117,6 +117,10 @@ x.lerp_(X() * 2, 0.5); x.addcmul_(X(), X()); x.index_copy_(0, m.tensor([0]), m.o
 x.index_add_(0, m.tensor([0]), m.ones(1, 4)); x.masked_scatter_(x > 3, X()); m.nn.init.zeros_(x)
 m.nn.functional.relu(x, inplace=True); m.relu_(x); m.zero_(x); m.detach_(x); x.renorm_(2.0, 0, 1.0)
 x.eq_(x); x.remainder_(2.0); x.pow_(2.0); x **= 2.0; x.requires_grad = False; x.data = X() * 3
+x.neg_(); x.abs_(); x.sign_(); x.reciprocal_(); x.square_(); x.log_(); x.log2_(); x.sin_(); x.cos_()
+x.atan_(); x.arctan_(); x.div_(13.0).exp_(); x.div_(13.0).tan_(); x.div_(13.0).asin_()
+x.div_(13.0).arccos_(); x.div_(13.0).sinh_(); x.div_(13.0).cosh_(); x.div_(13.0).tanh_()
+x.div_(5.0).round_(); x.div_(5.0).floor_(); x.div_(5.0).ceil_(); x.div_(13.0).round_(decimals=1)
 x.add_(m.tensor(1.0, dtype=m.float64)); x.div_(2.0, rounding_mode="floor"); x.logical_not_()
 x.data.fill_diagonal_(0.0); x.flatten().add_(1); x.view(-1)[0] = 3.0; x.diagonal().fill_(0.0)
 x.flip(0).zero_(); x.fliplr().zero_(); x.rot90().zero_(); x.T.zero_(); x.unfold(0, 2, 2).zero_()

@@ -21,7 +21,6 @@ import minigrad
 from minigrad import nn, ops, optim
 from minigrad.ops import _attention_kernel, _parallel, normalization, probabilities, products
 from minigrad.ops.random_masks import kept_rows
-from minigrad.support import threads
 
 RNG = np.random.default_rng(0)
 
@@ -172,7 +171,7 @@ def test_where_no_thread_can_be_started_the_caller_computes(name: str) -> None:
 @pytest.mark.usefixtures("three_threads", "no_workers")
 def test_as_many_workers_as_can_be_started(possible: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker is a thread that starts another: also where that one cannot be started."""
-    start, left = threads.start_new_thread, [None] * possible
+    start, left = _parallel.start_new_thread, [None] * possible
 
     def limited(*args: Any) -> int:
         if not left:
@@ -183,7 +182,7 @@ def test_as_many_workers_as_can_be_started(possible: int, monkeypatch: pytest.Mo
     def refused(_self: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(threads, "start_new_thread", limited)
+    monkeypatch.setattr(_parallel, "start_new_thread", limited)
     monkeypatch.setattr(threading.Thread, "start", refused)
     rows = np.zeros(100)
 

@@ -81,6 +81,16 @@ step of gradient descent: (x @ w).sum().backward()
 array increased by a tensor: total = np.zeros((4, 3))
     with torch.no_grad(): total += (x * 2.0).numpy()
     h = x * float(total.sum())
+row overwritten twice: h = x * 2.0; h[0] = x[1]; h[0] = x[2]
+all overwritten: h = x * 3.0; h[...] = 0.0
+column made a constant: h = x * 2.0; h[:, 1] = 7.0
+sum with itself: h = x * 2.0; h += h
+sum with a row: h = x * 2.0; h += x[0]
+write to the only view: h = (x * 2.0)[0]; h[1] = w[2, 2] * 3.0
+write to the only transposed view: h = (x * 2.0).T; h[0] = x[:, 2] * 3.0
+write to a part of a split: h = x * 2.0; torch.split(h, 2)[0][...] = x[1]
+write to a copy: h = (x * 2.0).clone(); h[0] = 5.0 * x[1]; h += 1.0; h = h * x
+rows taken then written: h = x * 2.0; rows = list(h); h[0] = x[1]; h = h + rows[0]
 leaf written: w += 1.0; h = x @ w
 view of a leaf written: w[0].mul_(2.0); h = x @ w
 """  # noqa: E501
@@ -134,6 +144,8 @@ first two."""
 REFUSED_BY_PYTORCH = {
     "product with itself": "h = (x @ w) ** 2",
     "chain of functions": "h = -(((x @ w).tanh().exp() + 1).log() * x) / 2 - x",
+    "write to a part of a split": "h = torch.cat([x[1:2].expand(2, 3), 2.0 * x[2:]])",
+    "rows taken then written": "h = torch.cat([x[1:2], 2.0 * x[1:]]) + x[1]",
 }
 """What is right here, and what it computes."""
 

@@ -13,9 +13,7 @@ import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from numpy_reference import NAIVE
-from op_samples import CASES, OURS, Case
-from strategies import arrays, axes, axis, laid_out, over
+from strategies import arrays, axes, axis, over
 
 import minigrad
 from minigrad import Tensor, get_default_dtype, ops
@@ -250,28 +248,6 @@ def test_what_moves_elements_gives_views_where_numpy_does(data: Any, x: np.ndarr
                 if other.size:
                     view = np.shares_memory(x.reshape(-1) if name == "ravel" else other, x)
                     assert np.shares_memory(one.numpy(), x) == view
-
-
-@given(data=st.data(), case=st.sampled_from(CASES))
-def test_every_case_in_any_layout(data: Any, case: Case) -> None:
-    """The arguments of an op, each in a layout of its own: the same values and gradients."""
-    inputs = [over(data.draw(laid_out(np.asarray(array))), requires_grad=True)
-              for array in case.inputs]  # fmt: skip
-    plain = [minigrad.tensor(array, requires_grad=True) for array in case.inputs]
-    found, gradients = run(case.on(OURS), inputs)
-    wanted, expected = run(case.on(OURS), plain)
-    naive = listed(case.on(NAIVE)(*[x.numpy() for x in inputs]))
-    for one, other in zip(found, naive, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-11)
-    for one, other in zip(found + gradients, wanted + expected, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12)
-
-
-def run(call: Callable[..., Any], inputs: list[Tensor]) -> tuple[list[Any], list[Any]]:
-    outputs = listed(call(*inputs))
-    weights = [np.cos(np.arange(out.numel())).reshape(out.shape) for out in outputs]
-    found = grad(outputs, inputs, weights)
-    return [out.numpy() for out in outputs], [g.numpy() for g in found]
 
 
 matrices = strategies.broadcastable(signature=np.matmul.signature)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.autograd.argument_errors import checked
 from minigrad.autograd.engine import detach
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import primitive
@@ -19,7 +20,6 @@ from minigrad.ops.linalg._matrices import FLAGS, holds_nan, mT, no_square, singu
 from minigrad.ops.linalg.results import SlogdetResult
 from minigrad.ops.scans import products_of_others
 from minigrad.support.checks import common_shape
-from minigrad.support.signatures import named
 
 __all__ = ["det", "inv", "slogdet", "solve", "solve_triangular"]
 
@@ -127,7 +127,7 @@ def _triangle(a: Any, upper: bool, unitriangular: bool) -> Any:
     return np.triu(a, int(unitriangular)) if upper else np.tril(a, -int(unitriangular))
 
 
-@named
+@checked
 def solve_triangular(
     A: Any, B: Any, *, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Tensor:

@@ -9,10 +9,10 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from minigrad import ops
+from minigrad.autograd.argument_errors import REPEATED, Arguments
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import registry
 from minigrad.support.signatures import into
-from minigrad.tensors.argument_errors import REPEATED, Arguments
 
 __all__ = ["axes", "computed", "of_numbers", "part", "signed", "sizes_of", "spelled", "with_axes"]
 
@@ -30,12 +30,12 @@ def spelled(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(function)
     def call(*args: P.args, **keywords: P.kwargs) -> R:
+        given: dict[str, Any] = keywords
         try:
             if not keywords:
                 return function(*args)  # type: ignore[call-arg]
             if "out" in keywords:
                 return into(call, args, keywords)
-            given: dict[str, Any] = keywords
             if not spellings.isdisjoint(keywords):
                 given = {names.get(key, key): value for key, value in keywords.items()}
                 if len(given) < len(keywords):
@@ -44,7 +44,7 @@ def spelled(function: Callable[P, R]) -> Callable[P, R]:
                 arguments.check_flags((), given)
             return function(*args, **given)
         except REPEATED as error:
-            arguments.explain(args, keywords, error)
+            arguments.explain(args, given, error)
 
     return call
 

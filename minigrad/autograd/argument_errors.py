@@ -11,6 +11,7 @@ import functools
 import inspect
 import re
 import reprlib
+import sys
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
@@ -18,7 +19,8 @@ import numpy as np
 
 from minigrad.autograd.mode import located
 from minigrad.autograd.node import Variable
-from minigrad.support.checks import check_flag
+from minigrad.support.checks import check_flag, on_cpu
+from minigrad.support.signatures import call_error, fits, into
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -34,8 +36,12 @@ KINDS: dict[str, tuple[tuple[type, ...], str]] = {
     "Any": ((*ARRAYS, Sequence, int, float), "a tensor"),
 }  # fmt: skip
 """By the first word of a hint: what fits, and how an error calls it."""
-REPEATED = AttributeError, IndexError, TypeError, ValueError
+REPEATED = AttributeError, IndexError, MemoryError, OverflowError, TypeError, ValueError
 """The errors that get the name of the function."""
+WITHOUT_EFFECT = {"layout", "pin_memory", "memory_format", "names"}
+"""PyTorch's keywords of creation that change nothing here."""
+OPTIONS = {"dtype", "device", "generator"}
+"""Parameters whose hint is "Any", and which are not tensors: their own errors say what came."""
 OLD = {"size_average", "reduce"}
 """Flags that `reduction_of` checks: a reduction in their place is a common mistake."""
 
@@ -49,12 +55,15 @@ class Arguments:
     """
 
     def __init__(self, function: Callable[..., Any], inside: Container[str] = ()) -> None:
-        function, self.inside = inspect.unwrap(function), inside  # its signature is slow to make
+        self.function = function = inspect.unwrap(function)  # its signature is slow to make
+        self.inside = inside
         self.name, code = function.__name__, function.__code__
         self.names = code.co_varnames[: code.co_argcount]
         keywords = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
         self.hints = {
-            name: _words(function.__annotations__.get(name)) for name in (*self.names, *keywords)
+            name: _words(function.__annotations__.get(name))
+            for name in (*self.names, *keywords)
+            if name not in OPTIONS
         }
         defaults = function.__defaults__ or ()
         named = zip(self.names[::-1], defaults[::-1], strict=False)
@@ -64,7 +73,7 @@ class Arguments:
         self.flags = {name for name, words in self.hints.items() if {*words} - {"None"} == {"bool"}}
         self.flags -= OLD
         places = [i for i, name in enumerate(self.names) if name in self.flags]
-        self.first_flag = min(places, default=len(self.names))
+        self.first_flag = min(places, default=sys.maxsize)
 
     def check_flags(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         """Raise a TypeError if a flag is something other than True, False, 1 or 0."""
@@ -75,6 +84,8 @@ class Arguments:
 
     def explain(self, args: Sequence[Any], kwargs: Mapping[str, Any], error: Exception) -> NoReturn:
         """Raise the error of a call that failed with another one; one that says all stays."""
+        if isinstance(error, TypeError) and not fits(self.function, args, kwargs):
+            raise call_error(self.name, self.function, args, kwargs) from None
         text = str(error)
         op, _, rest = text.partition(": ")
         if op in self.inside and type(error) in REPEATED:
@@ -84,9 +95,18 @@ class Arguments:
                 if name in self.hints and (wanted := self._wanted(name, value)):
                     message = f"{self.name}: {name} must be {wanted}, got {reprlib.repr(value)}"
                     raise TypeError(located(message)) from error
-        kind = TypeError if isinstance(error, TypeError) else type(error)
-        if kind not in REPEATED or self.name in text or re.match(r"\w+: \w+ must be ", text):
+        plain = [kind for kind in (MemoryError, TypeError) if isinstance(error, kind)]
+        kind = plain[0] if plain else type(error)  # NumPy has its own of both
+        if (
+            kind not in REPEATED
+            or re.search(rf"\b{self.name}[(:]", text)
+            or re.match(r"\w+: \w+ must be ", text)
+        ):
             raise error
+        if " got " not in text:
+            given = [reprlib.repr(value) for value in args]
+            given += [f"{key}={reprlib.repr(value)}" for key, value in kwargs.items()]
+            text += f"; got ({', '.join(given)})"
         raise kind(f"{self.name}: {text}") from error
 
     def _wanted(self, name: str, value: Any) -> str:
@@ -120,5 +140,37 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
             return function(*args, **kwargs)
         except REPEATED as error:
             arguments.explain(args, kwargs, error)
+
+    return call
+
+
+def created(function: Callable[P, R]) -> Callable[P, R]:
+    """The function as `checked`; one with a device takes the CPU alone.
+
+    It takes PyTorch's other keywords of creation too: they change nothing.
+    """
+    parameters = inspect.signature(function).parameters
+    if "device" not in parameters:
+        return checked(function)
+    by_sizes = next(iter(parameters.values())).kind is inspect.Parameter.VAR_POSITIONAL
+    place = sys.maxsize if by_sizes else [*parameters].index("device")
+    plain = checked(function)
+
+    @checked
+    @functools.wraps(function)
+    def checked_call(*args: Any, **options: Any) -> Any:
+        on_cpu(*args[place : place + 1] or [options.get("device")])
+        return function(*args, **options)
+
+    @functools.wraps(function)
+    def call(*args: P.args, **options: P.kwargs) -> R:
+        if not options and len(args) <= place:
+            return plain(*args)  # type: ignore[call-arg]
+        if "out" in options:
+            options.setdefault("dtype", getattr(options["out"], "dtype", None))
+            return into(call, args, options)
+        given: Any = {name: v for name, v in options.items() if name not in WITHOUT_EFFECT}
+        size = [given.pop("size")] if by_sizes and "size" in given else []
+        return checked_call(*args, *size, **given)
 
     return call
