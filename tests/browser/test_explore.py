@@ -233,6 +233,7 @@ class TestPlayer:
         expect_shown(value, {".whatif input": 2})
         expect_shown(gradient, {".worked": terms})
         page.evaluate("location.hash = '#box=exp'")
+        expect_shown(page, {"#box h2": ["exp"]})
         page.locator("#box figure").first.locator("td").nth(1).click()
         expect_shown(page.locator("#box figure").first, {".worked": "exp(x[0,\u00a01])"})
 
