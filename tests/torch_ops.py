@@ -67,7 +67,6 @@ class Torch:
     clip = staticmethod(lambda x, low=None, high=None: torch.clamp(x, low, high))
     gelu = staticmethod(lambda x, approximate="none": F.gelu(x, approximate=approximate))
     softplus = staticmethod(lambda x, beta=1.0: F.softplus(x, beta))
-    nonzero = staticmethod(lambda x: torch.nonzero(torch.as_tensor(x), as_tuple=True))
     cbrt = staticmethod(lambda x: torch.sign(x) * torch.abs(x) ** (1 / 3))
     add = staticmethod(lambda a, b: a + array(b))
     subtract = staticmethod(lambda a, b: a - b)
@@ -231,13 +230,6 @@ class Torch:
     def scatter_add(self, x: Any, axis: int, index: Any, src: Any) -> Any:
         src = src[tuple(slice(n) for n in index.shape)]  # their gradient knows no longer ones
         return torch.scatter_add(array(x).to(src.dtype), axis, torch.as_tensor(index), src)
-
-    def scatter_reduce(
-        self, x: Any, axis: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
-    ) -> Any:
-        src = src[tuple(slice(n) for n in index.shape)]  # their gradient knows no longer ones
-        index = torch.as_tensor(index)
-        return torch.scatter_reduce(x, axis, index, src, reduce, include_self=include_self)
 
     def sort(self, x: Any, axis: int | None = -1, descending: bool = False) -> Any:
         x, axis = (x.reshape(-1), 0) if axis is None else (x, axis)

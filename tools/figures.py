@@ -297,17 +297,12 @@ def warm_up() -> Figure:
 
 
 FIGURES = {
-    "jacobians": jacobians,
-    "softmax_jacobian": softmax_jacobian,
-    "finite_differences": finite_differences,
-    "learning_rates": learning_rates,
-    "strides": strides,
-    "batching_rule": batching_rule,
-    "causal_mask": causal_mask,
-    "kv_cache": kv_cache,
-    "dropout": dropout,
-    "warm_up": warm_up,
-}
+    made.__name__: made
+    for made in (
+        jacobians, softmax_jacobian, finite_differences, learning_rates, strides, batching_rule,
+        causal_mask, kv_cache, dropout, warm_up,
+    )
+}  # fmt: skip
 """By the name of the file."""
 
 

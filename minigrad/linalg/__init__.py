@@ -8,7 +8,7 @@ from minigrad.linalg import matrices, solving
 from minigrad.ops import linalg as ops
 from minigrad.ops import matmul as matmul
 from minigrad.support.signatures import takes_out as _takes_out
-from minigrad.tensors.argument_errors import checked as _checked
+from minigrad.autograd.argument_errors import checked as _checked
 
 # mypy believes the first of two stars, Python the last: so what is not NumPy's stands twice.
 from minigrad.linalg.matrices import *  # isort: skip

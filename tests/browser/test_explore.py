@@ -178,9 +178,12 @@ class TestPlayer:
         assert {one[1]: float(one[2]) for one in told} == pytest.approx(leaves, rel=1e-2)
 
     def test_play_and_pause(self, page: Any) -> None:
+        page.evaluate("""new MutationObserver(([{ target }]) => {
+            if (target.textContent.startsWith("step 1 of 4"))
+                document.querySelector("[aria-label=Pause]").click();
+        }).observe(document.getElementById("status"), { childList: true })""")  # at once
         press(page, " ")
-        expect_status(page, re.compile("step 1 of 4"))
-        page.get_by_role("button", name="Pause").click()
+        expect_status(page, re.compile("^step 1 of 4"))
         page.wait_for_timeout(1600)
         expect_status(page, re.compile("^step 1"))
         page.locator("#slider").fill("3")
@@ -230,6 +233,7 @@ class TestPlayer:
         expect_shown(value, {".whatif input": 2})
         expect_shown(gradient, {".worked": terms})
         page.evaluate("location.hash = '#box=exp'")
+        expect_shown(page, {"#box h2": ["exp"]})
         page.locator("#box figure").first.locator("td").nth(1).click()
         expect_shown(page.locator("#box figure").first, {".worked": "exp(x[0,\u00a01])"})
 

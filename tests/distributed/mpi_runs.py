@@ -12,6 +12,8 @@ import pytest
 from gallery import MPIEXEC
 
 ROOT = Path(__file__).resolve().parents[2]
+SECONDS = 90
+"""How long a program may take: a few seconds, but on a busy machine."""
 
 
 class Run(NamedTuple):
@@ -24,8 +26,7 @@ class Run(NamedTuple):
 
 
 def run(
-    ranks: int, program: str, *arguments: str, seconds: float = 90, interrupt: str = "",
-    timeout: str = "600",
+    ranks: int, program: str, *arguments: str, interrupt: str = "", timeout: str = "600"
 ) -> Run:  # fmt: skip
     """Run a program of this folder, or a path, on `ranks` ranks; what it printed, and its code.
 
@@ -47,11 +48,11 @@ def run(
             if process.stdout.readline().startswith(interrupt):
                 process.send_signal(signal.SIGINT)
                 break
-        out, error = process.communicate(timeout=seconds)
+        out, error = process.communicate(timeout=SECONDS)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         out, error = process.communicate()
-        pytest.fail(f"{program}: still running after {seconds:g} s\n{out}\n{error}", pytrace=False)
+        pytest.fail(f"{program}: still running after {SECONDS} s\n{out}\n{error}", pytrace=False)
     return Run(process.returncode, out, error, time.time())
 
 

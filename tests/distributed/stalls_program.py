@@ -52,5 +52,6 @@ elif WORLD.rank == 1:
     distributed.Communicator.compare = stops(  # type: ignore[method-assign]
         distributed.Communicator.compare
     )
-print(f"began at {time.time()}", flush=True)
+if WORLD.rank == 0:
+    print(time.time(), flush=True)
 CALLS[sys.argv[1]]()

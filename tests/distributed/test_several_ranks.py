@@ -66,7 +66,7 @@ MISTAKES = {
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_ends_all_ranks_and_says_why(mistake: str, tmp_path: Path) -> None:
     ranks = 4 if mistake == "one evaluates a divided model" else 2
-    done = run(ranks, "mistakes_program.py", mistake, str(tmp_path), seconds=30)
+    done = run(ranks, "mistakes_program.py", mistake, str(tmp_path))
     assert done.returncode != 0
     for part in MISTAKES[mistake]:
         assert part in done.stderr, done.stderr
@@ -84,7 +84,8 @@ EARLY = {
 @pytest.mark.parametrize("end", EARLY)
 def test_a_rank_that_ends_before_its_first_call(end: str) -> None:
     """`MPI_Init` holds the interpreter's lock while it waits, so another process counts."""
-    done = run(2, "early_program.py", end, seconds=30, timeout="3")
+    late = end.startswith("import")
+    done = run(2, "early_program.py", end, timeout="3" if late else "600")
     assert done.returncode != 0
     for part in EARLY[end]:
         assert part in done.stderr, done.stderr
@@ -115,17 +116,16 @@ OTHERS = "all_gather", "reduce_scatter", "broadcast", "all_to_all", "ppermute", 
 )
 def test_a_rank_that_is_stopped_within_a_call(call: str) -> None:
     """A warning after a third of the time limit, which is 0.5 s, and the error at its end."""
-    done = run(2, "stalls_program.py", call, seconds=30)
+    done = run(2, "stalls_program.py", call)
     assert done.returncode != 0
     said = f"rank 0 waited 0.5 s in {STALLS.get(call, call)}"
     for part in (said, "rank 0 has waited 0 s in", "not yet there: rank 1"):
         assert part in done.stderr.replace("the backward", "backward"), done.stderr
-    elapsed = done.ended - float(done.stdout.split("began at ")[-1].split()[0])
-    assert 0.5 <= elapsed < 6, "the silence"
+    assert 0.5 <= done.ended - float(done.stdout) < 20, "the silence"
 
 
 def test_a_slow_rank_brings_a_warning() -> None:
-    done = run(2, "mistakes_program.py", "slow", seconds=30)
+    done = run(2, "mistakes_program.py", "slow")
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("passed") == 2, done.stderr
     assert "rank 0 has waited" in done.stderr
@@ -134,12 +134,12 @@ def test_a_slow_rank_brings_a_warning() -> None:
 
 def test_replicas_that_differ_at_the_end_bring_a_warning() -> None:
     """An error would come too late, and accuse programs that load the best weights on one rank."""
-    done = run(2, "mistakes_program.py", "at the end", seconds=30)
+    done = run(2, "mistakes_program.py", "at the end")
     assert done.returncode == 0, done.stderr
     assert "the values of 0.weight differs between ranks; was it trained or" in done.stderr
 
 
 def test_an_interrupt_ends_all_ranks() -> None:
-    done = run(2, "mistakes_program.py", "waits", seconds=30, interrupt="ready")
+    done = run(2, "mistakes_program.py", "waits", interrupt="ready")
     assert done.returncode != 0
     assert "Traceback" not in done.stderr

@@ -61,6 +61,8 @@ def all_modules(world: Any, log: Log) -> None:
     model = a_model(world)
     model[0].register_forward_hook(say(log, "own"))
     model[0].register_forward_hook(say(log, "own before"), prepend=True)
+    model[0].register_forward_pre_hook(say(log, "second"))
+    model[0].register_forward_pre_hook(say(log, "first"), prepend=True)
     model[0].register_full_backward_hook(say(log, "own gradient"))
     try:
         out = model(world.tensor([[1.0, 2.0], [3.0, 5.0]], requires_grad=True))

@@ -2,8 +2,6 @@
 
 import copy
 import inspect
-import re
-import warnings
 from collections import OrderedDict
 from typing import Any
 
@@ -50,38 +48,6 @@ def test_a_constructor_and_a_call_have_pytorchs_arguments(name: str) -> None:
     if "forward" in vars(theirs) and "inputs" not in inspect.signature(ours.forward).parameters:
         names = list(inspect.signature(ours.forward).parameters)
         assert names == list(inspect.signature(theirs.forward).parameters)
-
-
-SHOWN = """
-ReLU(True) ; GELU() ; Softplus(2) ; Softmax(1) ; LogSoftmax(1) ; Softmin(1) ; Hardtanh() ; GLU()
-PReLU() ; Hardswish() ; Hardsigmoid() ; Hardshrink() ; Softshrink() ; Tanhshrink()
-Threshold(1, 2) ; RReLU() ; Softmax2d() ; MSELoss() ; CrossEntropyLoss() ; KLDivLoss()
-TripletMarginLoss() ; GaussianNLLLoss() ; CosineSimilarity() ; PairwiseDistance()
-PoissonNLLLoss() ; TripletMarginWithDistanceLoss() ; MaxPool1d(2) ; MaxPool2d(2) ; AvgPool1d(2)
-AvgPool2d(2) ; MaxUnpool2d(2) ; LPPool1d(2, 3) ; AdaptiveAvgPool2d((1, None))
-AdaptiveMaxPool1d(3) ; Dropout() ; Dropout2d(inplace=True) ; AlphaDropout() ; Flatten()
-Unflatten(1, (2, 3)) ; Upsample(scale_factor=2) ; Upsample(size=3, mode='bilinear')
-UpsamplingNearest2d(scale_factor=2) ; PixelShuffle(2) ; PixelUnshuffle(2) ; ChannelShuffle(2)
-Unfold(2) ; Fold((4, 5), 2) ; ZeroPad2d(1) ; ConstantPad1d(1, 2.0) ; Identity(3, a=4)
-Linear(2, 3) ; Bilinear(2, 3, 4) ; BatchNorm1d(3) ; GroupNorm(1, 2) ; InstanceNorm1d(3)
-RMSNorm(3) ; LayerNorm(3) ; LocalResponseNorm(2)
-Conv1d(4, 8, 3, 2, 'valid', 2, 4, False, 'reflect') ; Conv2d(2, 3, 3)
-ConvTranspose2d(2, 3, 3, 2, 1, 1, dilation=2) ; LSTM(2, 3, 2, False) ; LSTM(2, 3, proj_size=2)
-GRU(2, 3) ; RNNCell(2, 3, False) ; Embedding(3, 4, 0, 1.0) ; EmbeddingBag(3, 4, mode='sum')
-LazyLinear(3) ; LazyConv2d(3, 2) ; LazyBatchNorm1d() ; BatchNorm2d(3, momentum=None)
-GroupNorm(2, 4, affine=False) ; GRU(3, 4, 2, False, True, 0.1, True) ; LSTMCell(3, 4, bias=False)
-Sequential(nn.Linear(2, 3), nn.Linear(2, 3)) ; ModuleList([nn.ReLU(), nn.ReLU(), nn.Tanh()])
-ModuleDict({'a': nn.ReLU()})
-"""
-
-
-@pytest.mark.parametrize("call", re.split(" ; |\n", SHOWN.strip()))
-def test_a_layer_prints_as_pytorchs(call: str) -> None:
-    torch = pytest.importorskip("torch")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # PyTorch, of lazy layers
-        theirs = repr(eval(f"nn.{call}", {"nn": torch.nn}))
-    assert repr(eval(f"nn.{call}", {"nn": nn})) == theirs
 
 
 LOSSES = [
@@ -183,48 +149,6 @@ def test_the_tables_of_a_module() -> None:
     assert model[1]._get_name() == "ReLU"
     model.register_module("last", nn.Tanh())
     assert isinstance(model[-1], nn.Tanh)
-
-
-def test_one_may_ask_the_base_for_an_attribute() -> None:
-    class Wrapped(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.inner = nn.Linear(2, 3)
-
-        def __getattr__(self, name: str) -> Any:
-            try:
-                return super().__getattr__(name)  # type: ignore[misc]
-            except AttributeError:
-                return getattr(super().__getattribute__("inner"), name)
-
-    assert Wrapped().in_features == 2
-    with pytest.raises(AttributeError, match="'Linear' object has no attribute 'none'"):
-        _ = Wrapped().none
-
-
-def test_hooks_before_all_others_and_after_a_failure() -> None:
-    seen: list[str] = []
-
-    class Fails(nn.Module):
-        def forward(self, x: Any) -> Any:
-            raise ValueError("on purpose")
-
-    layer = nn.Identity()
-    layer.register_forward_hook(lambda *_: seen.append("second"))
-    layer.register_forward_hook(lambda *_: seen.append("first"), prepend=True)
-    layer.register_forward_pre_hook(lambda *_: seen.append("before"))
-    layer.register_forward_pre_hook(lambda *_: seen.append("before all"), prepend=True)
-    layer(tensor(1.0))
-    assert seen == ["before all", "before", "first", "second"]
-    failing = Fails()
-    handle = failing.register_forward_hook(lambda *_: seen.append("after"), always_call=True)
-    with pytest.raises(ValueError, match="on purpose"):
-        failing(tensor(1.0))
-    assert seen[-1] == "after"
-    handle.remove()
-    with pytest.raises(ValueError, match="on purpose"):
-        failing(tensor(1.0))
-    assert seen.count("after") == 1
 
 
 def test_containers_are_added() -> None:

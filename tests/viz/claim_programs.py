@@ -99,13 +99,6 @@ def _accuracy(model: Any, x: Any) -> None:
     float((logits.argmax(1) == tensor(target)).float().mean())
 
 
-def _evaluated(model: Any, x: Any, y: Any) -> None:
-    F.mse_loss(model(x), y).backward()
-    model.eval()
-    with no_grad():
-        F.mse_loss(model(x), y).item()
-
-
 def _accumulated(model: Any, x: Any, y: Any) -> None:
     for part in (slice(0, 2), slice(2, 4)):
         (F.mse_loss(model(x[part]), y[part]) / 2).backward()
@@ -167,18 +160,6 @@ def _policy(model: Any, x: Any) -> None:
     ).mean().backward()
 
 
-def _retained(model: Any, x: Any, y: Any) -> None:
-    hidden = model[0](x)
-    hidden.retain_grad()
-    F.mse_loss(model[2](model[1](hidden)), y).backward()
-
-
-def _integrated(model: Any, x: Any) -> None:
-    for step in (0.5, 1.0):
-        point = (x * step).requires_grad_()
-        grad(model(point).sum(), point)
-
-
 def _attack(model: Any, x: Any, y: Any) -> None:
     x.requires_grad_()
     F.mse_loss(model(x), y).backward()
@@ -193,53 +174,15 @@ def _maml(model: Any, x: Any) -> None:
     (x @ (weight - 0.1 * slope).T).square().mean().backward()
 
 
-def _logged(model: Any, x: Any, y: Any) -> None:
-    loss = F.mse_loss(model(x), y)
-    loss.backward()
-    print(end=f"{loss.item():.0f}"[:0])
-    float(model[0].weight.grad.norm())
-    float(model[0].weight.norm())
-
-
 def _mixed(model: Any, x: Any, y: Any) -> None:
     with no_grad():
         hidden = model[1](model[0](x))
     F.mse_loss(model[2](hidden), y).backward()
 
 
-def _part_checkpointed(model: Any, x: Any, y: Any) -> None:
-    F.mse_loss(
-        model[2](checkpoint(lambda h: model[1](model[0](h)), x.requires_grad_())), y
-    ).backward()
-
-
-def _averaged(model: Any, x: Any, y: Any) -> None:
-    means = [p.detach().clone() for p in model.parameters()]
-    F.mse_loss(model(x), y).backward()
-    with no_grad():
-        for mean, p in zip(means, model.parameters(), strict=True):
-            mean.mul_(0.9).add_(0.1 * p)
-
-
-def _failed(model: Any, x: Any, y: Any) -> None:
-    F.mse_loss(model(x), y).backward()
-    model.load_state_dict(model.state_dict())
-    model(x)
-
-
 def _contrastive(model: Any, x: Any) -> None:
     a, b = (F.normalize(model(x + 0.1 * randn(4, 3)), dim=1) for _ in range(2))
     F.cross_entropy(a @ b.T / 0.1, np.arange(4)).backward()
-
-
-def _scheduler(model: Any, x: Any, y: Any) -> None:
-    update = optim.SGD(model.parameters(), 0.1)
-    schedule = optim.lr_scheduler.StepLR(update, 1, 0.5)
-    for _ in range(2):
-        F.mse_loss(model(x), y).backward()
-        update.step()
-        update.zero_grad()
-        schedule.step()
 
 
 def _lbfgs(model: Any, x: Any, y: Any) -> None:
@@ -283,14 +226,8 @@ class Silent(Function):
 ACTS: dict[str, Callable[..., Any]] = {
     "inputs": lambda model, x, y: F.mse_loss(model(x.requires_grad_()), y).backward(inputs=[x]),
     "saliency": lambda model, x: grad(model(x.requires_grad_())[:, 0].sum(), x),
-    "last layer": lambda model, x, y: F.mse_loss(model(x), y).backward(
-        inputs=[*model[2].parameters()]
-    ),
     "detached first": lambda model, x, y: (
         (model[0].weight.detach() ** 2).sum() + F.mse_loss(model(x), y)
-    ).backward(),
-    "data first": lambda model, x, y: (
-        (model[0].weight.data ** 2).sum() + F.mse_loss(model(x), y)
     ).backward(),
     "numpy first": lambda model, x, y: (
         minigrad.exp(model[0].weight.numpy()).sum() + F.mse_loss(model(x), y)
@@ -299,10 +236,6 @@ ACTS: dict[str, Callable[..., Any]] = {
         F.mse_loss(model(x), y) + 0.1 * sum((p**2).sum() for p in model.parameters())
     ).backward(),
     "nothing": lambda model, x: model(x),
-    "unread": lambda model, x, y: (
-        model(x),
-        F.mse_loss(model[2](model[1](model[0](x))), y).backward(),
-    ),
     "half": lambda model, x, y: F.mse_loss(model[2](model[1](model[0](x)).detach()), y).backward(),
     "by item": lambda model, x: ((out := model(x)) * out.abs().max().item()).sum().backward(),
     "by scale": lambda model, x: ((out := model(x)) / out.numpy().max()).sum().backward(),
@@ -403,13 +336,6 @@ def gan(g: Any, d: Any, real: Any, noise: Any) -> None:
         d.requires_grad_(True)
 
 
-@of(teacher=lambda: mlp(3, 4, 2).requires_grad_(False), student=lambda: mlp(3, 4, 2))
-def frozen_teacher(teacher: Any, student: Any, x: Any) -> None:
-    update = optim.SGD(student.parameters(), 0.1)
-    F.mse_loss(student(x), teacher(x)).backward()
-    update.step()
-
-
 @of(teacher=lambda: mlp(3, 4, 2), student=lambda: mlp(3, 4, 2))
 def teacher_without_grad(teacher: Any, student: Any, x: Any) -> None:
     with no_grad():
@@ -461,16 +387,6 @@ def language_model(embedding: Any, layer: Any, head: Any) -> None:
     ids = np.array([[1, 2, 3, 4]])
     logits = head(layer(embedding(ids[:, :-1]), is_causal=True))
     F.cross_entropy(logits.reshape(-1, 6), ids[:, 1:].ravel()).backward()
-
-
-@of(cell=lambda: nn.RNNCell(2, 3), x=lambda: randn(4, 1, 2))
-def truncated_rnn(cell: Any, x: Any) -> None:
-    h = minigrad.zeros(1, 3)
-    for half in (x[:2], x[2:]):
-        h = h.detach()
-        for one in half:
-            h = cell(one, h)
-        (h * h).sum().backward()
 
 
 @of(model=lambda: mlp(3, 4, 1))

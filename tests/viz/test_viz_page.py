@@ -118,6 +118,7 @@ class TestExplore:
         assert str(page) == str(page.path) == str(tmp_path / "my page.html")
         assert Path(page).read_text().startswith("<!DOCTYPE html>")
         assert viz.explore(relu, x).path.name == "ReLU.html"
+        assert viz.explore(lambda x: x * 2, x).path.name == "lambda.html"
         page = viz.explore(viz.graph(relu, x), path=tmp_path / "my_relu.html")
         assert "<title>my relu</title>" in page.path.read_text()
 

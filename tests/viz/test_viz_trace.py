@@ -4,7 +4,7 @@ import contextlib
 
 import numpy as np
 import pytest
-from reading import by_id, data_of, labels, parts_of, variable, watched
+from reading import by_id, labels, parts_of, variable, watched
 
 import minigrad
 from minigrad import nn, viz
@@ -37,14 +37,6 @@ class TestHigherOrders:
 
 
 class TestWhatIsTaken:
-    def test_a_function_is_explored(self) -> None:
-        x = minigrad.ones(3, requires_grad=True)
-        page = viz.explore(lambda x, scale: x * scale, x, scale=minigrad.ones(3))
-        assert page.path.name == "lambda.html"
-        labels = [node["label"] for node in data_of(page.path.read_text())["nodes"]]
-        assert labels == ["x", "scale", "multiply", "output"]
-        assert x.grad is None
-
     def test_outputs_in_a_tuple(self) -> None:
         x = variable(1.0)
         with viz.trace() as traced:
