@@ -5,6 +5,7 @@ dtypes, memory layouts, derivatives, modes, copies, refusals. The tests of tests
 layer that PyTorch has with its own.
 """
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -29,8 +30,7 @@ class Layer(NamedTuple):
         shapes: The shapes of its inputs of floats; empty if it is not called.
         given: Further arguments of a call, by keyword: targets, indices, masks.
         call: How it is called with its inputs, where that is not `module(*inputs, **given)`.
-        by: What it computes, in NumPy, where PyTorch has no such layer: a function of the layer,
-            arrays and `given`.
+        by: What it computes, in NumPy: a function of the layer, arrays and `given`.
     """
 
     kind: str
@@ -116,6 +116,8 @@ WEIGHT = [1.0, 0.5, 2.0, 0.25]
 SIGNS = np.array([1.0, -1.0, 1.0, -1.0])
 CHANCES = np.linspace(0, 1, 20).reshape(4, 5)
 
+erf = np.vectorize(math.erf)
+
 
 def sigmoid(x: Any) -> Any:
     return 1 / (1 + np.exp(-x))
@@ -140,6 +142,21 @@ def linear(m: Any, x: Any) -> Any:
 
 def log_softmax(x: Any, axis: int = 1) -> Any:
     return x - np.log(np.exp(x).sum(axis, keepdims=True))
+
+
+def cosine(x: Any, y: Any) -> Any:
+    return (x * y).sum(1) / np.sqrt((x * x).sum(1) * (y * y).sum(1))
+
+
+def log_loss(x: Any, target: Any) -> Any:
+    return np.logaddexp(0, x) - x * target
+
+
+def triplet(margin: float, eps: float, swap: bool, *x: Any) -> Any:
+    a, p, n = x
+    far = np.linalg.norm(a - n + eps, axis=-1)
+    far = np.minimum(far, np.linalg.norm(p - n + eps, axis=-1)) if swap else far
+    return np.maximum(np.linalg.norm(a - p + eps, axis=-1) - far + margin, 0).mean()
 
 
 # The blocks, by the functions of their layers
@@ -207,43 +224,51 @@ DECODER = layer("TransformerDecoderLayer", 4, 2, 5, 0.0, "gelu")
 ALL_MASKS = {"attn_mask": KEEP, "key_padding_mask": PADDING, "is_causal": True}
 
 LAYERS = [
-    layer("Identity", of=VECTORS),
-    layer("Linear", 4, 3, of=SEQUENCES),
-    layer("Linear", 4, 3, bias=False, of=[(4,)]),
-    layer("Bilinear", 4, 3, 2, of=[(5, 2, 4), (5, 2, 3)]),
+    layer("Identity", of=VECTORS, by=lambda m, x: x),
+    layer("Linear", 4, 3, of=SEQUENCES, by=linear),
+    layer("Linear", 4, 3, bias=False, of=[(4,)], by=linear),
+    layer("Bilinear", 4, 3, 2, of=[(5, 2, 4), (5, 2, 3)],
+          by=lambda m, x, y: np.einsum("abi,oij,abj->abo", x, m.weight.numpy(), y)
+          + m.bias.numpy()),
     layer("Bilinear", 4, 3, 2, bias=False, of=[(5, 4), (5, 3)]),
     layer("SwiGLU", 4, of=SEQUENCES),
     layer("SwiGLU", 4, 5, bias=True, of=SEQUENCES,
           by=lambda m, x: linear(m.down_proj, linear(m.gate_proj, x) * sigmoid(
               linear(m.gate_proj, x)) * linear(m.up_proj, x))),
-    layer("Embedding", 5, 4, given={"input": IDS}),
+    layer("Embedding", 5, 4, given={"input": IDS},
+          by=lambda m, **ids: m.weight.numpy()[ids["input"]]),
     layer("Embedding", 5, 4, padding_idx=1, given={"input": IDS}),
-    layer("EmbeddingBag", 5, 4, given={"input": IDS}),
+    layer("EmbeddingBag", 5, 4, given={"input": IDS},
+          by=lambda m, **ids: m.weight.numpy()[ids["input"]].mean(1)),
     layer("EmbeddingBag", 5, 4, mode="sum", padding_idx=3, given={"input": IDS}),
-    layer("Flatten", of=SEQUENCES),
-    layer("Flatten", 0, 1, of=SEQUENCES),
-    layer("Unflatten", 1, (2, 2), of=[(3, 4)]),
-    layer("Unflatten", -1, (2, -1), of=SEQUENCES),
-    layer("Unflatten", -3, (2, 1), of=SEQUENCES),
+    layer("Flatten", of=SEQUENCES, by=lambda m, x: x.reshape(2, 12)),
+    layer("Flatten", 0, 1, of=SEQUENCES, by=lambda m, x: x.reshape(6, 4)),
+    layer("Unflatten", 1, (2, 2), of=[(3, 4)], by=lambda m, x: x.reshape(3, 2, 2)),
+    layer("Unflatten", -1, (2, -1), of=SEQUENCES, by=lambda m, x: x.reshape(2, 3, 2, 2)),
+    layer("Unflatten", -3, (2, 1), of=SEQUENCES, by=lambda m, x: x.reshape(2, 1, 3, 4)),
     # normalization
-    layer("LayerNorm", 4, of=SEQUENCES),
-    layer("LayerNorm", 4, 1e-3, bias=False, of=SEQUENCES),
-    layer("LayerNorm", (3, 4), of=SEQUENCES),
+    layer("LayerNorm", 4, of=SEQUENCES, by=lambda m, x: affine(m, normal(x, -1))),
+    layer("LayerNorm", 4, 1e-3, bias=False, of=SEQUENCES,
+          by=lambda m, x: normal(x, -1, 1e-3) * m.weight.numpy()),
+    layer("LayerNorm", (3, 4), of=SEQUENCES,
+          by=lambda m, x: normal(x, (1, 2)) * m.weight.numpy() + m.bias.numpy()),
     layer("LayerNorm", 4, elementwise_affine=False, of=SEQUENCES),
-    layer("RMSNorm", 4, 1e-3, of=SEQUENCES),
+    layer("RMSNorm", 4, 1e-3, of=SEQUENCES, by=lambda m, x: m.weight.numpy() * x / np.sqrt(
+        (x * x).mean(-1, keepdims=True) + 1e-3)),
     layer("RMSNorm", 4, elementwise_affine=False, of=SEQUENCES),
-    layer("BatchNorm1d", 4, of=CHANNELS),
-    layer("BatchNorm1d", 4, 1e-2, affine=False, of=[(5, 4)]),
+    layer("BatchNorm1d", 4, of=CHANNELS, by=lambda m, x: affine(m, normal(x, (0, 2)), 1)),
+    layer("BatchNorm1d", 4, 1e-2, affine=False, of=[(5, 4)], by=lambda m, x: normal(x, 0, 1e-2)),
     layer("BatchNorm1d", 4, bias=False, track_running_stats=False, of=[(5, 4)],
-          call=lambda m, x: m.eval()(x)),
+          call=lambda m, x: m.eval()(x), by=lambda m, x: normal(x, 0) * m.weight.numpy()),
     layer("BatchNorm1d", 4, momentum=0.5, of=[(5, 4)]),
     layer("BatchNorm2d", 4, 1e-2, momentum=None, of=IMAGES),
     layer("BatchNorm2d", 4, affine=False, track_running_stats=False, of=IMAGES),
     layer("BatchNorm2d", 4, bias=False, of=IMAGES),
-    layer("GroupNorm", 2, 4, of=CHANNELS),
+    layer("GroupNorm", 2, 4, of=CHANNELS, by=lambda m, x: affine(
+        m, normal(x.reshape(2, 2, 10), -1).reshape(2, 4, 5), 1)),
     layer("GroupNorm", 2, 4, 1e-2, affine=False, of=CHANNELS),
     layer("GroupNorm", 2, 4, bias=False, of=CHANNELS),
-    layer("InstanceNorm1d", 4, of=CHANNELS),
+    layer("InstanceNorm1d", 4, of=CHANNELS, by=lambda m, x: normal(x, -1)),
     layer("InstanceNorm1d", 4, 1e-2, 0.3, affine=True, track_running_stats=True, of=CHANNELS),
     layer("InstanceNorm1d", 4, affine=True, bias=False, of=CHANNELS),
     layer("InstanceNorm2d", 4, of=IMAGES),
@@ -251,41 +276,47 @@ LAYERS = [
     layer("InstanceNorm2d", 4, 1e-2, 0.3, affine=True, track_running_stats=True, of=IMAGES),
     layer("InstanceNorm2d", 4, affine=True, bias=False, of=IMAGES),
     # activations
-    layer("ReLU", of=VECTORS),
-    layer("ReLU6", of=[(40, 5)]),
-    layer("LeakyReLU", 0.2, of=VECTORS),
-    layer("ELU", 0.7, of=VECTORS),
-    layer("CELU", 0.5, of=VECTORS),
-    layer("SELU", of=VECTORS),
-    layer("GELU", of=VECTORS),
-    layer("GELU", "tanh", of=VECTORS),
-    layer("SiLU", of=VECTORS),
-    layer("Mish", of=VECTORS),
-    layer("Hardswish", of=[(40, 5)]),
-    layer("Hardsigmoid", of=[(40, 5)]),
-    layer("Hardtanh", of=VECTORS),
-    layer("Hardtanh", -0.5, 0.75, of=VECTORS),
-    layer("Tanh", of=VECTORS),
-    layer("Sigmoid", of=VECTORS),
-    layer("LogSigmoid", of=VECTORS),
-    layer("Softplus", 0.5, of=VECTORS),
-    layer("Softplus", 2.0, 1.0, of=VECTORS),
-    layer("Hardshrink", 0.3, of=VECTORS),
-    layer("Softshrink", 0.3, of=VECTORS),
-    layer("Tanhshrink", of=VECTORS),
-    layer("Threshold", 0.1, -1.0, of=VECTORS),
-    layer("RReLU", 0.2, 0.4, of=VECTORS, call=lambda m, x: m.eval()(x)),
-    layer("Softsign", of=VECTORS),
+    layer("ReLU", of=VECTORS, by=lambda m, x: np.maximum(x, 0)),
+    layer("ReLU6", of=[(40, 5)], by=lambda m, x: np.clip(x, 0, 6)),
+    layer("LeakyReLU", 0.2, of=VECTORS, by=lambda m, x: np.where(x > 0, x, 0.2 * x)),
+    layer("ELU", 0.7, of=VECTORS, by=lambda m, x: np.where(x > 0, x, 0.7 * np.expm1(x))),
+    layer("CELU", 0.5, of=VECTORS, by=lambda m, x: np.where(x > 0, x, 0.5 * np.expm1(x / 0.5))),
+    layer("SELU", of=VECTORS, by=lambda m, x: 1.0507009873554805 * np.where(
+        x > 0, x, 1.6732632423543772 * np.expm1(x))),
+    layer("GELU", of=VECTORS, by=lambda m, x: x * (1 + erf(x / 2**0.5)) / 2),
+    layer("GELU", "tanh", of=VECTORS, by=lambda m, x: 0.5 * x * (
+        1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))),
+    layer("SiLU", of=VECTORS, by=lambda m, x: x * sigmoid(x)),
+    layer("Mish", of=VECTORS, by=lambda m, x: x * np.tanh(np.logaddexp(x, 0))),
+    layer("Hardswish", of=[(40, 5)], by=lambda m, x: x * np.clip(x + 3, 0, 6) / 6),
+    layer("Hardsigmoid", of=[(40, 5)], by=lambda m, x: np.clip(x + 3, 0, 6) / 6),
+    layer("Hardtanh", of=VECTORS, by=lambda m, x: np.clip(x, -1, 1)),
+    layer("Hardtanh", -0.5, 0.75, of=VECTORS, by=lambda m, x: np.clip(x, -0.5, 0.75)),
+    layer("Tanh", of=VECTORS, by=lambda m, x: np.tanh(x)),
+    layer("Sigmoid", of=VECTORS, by=lambda m, x: sigmoid(x)),
+    layer("LogSigmoid", of=VECTORS, by=lambda m, x: np.log(sigmoid(x))),
+    layer("Softplus", 0.5, of=VECTORS, by=lambda m, x: 2 * np.logaddexp(0.5 * x, 0)),
+    layer("Softplus", 2.0, 1.0, of=VECTORS,
+          by=lambda m, x: np.where(2 * x > 1, x, np.logaddexp(2 * x, 0) / 2)),
+    layer("Hardshrink", 0.3, of=VECTORS, by=lambda m, x: np.where(abs(x) > 0.3, x, 0)),
+    layer("Softshrink", 0.3, of=VECTORS,
+          by=lambda m, x: np.where(abs(x) > 0.3, x - 0.3 * np.sign(x), 0)),
+    layer("Tanhshrink", of=VECTORS, by=lambda m, x: x - np.tanh(x)),
+    layer("Threshold", 0.1, -1.0, of=VECTORS, by=lambda m, x: np.where(x > 0.1, x, -1)),
+    layer("RReLU", 0.2, 0.4, of=VECTORS, call=lambda m, x: m.eval()(x),
+          by=lambda m, x: np.where(x > 0, x, 0.3 * x)),
+    layer("Softsign", of=VECTORS, by=lambda m, x: x / (1 + abs(x))),
     layer("Softmax", of=VECTORS, by=lambda m, x: np.exp(log_softmax(x, -1))),
-    layer("Softmax", 1, of=SEQUENCES),
+    layer("Softmax", 1, of=SEQUENCES, by=lambda m, x: np.exp(log_softmax(x, 1))),
     layer("LogSoftmax", of=VECTORS, by=lambda m, x: log_softmax(x, -1)),
-    layer("LogSoftmax", 0, of=SEQUENCES),
-    layer("Softmin", 1, of=SEQUENCES),
-    layer("Softmax2d", of=IMAGES),
+    layer("LogSoftmax", 0, of=SEQUENCES, by=lambda m, x: log_softmax(x, 0)),
+    layer("Softmin", 1, of=SEQUENCES, by=lambda m, x: np.exp(log_softmax(-x, 1))),
+    layer("Softmax2d", of=IMAGES, by=lambda m, x: np.exp(log_softmax(x, 1))),
     layer("PReLU", of=[(5,)]),
-    layer("PReLU", 4, 0.1, of=CHANNELS),
-    layer("GLU", of=SEQUENCES),
-    layer("GLU", 1, of=[(2, 4, 3)]),
+    layer("PReLU", 4, 0.1, of=CHANNELS,
+          by=lambda m, x: np.where(x > 0, x, x * m.weight.numpy()[:, None])),
+    layer("GLU", of=SEQUENCES, by=lambda m, x: x[..., :2] * sigmoid(x[..., 2:])),
+    layer("GLU", 1, of=[(2, 4, 3)], by=lambda m, x: x[:, :2] * sigmoid(x[:, 2:])),
     # dropout
     layer("Dropout", 0.4, of=SEQUENCES),
     layer("Dropout1d", 0.4, of=CHANNELS),
@@ -302,7 +333,9 @@ LAYERS = [
     layer("Conv2d", 4, 6, 3, bias=False, **WINDOW, of=[(2, 4, 5, 7)]),
     layer("Conv2d", 2, 3, (2, 3), padding="same", padding_mode="reflect", of=[(1, 2, 3, 3)]),
     layer("Conv2d", 2, 2, 2, dilation=(1, 2), of=[(1, 2, 3, 4)]),
-    layer("ConvTranspose1d", 4, 4, 2, of=CHANNELS),
+    layer("ConvTranspose1d", 4, 4, 2, of=CHANNELS, by=lambda m, x: m.bias.numpy()[:, None] + sum(
+        np.einsum("nil,io->nol", np.pad(x, ((0, 0), (0, 0), (k, 1 - k))), m.weight.numpy()[..., k])
+        for k in range(2))),
     layer("ConvTranspose1d", 4, 6, 3, **WINDOW, of=CHANNELS),
     layer("ConvTranspose1d", 4, 6, 3, **WINDOW, padding=1, output_padding=1, bias=False,
           dilation=2, of=CHANNELS),
@@ -310,27 +343,31 @@ LAYERS = [
     layer("ConvTranspose2d", 4, 6, 3, **WINDOW, of=[(1, 4, 2, 3)]),
     layer("ConvTranspose2d", 4, 6, 3, **WINDOW, padding=1, output_padding=1, bias=False,
           dilation=2, of=[(1, 4, 2, 3)]),
-    layer("MaxPool1d", 2, of=CHANNELS),
+    layer("MaxPool1d", 2, of=CHANNELS, by=lambda m, x: x[..., :4].reshape(2, 4, 2, 2).max(-1)),
     layer("MaxPool1d", 3, 2, 1, 2, ceil_mode=True, of=[(2, 4, 8)]),
     layer("MaxPool2d", 2, of=IMAGES),
     layer("MaxPool2d", 3, 2, 1, 2, ceil_mode=True, of=[(1, 2, 4, 6)]),
-    layer("MaxUnpool1d", 2, given={"indices": np.array([[[0, 3]]])}, of=[(1, 1, 2)]),
+    layer("MaxUnpool1d", 2, given={"indices": np.array([[[0, 3]]])}, of=[(1, 1, 2)],
+          by=lambda m, x, indices: np.array([[[x[0, 0, 0], 0, 0, x[0, 0, 1]]]])),
     layer("MaxUnpool1d", 3, 2, 1, given={"indices": np.array([[[0, 2]]])}, of=[(1, 1, 2)]),
     layer("MaxUnpool2d", 2, given={"indices": np.array([[[[0, 7]]]])}, of=[(1, 1, 1, 2)]),
     layer("MaxUnpool2d", 3, 2, 1, given={"indices": np.array([[[[0, 2]]]])}, of=[(1, 1, 1, 2)]),
-    layer("AvgPool1d", 2, of=CHANNELS),
+    layer("AvgPool1d", 2, of=CHANNELS, by=lambda m, x: x[..., :4].reshape(2, 4, 2, 2).mean(-1)),
     layer("AvgPool1d", 3, 2, 1, ceil_mode=True, count_include_pad=False, of=[(2, 4, 6)]),
     layer("AvgPool2d", 2, of=IMAGES),
     layer("AvgPool2d", 2, divisor_override=3, of=IMAGES),
-    layer("LPPool1d", 2, 2, of=CHANNELS),
+    layer("LPPool1d", 2, 2, of=CHANNELS,
+          by=lambda m, x: (x[..., :4].reshape(2, 4, 2, 2) ** 2).sum(-1) ** 0.5),
     layer("LPPool1d", 4, 3, 2, True, of=[(2, 4, 6)]),
     layer("LPPool2d", 2, 2, of=IMAGES),
     layer("LPPool2d", 4, 3, 2, True, of=[(1, 2, 4, 6)]),
     layer("AvgPool2d", 3, 2, 1, ceil_mode=True, count_include_pad=False, of=[(1, 2, 4, 6)]),
-    layer("AdaptiveAvgPool1d", 2, of=CHANNELS),
+    layer("AdaptiveAvgPool1d", 2, of=CHANNELS,
+          by=lambda m, x: np.stack([x[..., :3].mean(-1), x[..., 2:].mean(-1)], -1)),
     layer("AdaptiveAvgPool2d", 2, of=IMAGES),
     layer("AdaptiveAvgPool2d", (3, None), of=IMAGES),
-    layer("AdaptiveMaxPool1d", 2, of=CHANNELS),
+    layer("AdaptiveMaxPool1d", 2, of=CHANNELS,
+          by=lambda m, x: np.stack([x[..., :3].max(-1), x[..., 2:].max(-1)], -1)),
     layer("AdaptiveMaxPool2d", 2, of=IMAGES),
     layer("AdaptiveMaxPool2d", (2, 3), of=IMAGES),
     # borders, sizes and windows
@@ -355,13 +392,15 @@ LAYERS = [
     layer("Upsample", scale_factor=2.2, mode="linear", recompute_scale_factor=True, of=[(1, 2, 3)]),
     layer("Upsample", (3, 2), mode="bilinear", align_corners=True, of=[(1, 2, 2, 3)]),
     layer("Upsample", (3, 2), mode="area", of=[(1, 2, 4, 3)]),
-    layer("PixelShuffle", 2, of=IMAGES),
+    layer("PixelShuffle", 2, of=IMAGES, by=lambda m, x: x.reshape(2, 2, 2, 3, 5).transpose(
+        0, 3, 1, 4, 2).reshape(2, 1, 6, 10)),
     layer("UpsamplingNearest2d", 4, of=[(1, 2, 2, 3)]),
     layer("UpsamplingNearest2d", scale_factor=2, of=[(1, 2, 2, 3)]),
     layer("UpsamplingBilinear2d", 4, of=[(1, 2, 2, 3)]),
     layer("UpsamplingBilinear2d", scale_factor=2, of=[(1, 2, 2, 3)]),
-    layer("PixelUnshuffle", 2, of=[(1, 2, 4, 6)]),
-    layer("ChannelShuffle", 2, of=CHANNELS),
+    layer("PixelUnshuffle", 2, of=[(1, 2, 4, 6)], by=lambda m, x: np.transpose(
+        x.reshape(1, 2, 2, 2, 3, 2), (0, 1, 3, 5, 2, 4)).reshape(1, 8, 2, 3)),
+    layer("ChannelShuffle", 2, of=CHANNELS, by=lambda m, x: x[:, [0, 2, 1, 3]]),
     layer("LocalResponseNorm", 2, 0.5, 0.6, 2.0, of=CHANNELS),
     layer("Fold", (4, 4), 2, of=[(1, 8, 9)]),
     layer("Fold", (4, 5), 2, 2, 1, 2, of=[(1, 8, 6)]),
@@ -488,58 +527,84 @@ LAYERS = [
     layer("LazyBatchNorm1d"),
     layer("LazyBatchNorm2d"),
     # distances and losses
-    layer("CosineSimilarity", of=[(4, 3)] * 2),
+    layer("CosineSimilarity", of=[(4, 3)] * 2, by=lambda m, x, y: cosine(x, y)),
     layer("CosineSimilarity", -1, 1.5, of=[(2, 4, 3), (4, 3)]),
-    layer("PairwiseDistance", of=VECTORS * 2),
+    layer("PairwiseDistance", of=VECTORS * 2,
+          by=lambda m, x, y: np.linalg.norm(x - y + 1e-6, axis=1)),
     layer("PairwiseDistance", 3.0, 0.1, True, of=VECTORS * 2),
-    layer("HingeEmbeddingLoss", 0.7, of=[(4,)], given={"target": SIGNS}),
-    layer("SoftMarginLoss", of=[(4,)], given={"target": SIGNS}),
-    layer("MultiLabelSoftMarginLoss", weight=[*WEIGHT, 2.0], of=VECTORS, given={"target": CHANCES}),
+    layer("HingeEmbeddingLoss", 0.7, of=[(4,)], given={"target": SIGNS},
+          by=lambda m, x, target: np.where(target > 0, x, np.maximum(0.7 - x, 0)).mean()),
+    layer("SoftMarginLoss", of=[(4,)], given={"target": SIGNS},
+          by=lambda m, x, target: np.logaddexp(0, -target * x).mean()),
+    layer("MultiLabelSoftMarginLoss", weight=[*WEIGHT, 2.0], of=VECTORS, given={"target": CHANCES},
+          by=lambda m, x, target: (log_loss(x, target) * [*WEIGHT, 2.0]).mean()),
     layer("MultiMarginLoss", 2, 0.7, weight=WEIGHT, of=[(3, 4)], given={"target": CLASSES}),
     layer("CTCLoss", 1, "sum", True, of=[(5, 2, 4)],
           given={"targets": np.array([[2, 2], [0, 3]]), "input_lengths": np.array([2, 4]),
                  "target_lengths": np.array([2, 1])},
           call=lambda m, x, *labels, **named: m(x.log_softmax(-1), *labels, **named)),
-    layer("PoissonNLLLoss", of=VECTORS, given={"target": 9 * CHANCES}),
+    layer("PoissonNLLLoss", of=VECTORS, given={"target": 9 * CHANCES},
+          by=lambda m, x, target: (np.exp(x) - target * x).mean()),
     layer("PoissonNLLLoss", False, True, eps=0.1, of=VECTORS, given={"target": 9 * CHANCES},
           call=lambda m, x, target: m(x.exp(), target)),
-    layer("TripletMarginWithDistanceLoss", margin=0.7, swap=True, of=VECTORS * 3),
+    layer("TripletMarginWithDistanceLoss", margin=0.7, swap=True, of=VECTORS * 3,
+          by=lambda m, *x: triplet(0.7, 1e-6, True, *x)),
     layer("TripletMarginWithDistanceLoss", distance_function=layer("PairwiseDistance", 3.0),
           of=VECTORS * 3),
-    layer("MSELoss", of=VECTORS * 2),
-    layer("MSELoss", reduction="none", of=VECTORS * 2),
-    layer("L1Loss", reduction="sum", of=VECTORS * 2),
-    layer("HuberLoss", of=VECTORS * 2),
-    layer("HuberLoss", reduction="sum", delta=0.7, of=VECTORS * 2),
-    layer("SmoothL1Loss", reduction="sum", beta=0.7, of=VECTORS * 2),
-    layer("SmoothL1Loss", beta=0.0, of=VECTORS * 2),
-    layer("KLDivLoss", given={"target": CHANCES}, of=VECTORS),
-    layer("KLDivLoss", reduction="batchmean", log_target=True, of=VECTORS * 2),
-    layer("BCELoss", of=VECTORS * 2, call=lambda m, x, y: m(x.sigmoid(), y.sigmoid())),
+    layer("MSELoss", of=VECTORS * 2, by=lambda m, x, y: ((x - y) ** 2).mean()),
+    layer("MSELoss", reduction="none", of=VECTORS * 2, by=lambda m, x, y: (x - y) ** 2),
+    layer("L1Loss", reduction="sum", of=VECTORS * 2, by=lambda m, x, y: abs(x - y).sum()),
+    layer("HuberLoss", of=VECTORS * 2, by=lambda m, x, y: np.where(
+        abs(x - y) <= 1, (x - y) ** 2 / 2, abs(x - y) - 0.5).mean()),
+    layer("HuberLoss", reduction="sum", delta=0.7, of=VECTORS * 2, by=lambda m, x, y: np.where(
+        abs(x - y) <= 0.7, (x - y) ** 2 / 2, 0.7 * (abs(x - y) - 0.35)).sum()),
+    layer("SmoothL1Loss", reduction="sum", beta=0.7, of=VECTORS * 2, by=lambda m, x, y: np.where(
+        abs(x - y) < 0.7, (x - y) ** 2 / 1.4, abs(x - y) - 0.35).sum()),
+    layer("SmoothL1Loss", beta=0.0, of=VECTORS * 2, by=lambda m, x, y: abs(x - y).mean()),
+    layer("KLDivLoss", given={"target": CHANCES}, of=VECTORS, by=lambda m, x, target: (
+        target * (np.log(np.maximum(target, 1e-99)) - x)).mean()),
+    layer("KLDivLoss", reduction="batchmean", log_target=True, of=VECTORS * 2,
+          by=lambda m, x, y: (np.exp(y) * (y - x)).sum() / 4),
+    layer("BCELoss", of=VECTORS * 2, call=lambda m, x, y: m(x.sigmoid(), y.sigmoid()),
+          by=lambda m, x, y: log_loss(x, sigmoid(y)).mean()),
     layer("BCELoss", weight=[*WEIGHT, 2.0], reduction="sum", of=VECTORS, given={"target": CHANCES},
-          call=lambda m, x, target: m(x.sigmoid(), target)),
-    layer("BCEWithLogitsLoss", of=VECTORS * 2, call=lambda m, x, y: m(x, y.sigmoid())),
+          call=lambda m, x, target: m(x.sigmoid(), target),
+          by=lambda m, x, target: (log_loss(x, target) * [*WEIGHT, 2.0]).sum()),
+    layer("BCEWithLogitsLoss", of=VECTORS * 2, call=lambda m, x, y: m(x, y.sigmoid()),
+          by=lambda m, x, y: log_loss(x, sigmoid(y)).mean()),
     layer("BCEWithLogitsLoss", weight=[*WEIGHT, 2.0], reduction="none", pos_weight=[2.0, *WEIGHT],
-          of=VECTORS, given={"target": CHANCES}),
-    layer("CrossEntropyLoss", of=[(3, 4)], given={"target": CLASSES}),
-    layer("CrossEntropyLoss", of=[(4,)], given={"target": np.array(2)}),
+          of=VECTORS, given={"target": CHANCES}, by=lambda m, x, target: np.array(
+              [*WEIGHT, 2.0]) * (np.logaddexp(0, x) * (1 - target) + np.logaddexp(0, -x) * target
+                                 * [2.0, *WEIGHT])),
+    layer("CrossEntropyLoss", of=[(3, 4)], given={"target": CLASSES},
+          by=lambda m, x, target: -log_softmax(x)[range(3), target].mean()),
+    layer("CrossEntropyLoss", of=[(4,)], given={"target": np.array(2)},
+          by=lambda m, x, target: -log_softmax(x, 0)[2]),
     layer("CrossEntropyLoss", weight=WEIGHT, reduction="sum", ignore_index=3, label_smoothing=0.1,
           of=[(2, 4, 3)], given={"target": PLACES}),
     layer("CrossEntropyLoss", label_smoothing=0.1, of=[(3, 4)] * 2,
           call=lambda m, x, y: m(x, F.softmax(y) if isinstance(y, Tensor) else y.softmax(-1))),
-    layer("NLLLoss", of=[(3, 4)], given={"target": CLASSES}),
+    layer("NLLLoss", of=[(3, 4)], given={"target": CLASSES},
+          by=lambda m, x, target: -x[range(3), target].mean()),
     layer("NLLLoss", weight=WEIGHT, reduction="none", ignore_index=3, of=[(2, 4, 3)],
-          given={"target": PLACES}),
-    layer("TripletMarginLoss", of=VECTORS * 3),
-    layer("TripletMarginLoss", 0.7, eps=0.1, swap=True, of=VECTORS * 3),
+          given={"target": PLACES}, by=lambda m, x, target: np.where(
+              target == 3, 0, -np.array(WEIGHT)[target] * np.take_along_axis(
+                  x, target[:, None], 1)[:, 0])),
+    layer("TripletMarginLoss", of=VECTORS * 3, by=lambda m, *x: triplet(1.0, 1e-6, False, *x)),
+    layer("TripletMarginLoss", 0.7, eps=0.1, swap=True, of=VECTORS * 3,
+          by=lambda m, *x: triplet(0.7, 0.1, True, *x)),
     layer("TripletMarginLoss", 9.0, p=3.0, reduction="none", of=VECTORS * 3),
-    layer("MarginRankingLoss", of=[(4,)] * 2, given={"target": SIGNS}),
+    layer("MarginRankingLoss", of=[(4,)] * 2, given={"target": SIGNS},
+          by=lambda m, x, y, target: np.maximum(target * (y - x), 0).mean()),
     layer("MarginRankingLoss", margin=0.3, reduction="none", of=[(4,)] * 2, given={
-        "target": SIGNS}),
+        "target": SIGNS}, by=lambda m, x, y, target: np.maximum(target * (y - x) + 0.3, 0)),
     layer("CosineEmbeddingLoss", of=[(4, 3)] * 2, given={"target": SIGNS}),
     layer("CosineEmbeddingLoss", margin=-0.5, reduction="none", of=[(4, 3)] * 2, given={
-        "target": SIGNS}),
-    layer("GaussianNLLLoss", of=[(4, 3)] * 3, call=lambda m, x, y, v: m(x, y, v.exp())),
+        "target": SIGNS}, by=lambda m, x, y, target: np.where(
+            target > 0, 1 - cosine(x, y), np.maximum(cosine(x, y) + 0.5, 0))),
+    layer("GaussianNLLLoss", of=[(4, 3)] * 3, call=lambda m, x, y, v: m(x, y, v.exp()),
+          by=lambda m, x, y, v: (v + (x - y) ** 2 / np.exp(v)).mean() / 2),
     layer("GaussianNLLLoss", full=True, reduction="sum", of=[(4, 3), (4, 3), (4, 1)],
-          call=lambda m, x, y, v: m(x, y, v.exp())),
+          call=lambda m, x, y, v: m(x, y, v.exp()), by=lambda m, x, y, v: (
+              v + (x - y) ** 2 / np.exp(v) + np.log(2 * np.pi)).sum() / 2),
 ]  # fmt: skip
