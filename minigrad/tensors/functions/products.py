@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad import ops
+from minigrad.autograd.argument_errors import checked
 from minigrad.autograd.dtype_class import printed_as
 from minigrad.autograd.typing import Tensor
 from minigrad.ops import linalg
 from minigrad.ops.linalg import matrix_exp as matrix_exp
 from minigrad.ops.linalg.lu import lu_unpack as unpacked
-from minigrad.autograd.argument_errors import checked
 from minigrad.tensors.functions.arguments import spelled, with_axes
 
 __all__ = [
