@@ -88,9 +88,9 @@ class Module(Hooked):
             cls.__bases__ = (*cls.__bases__, _Getattr)
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        code = getattr(cls.__init__, "__code__", None)
-        open_ended = code is None or code.co_flags & CO_VARKEYWORDS
-        if kwargs and not (open_ended or kwargs.keys() <= {*code.co_varnames}):
+        code: Any = getattr(cls.__init__, "__code__", None)
+        named = code and not code.co_flags & CO_VARKEYWORDS
+        if kwargs and named and not kwargs.keys() <= {*code.co_varnames}:
             raise call_error(cls.__name__, cls.__init__, (None, *args), kwargs)
         return super().__new__(cls)
 

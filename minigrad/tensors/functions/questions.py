@@ -176,7 +176,7 @@ def result_type(tensor1: Any, tensor2: Any) -> dtype:
         minigrad.float32
     """
     zeros: list[Any] = [
-        x.new_zeros((1,) * (x.ndim > 0)) if isinstance(x, Variable) else type(x)()
+        x.new_zeros((1,) * (x.ndim > 0)) if hasattr(x, "new_zeros") else type(x)()
         for x in (tensor1, tensor2)
     ]
     found: dtype = (zeros[0] + zeros[1]).dtype
