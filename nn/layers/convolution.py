@@ -46,8 +46,7 @@ class _ConvNd(Module):
         checks.check_divisible(owner, in_channels=in_channels, groups=groups)
         checks.check_divisible(owner, out_channels=out_channels, groups=groups)
         modes = ["zeros"] if self.transposed else ["zeros", *convolution.MODES]
-        checks.check_choice(owner, "padding_mode", padding_mode, modes)
-        self.padding_mode = padding_mode
+        self.padding_mode = checks.check_choice(owner, "padding_mode", padding_mode, modes)
         first, second = out_channels, in_channels
         if self.transposed:
             first, second = second, first

@@ -322,8 +322,7 @@ class RNN(_Elman, RNNBase[Tensor]):
     ) -> None:  # fmt: skip
         options = num_layers, bias, batch_first, dropout, bidirectional, 0, device, dtype
         super().__init__(input_size, hidden_size, *options)
-        check_choice("RNN", "nonlinearity", nonlinearity, ("tanh", "relu"))
-        self.nonlinearity = nonlinearity
+        self.nonlinearity = check_choice("RNN", "nonlinearity", nonlinearity, ("tanh", "relu"))
 
 
 class LSTM(_LongShort, RNNBase[tuple[Tensor, Tensor]]):
@@ -414,8 +413,7 @@ class RNNCellBase(_Recurrence, Generic[H]):
         states = given or tuple(zeros(expected, dtype=input.dtype) for _ in self.states)
         if input.ndim == 1:
             return [state[0] for state in self._step(input[None], tuple(s[None] for s in states))]
-        weights = (self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh, None)
-        return [state[0] for state in self._states(input[None], states, weights)]
+        return [state[0] for state in self._states(input[None], states, self._weights(""))]
 
     def extra_repr(self) -> str:
         sizes = f"{self.input_size}, {self.hidden_size}"
@@ -442,8 +440,7 @@ class RNNCell(_Elman, RNNCellBase[Tensor]):
         nonlinearity: Literal["tanh", "relu"] = "tanh", device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__(input_size, hidden_size, bias, device, dtype)
-        check_choice("RNNCell", "nonlinearity", nonlinearity, ("tanh", "relu"))
-        self.nonlinearity = nonlinearity
+        self.nonlinearity = check_choice("RNNCell", "nonlinearity", nonlinearity, ("tanh", "relu"))
 
 
 class LSTMCell(_LongShort, RNNCellBase[tuple[Tensor, Tensor]]):

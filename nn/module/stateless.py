@@ -63,7 +63,7 @@ def functional_call(
     """
     if kwargs is not None and not isinstance(kwargs, Mapping):
         came = f"kwargs must be a dict, got {type(kwargs).__name__}"
-        remedy = "several positional arguments are one tuple: functional_call(m, params, (x, mask))"
+        remedy = "several arguments are one tuple: functional_call(module, parameters, (x, mask))"
         raise type_error(f"functional_call: {came}; {remedy}")
     several: Any = parameter_and_buffer_dicts
     tensors: dict[str, Any] = {}

@@ -48,8 +48,6 @@ REFUSALS: dict[type[Exception], dict[str, str]] = {
         "WeightedRandomSampler([0.0, 0.0], 1)": "1 indices cannot ... 0 weights above 0",
         "WeightedRandomSampler([0.0, 2.0], 2, False)": "2 indices ... without ... 1 weights",
         # loaders
-        "DataLoader(range(3), 0)": "DataLoader: batch_size must be at least 1, got 0",
-        "DataLoader(range(3), num_workers=-1)": "num_workers must be at least 0, got -1",
         "DataLoader(STREAM, shuffle=True)": "shuffle chooses samples; a stream says",
         "DataLoader(STREAM, sampler=[0])": "sampler chooses samples; a stream says",
     },

@@ -188,7 +188,7 @@ def test_warm_restarts_go_on_where_they_were(last_epoch: int) -> None:
     assert (made.T_cur, made.T_i) == (stepped.T_cur, stepped.T_i)
 
 
-def test_momentum_must_be_there_to_cycle() -> None:
+def test_a_cycle_without_momentum() -> None:
     plain = optim.Adagrad([leaf([1.0])])
     assert lr_scheduler.CyclicLR(plain, 0.1, 0.5, cycle_momentum=False).get_last_lr() == [0.1]
 

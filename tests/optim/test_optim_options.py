@@ -35,7 +35,9 @@ SCHEDULES: dict[str, dict[str, Any]] = {
 
 MEANT: dict[str, tuple[Any, ...]] = {
     "LRScheduler.last_epoch": (-1,), "CyclicLR.step_size_down": (None,),
-    "OneCycleLR.epochs": WRONG, "OneCycleLR.steps_per_epoch": WRONG,  # total_steps is given
+    "OneCycleLR.epochs": (*WRONG, 0), "OneCycleLR.steps_per_epoch": (*WRONG, 0),  # not read
+    **dict.fromkeys(["ReduceLROnPlateau.patience", "ConstantLR.total_iters",
+                     "WarmupCosineLR.warmup_steps", "Muon.ns_steps"], (0,)),
     "DataLoader.generator": (None, True),
 }  # fmt: skip
 """Odd values that mean something."""
@@ -85,7 +87,7 @@ def test_an_option_without_sense_is_refused_where_it_is_given(name: str) -> None
             continue
         owner = "LRScheduler" if option.name == "last_epoch" else name
         meant = MEANT.get(f"{owner}.{option.name}", ())
-        for value in WRONG:
+        for value in WRONG + [0] * ("float" not in str(option.annotation)):
             if any(value is m or value == m for m in meant) or value == option.default:
                 continue
             if value is None and "None" in str(option.annotation):

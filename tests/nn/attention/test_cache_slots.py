@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from test_cache import E, H, L, N, S, assert_equal, draw
 
 import minigrad
 from minigrad import Tensor, nn, tensor
 
-N, H, L, S, E = 2, 2, 6, 5, 8
 kinds = pytest.mark.parametrize("kind", ["dynamic", "static"])
 
 
@@ -23,20 +23,12 @@ def no_gradients() -> Iterator[None]:
         yield
 
 
-def draw(*shape: int) -> Tensor:
-    return minigrad.randn(*shape, dtype=minigrad.float64)
-
-
 def cache_of(kind: str, layers: int = 8) -> Any:
     return nn.DynamicKVCache() if kind == "dynamic" else nn.StaticKVCache(L + 2, layers)
 
 
 def pickled(value: Any) -> Any:
     return pickle.loads(pickle.dumps(value))
-
-
-def assert_equal(found: Any, expected: Any) -> None:
-    np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-9, atol=1e-11)
 
 
 def decoded(model: Any, x: Tensor, cache: Any, sizes: tuple[int, ...] = (3, 1, 2)) -> Tensor:

@@ -141,10 +141,9 @@ DICT: dict[str, Callable[[Any, str, Any], Any]] = {
     "clear": lambda c, key, new: c.clear() if key == "right" else None,
 }
 ATTRIBUTE: dict[str, tuple[str, Callable[[Any, str, Any], Any]]] = {
-    "set by name": ("set", lambda c, key, new: setattr(c, key, new) if key in c else c.update(
-        {key: new})),
+    "set by name": ("set", lambda c, key, new: setattr(c, key, new)),
     "delete by name": ("delete", lambda c, key, new: delattr(c, key) if key in c else None),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("kind", ["ModuleDict", "ParameterDict"])
@@ -218,6 +217,7 @@ OF_MODULES: list[tuple[Callable[[Any, Any], Any], Any, str]] = [
     (lambda c, new: c.extend([new, 3]), TypeError, "Module.*int"),
     (lambda c, new: c["0"], TypeError, "integers or slices"),
     (lambda c, new: c.insert(0, c), ValueError, "part of itself"),
+    (lambda c, new: c.append(nn.ModuleList([c])), ValueError, "part of itself"),
 ]
 OF_PARAMETERS: list[tuple[Callable[[Any, Any], Any], Any, str]] = [
     (lambda c, new: c.insert(0, c), TypeError, "got ParameterList"),
@@ -319,16 +319,6 @@ def test_a_subclass_of_sequential() -> None:
         model.append = nn.Identity()  # type: ignore[method-assign, assignment]
     del model.head
     assert len(model) == 1
-
-
-def test_an_attribute_is_an_entry_of_a_dict() -> None:
-    modules = nn.ModuleDict()
-    modules.head = nn.Linear(1, 1)
-    modules["body"] = nn.Linear(1, 1)
-    modules.body = nn.Linear(1, 2)
-    assert modules["body"] is modules.body
-    assert modules.body.out_features == 2
-    assert [*modules] == children(modules) == ["head", "body"]
 
 
 def test_tensors_become_parameters() -> None:

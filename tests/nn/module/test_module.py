@@ -109,12 +109,6 @@ class TestOwnership:
             attempt(block)
         assert vars(block) == before
 
-    def test_a_module_cannot_contain_itself_further_down(self) -> None:
-        outer, inner = nn.Module(), nn.ModuleList()
-        outer.inner = inner
-        with pytest.raises(ValueError, match="part of itself"):
-            inner.append(outer)
-
     def test_what_is_not_ready(self) -> None:
         class Hasty(nn.Module):
             def __init__(self, value: Any) -> None:
