@@ -229,7 +229,7 @@ class SampleTrace(Trace):
 
     def _refuse_other_leaf(self, value: Value, edge: Any) -> None:
         """Refuse that a tensor from outside is frozen, thawed or hooked in the function."""
-        tensor, hooked = value.tensor, isinstance(edge, Leaf) and edge.is_hooked_since(self._born)
+        tensor, hooked = value.tensor, isinstance(edge, Leaf) and edge.is_changed_since(self._born)
         if tensor is not None and (history(tensor) is not edge or hooked):
             what = f"a tensor from outside of shape {tuple(tensor.shape)}, at {user_line()}"
             raise CannotMap(f"vmap: the function freezes, thaws or hooks {what}: do it before")
