@@ -120,7 +120,7 @@ class SampleTrace(Trace):
 
     def value(self, thing: Any) -> Value:
         """Refuse a chosen part whose tensor was written since."""
-        if any(one.old and one.part is data_of(thing) for one in self._chosen):
+        if self._chosen and any(c.old and c.part is data_of(thing) for c in self._chosen):
             what = "a part is read that an index chose for each sample"
             raise CannotMap(f"vmap: at {user_line()} {what}: its tensor was written, read it again")
         recorded = self._identity.by_history(thing) if self._written else None
