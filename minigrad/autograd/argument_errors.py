@@ -72,6 +72,15 @@ class Arguments:
         self.flags -= OLD
         places = [i for i, name in enumerate(self.names) if name in self.flags]
         self.first_flag = min(places, default=sys.maxsize)
+        dim = "dims" if "dims" in self.hints else "dim"
+        self.spellings = {"axis": dim, "keepdims": "keepdim"} if dim in self.hints else {}
+
+    def respelled(self, kwargs: dict[str, Any]) -> dict[str, Any]:
+        """Keywords with PyTorch's names in the place of NumPy's `axis` and `keepdims`."""
+        given = {self.spellings.get(key, key): value for key, value in kwargs.items()}
+        if len(given) < len(kwargs):
+            raise TypeError(f"{self.name}: axis is {self.spellings['axis']}: give one of them")
+        return given
 
     def check_flags(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         """Raise a TypeError if a flag is something other than True, False, 1 or 0."""
@@ -82,9 +91,11 @@ class Arguments:
 
     def explain(self, args: Sequence[Any], kwargs: Mapping[str, Any], error: Exception) -> NoReturn:
         """Raise the error of a call that failed with another one; one that says all stays."""
+        text = str(error)
+        if text.startswith(f"{self.name}: "):
+            raise error
         if isinstance(error, TypeError) and not fits(self.function, args, kwargs):
             raise call_error(self.name, self.function, args, kwargs) from None
-        text = str(error)
         if not re.match(r"[\w.]+: ", text):
             for name, value in (*zip(self.names, args, strict=False), *kwargs.items()):
                 if name in self.hints and (wanted := self._wanted(name, value)):
@@ -124,17 +135,29 @@ def _words(hint: Any) -> list[str]:
 
 
 def checked(function: Callable[P, R]) -> Callable[P, R]:
-    """Let the errors of a function name it, and the argument that is of a wrong kind."""
+    """Let the errors of a function name it, and the argument that is of a wrong kind.
+
+    A function of `dim` takes NumPy's keywords `axis` and `keepdims` too, and every one takes `out`.
+    """
     arguments = Arguments(function)
+    first_flag, flags = arguments.first_flag, arguments.flags
+    spellings = arguments.spellings.keys()
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        if kwargs or len(args) > arguments.first_flag:
-            arguments.check_flags(args, kwargs)
+        given: dict[str, Any] = kwargs
         try:
-            return function(*args, **kwargs)
+            if not kwargs and len(args) <= first_flag:
+                return function(*args)  # type: ignore[call-arg]
+            if "out" in kwargs:
+                return into(call, args, kwargs)
+            if not spellings.isdisjoint(kwargs):
+                given = arguments.respelled(kwargs)
+            if len(args) > first_flag or not flags.isdisjoint(given):
+                arguments.check_flags(args, given)
+            return function(*args, **given)
         except REPEATED as error:
-            arguments.explain(args, kwargs, error)
+            arguments.explain(args, given, error)
 
     return call
 
