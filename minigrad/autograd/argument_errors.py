@@ -73,14 +73,15 @@ class Arguments:
         places = [i for i, name in enumerate(self.names) if name in self.flags]
         self.first_flag = min(places, default=sys.maxsize)
         dim = "dims" if "dims" in self.hints else "dim"
-        self.spellings = {"axis": dim, "keepdims": "keepdim"} if dim in self.hints else {}
+        names = {"axis": dim, "keepdims": "keepdim"}
+        self.spellings = {numpys: name for numpys, name in names.items() if name in self.hints}
 
     def respelled(self, kwargs: dict[str, Any]) -> dict[str, Any]:
         """Keywords with PyTorch's names in the place of NumPy's `axis` and `keepdims`."""
-        given = {self.spellings.get(key, key): value for key, value in kwargs.items()}
-        if len(given) < len(kwargs):
-            raise TypeError(f"{self.name}: axis is {self.spellings['axis']}: give one of them")
-        return given
+        for numpys, name in self.spellings.items():
+            if numpys in kwargs and name in kwargs:
+                raise TypeError(f"{self.name}: {numpys} is {name}: give one of them")
+        return {self.spellings.get(key, key): value for key, value in kwargs.items()}
 
     def check_flags(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         """Raise a TypeError if a flag is something other than True, False, 1 or 0."""

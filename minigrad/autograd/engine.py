@@ -151,7 +151,7 @@ def _narrowed(node: Node, inputs: Collection[Edge], relevant: set[Any]) -> Plan 
 
 def _pull(
     node: Node, plan: Plan, pending: Cotangents, schedule: Schedule, create: bool,
-    sums: list[Any] | None = None,
+    *, sums: list[Any] | None = None,
 ) -> tuple[Any, Sequence[Any]]:  # fmt: skip
     """Run the rules of a node, and add up what they send; `sums` gets what observers are told."""
     several = plan.op.multiple_outputs
