@@ -5,10 +5,8 @@ from __future__ import annotations
 import inspect
 import reprlib
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
-P = ParamSpec("P")
-R = TypeVar("R")
 
 __all__ = ["call_error", "fits", "into", "signature_of"]
 
