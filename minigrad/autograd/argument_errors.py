@@ -13,17 +13,15 @@ import re
 import reprlib
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NoReturn, ParamSpec, TypeVar
+from typing import Any, NoReturn
 
 import numpy as np
 
 from minigrad.autograd.mode import located
 from minigrad.autograd.node import Variable
+from minigrad.autograd.typing import P, R
 from minigrad.support.checks import check_flag, on_cpu
 from minigrad.support.signatures import call_error, fits, into
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 ARRAYS = Variable, np.ndarray, np.generic
 NUMBERS = int, float, np.number, Variable

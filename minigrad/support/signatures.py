@@ -7,7 +7,6 @@ import reprlib
 from collections.abc import Callable
 from typing import Any
 
-
 __all__ = ["call_error", "fits", "into", "signature_of"]
 
 

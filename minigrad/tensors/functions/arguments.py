@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.argument_errors import checked as spelled
 from minigrad.autograd.node import Variable
+from minigrad.autograd.typing import P, R
 
 __all__ = ["axes", "computed", "of_numbers", "part", "signed", "sizes_of", "spelled", "with_axes"]
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 
 def of_numbers(function: Callable[P, R]) -> Callable[P, R]:
