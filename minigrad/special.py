@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 from minigrad import ops
+from minigrad.autograd.argument_errors import checked
 from minigrad.autograd.typing import Tensor
 from minigrad.ops import entr, xlog1py
-from minigrad.support.signatures import takes_out
 from minigrad.tensors.functions import *
 
 __all__ = [
@@ -18,10 +18,10 @@ __all__ = [
 ]  # fmt: skip
 
 expit, gammaln, psi = sigmoid, lgamma, digamma
-multigammaln, polygamma = takes_out(mvlgamma), takes_out(polygamma)
+multigammaln, polygamma = checked(mvlgamma), checked(polygamma)
 
 
-@takes_out
+@checked
 def ndtr(input: Any) -> Tensor:
     """Compute the probability that a standard normal number is at most `input`.
 
@@ -35,7 +35,7 @@ def ndtr(input: Any) -> Tensor:
     return 0.5 * ops.erfc(ops.multiply(input, -math.sqrt(0.5)))
 
 
-@takes_out
+@checked
 def ndtri(input: Any) -> Tensor:
     """Compute the number below which a standard normal one is with probability `input`.
 

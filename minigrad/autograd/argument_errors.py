@@ -12,18 +12,17 @@ import inspect
 import re
 import reprlib
 import sys
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from typing import Any, NoReturn, ParamSpec, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NoReturn
 
 import numpy as np
 
 from minigrad.autograd.mode import located
 from minigrad.autograd.node import Variable
+from minigrad.autograd.primitives import registry
+from minigrad.autograd.typing import P, R
 from minigrad.support.checks import check_flag, on_cpu
 from minigrad.support.signatures import call_error, fits, into
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 ARRAYS = Variable, np.ndarray, np.generic
 NUMBERS = int, float, np.number, Variable
@@ -51,12 +50,10 @@ class Arguments:
 
     Args:
         function: The function, whose hints are texts.
-        inside: The names of what it calls, which its own name replaces in errors.
     """
 
-    def __init__(self, function: Callable[..., Any], inside: Container[str] = ()) -> None:
+    def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function = inspect.unwrap(function)  # its signature is slow to make
-        self.inside = inside
         self.name, code = function.__name__, function.__code__
         self.names = code.co_varnames[: code.co_argcount]
         keywords = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
@@ -74,6 +71,16 @@ class Arguments:
         self.flags -= OLD
         places = [i for i, name in enumerate(self.names) if name in self.flags]
         self.first_flag = min(places, default=sys.maxsize)
+        dim = "dims" if "dims" in self.hints else "dim"
+        names = {"axis": dim, "keepdims": "keepdim"}
+        self.spellings = {numpys: name for numpys, name in names.items() if name in self.hints}
+
+    def respelled(self, kwargs: dict[str, Any]) -> dict[str, Any]:
+        """Keywords with PyTorch's names in the place of NumPy's `axis` and `keepdims`."""
+        for numpys, name in self.spellings.items():
+            if numpys in kwargs and name in kwargs:
+                raise TypeError(f"{self.name}: {numpys} is {name}: give one of them")
+        return {self.spellings.get(key, key): value for key, value in kwargs.items()}
 
     def check_flags(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         """Raise a TypeError if a flag is something other than True, False, 1 or 0."""
@@ -84,11 +91,13 @@ class Arguments:
 
     def explain(self, args: Sequence[Any], kwargs: Mapping[str, Any], error: Exception) -> NoReturn:
         """Raise the error of a call that failed with another one; one that says all stays."""
+        text = str(error)
+        if text.startswith(f"{self.name}: "):
+            raise error
         if isinstance(error, TypeError) and not fits(self.function, args, kwargs):
             raise call_error(self.name, self.function, args, kwargs) from None
-        text = str(error)
         op, _, rest = text.partition(": ")
-        if op in self.inside and type(error) in REPEATED:
+        if op in registry and type(error) in REPEATED:  # of an op that it calls
             raise type(error)(f"{self.name}: {rest}") from error
         if not re.match(r"[\w.]+: ", text):
             for name, value in (*zip(self.names, args, strict=False), *kwargs.items()):
@@ -129,17 +138,29 @@ def _words(hint: Any) -> list[str]:
 
 
 def checked(function: Callable[P, R]) -> Callable[P, R]:
-    """Let the errors of a function name it, and the argument that is of a wrong kind."""
+    """Let the errors of a function name it, and the argument that is of a wrong kind.
+
+    A function of `dim` takes NumPy's keywords `axis` and `keepdims` too, and every one takes `out`.
+    """
     arguments = Arguments(function)
+    first_flag, flags = arguments.first_flag, arguments.flags
+    spellings = arguments.spellings.keys()
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        if kwargs or len(args) > arguments.first_flag:
-            arguments.check_flags(args, kwargs)
+        given: dict[str, Any] = kwargs
         try:
-            return function(*args, **kwargs)
+            if not kwargs and len(args) <= first_flag:
+                return function(*args)  # type: ignore[call-arg]
+            if "out" in kwargs:
+                return into(call, args, kwargs)
+            if not spellings.isdisjoint(kwargs):
+                given = arguments.respelled(kwargs)
+            if len(args) > first_flag or not flags.isdisjoint(given):
+                arguments.check_flags(args, given)
+            return function(*args, **given)
         except REPEATED as error:
-            arguments.explain(args, kwargs, error)
+            arguments.explain(args, given, error)
 
     return call
 

@@ -367,15 +367,21 @@ def _convert(op: Primitive, values: list[Any], slots: tuple[int, ...]) -> None:
 
 def _promote_some(op: Primitive, values: list[Any], slots: tuple[int, ...]) -> None:
     """Bring the arguments that the op promotes to a common dtype; mostly they have one."""
-    dtypes = [getattr(values[i], "dtype", None) for i in op.promote if values[i] is not None]
-    first = dtypes[0] if dtypes else np.dtype(float)  # without any there is nothing to do
-    if first is not None and first.kind == "f" and dtypes.count(first) == len(dtypes):
-        return
+    first = None
+    for i in op.promote:
+        if values[i] is not None:
+            dtype = getattr(values[i], "dtype", None)
+            if dtype is None or dtype is not (first or dtype):
+                break
+            first = dtype
+    else:
+        if first is None or first.kind == "f":
+            return
     places = [i for i in op.promote if values[i] is not None]
-    wide = first == np.float64 and op.promote[0] not in slots  # the data, before the weights
-    if wide and state.get().scope and np.float32 in dtypes:
-        _warn_of_float64()
     given = [values[i] for i in places]
+    wide = first == np.float64 and op.promote[0] not in slots  # the data, before the weights
+    if wide and state.get().scope and np.float32 in [getattr(v, "dtype", None) for v in given]:
+        _warn_of_float64()
     for i, value in zip(places, promote(given, op.float_inputs, op.compares), strict=True):
         values[i] = value
 

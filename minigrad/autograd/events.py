@@ -18,19 +18,17 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from minigrad.autograd.mode import State, StateChange, changed, state
 from minigrad.autograd.scope import Frame, Scope, module_call
+from minigrad.autograd.typing import P, R
 
 if TYPE_CHECKING:
     from minigrad.autograd.node import Node, Variable
     from minigrad.autograd.primitives import Primitive
 
 __all__ = ["Call", "Observer", "Pull", "effect", "reading", "tell", "undecorated"]
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 
 class Call(NamedTuple):
@@ -181,11 +179,11 @@ def tell(event: str, *args: Any) -> None:
             state.set(outer)
 
 
-def effect(function: Callable[P, T]) -> Callable[P, T]:
+def effect(function: Callable[P, R]) -> Callable[P, R]:
     """Have observers told of each call of the function, as an `effect` (a decorator)."""
 
     @functools.wraps(function)
-    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
         observers = state.get().observers
         if not observers:
             return function(*args, **kwargs)
@@ -208,7 +206,7 @@ def effect(function: Callable[P, T]) -> Callable[P, T]:
     return call
 
 
-def reading(function: Callable[P, T]) -> Callable[P, T]:
+def reading(function: Callable[P, R]) -> Callable[P, R]:
     """As `effect`, for a function that only depends on what lives longer, and changes nothing."""
     function.changes_nothing = True  # type: ignore[attr-defined]
     return effect(function)
@@ -219,10 +217,10 @@ def only_reads(function: Any) -> bool:
     return hasattr(function, "changes_nothing")
 
 
-def unrepeatable(why: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+def unrepeatable(why: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """As `effect`, for a function that cannot be called again alone, and why (a decorator)."""
 
-    def mark(function: Callable[P, T]) -> Callable[P, T]:
+    def mark(function: Callable[P, R]) -> Callable[P, R]:
         function.unrepeatable = why  # type: ignore[attr-defined]
         return effect(function)
 

@@ -180,9 +180,9 @@ class Leaf:
         """The tensor, or None once it is gone."""
         return self._tensor()
 
-    def is_hooked_since(self, stamp: int) -> bool:
-        """Test whether it has a hook that was registered after a time."""
-        return any(key > stamp for key in (*self.hooks, *self.post_hooks))
+    def is_changed_since(self, stamp: int) -> bool:
+        """Test whether it was made, or given a hook that it has, after a time."""
+        return max((self.stamp, *self.hooks, *self.post_hooks)) > stamp
 
     def __repr__(self) -> str:
         return f"Leaf({self.name or 'unnamed'}, shape={self.shape})"

@@ -14,7 +14,7 @@ from typing import (
     overload,
 )
 
-__all__ = ["ExplainError", "F", "Forward", "OpFunction", "P", "Tensor"]
+__all__ = ["ExplainError", "F", "Forward", "OpFunction", "P", "R", "Tensor"]
 
 if TYPE_CHECKING:
     from minigrad.autograd.primitives import Primitive
@@ -24,6 +24,7 @@ else:
     Tensor = ForwardRef("tensors.tensor.Tensor", module="minigrad")
 
 P = ParamSpec("P")
+R = TypeVar("R")
 F = TypeVar("F", bound=Callable[..., Any])
 Forward = Callable[Concatenate[Any, P], Any]
 ExplainError = Callable[..., str | None]

@@ -8,7 +8,6 @@ from minigrad.autograd.argument_errors import checked as _checked
 from minigrad.linalg import matrices, solving
 from minigrad.ops import linalg as ops
 from minigrad.ops import matmul as matmul
-from minigrad.support.signatures import takes_out as _takes_out
 
 # mypy believes the first of two stars, Python the last: so what is not NumPy's stands twice.
 from minigrad.linalg.matrices import *  # isort: skip
@@ -26,5 +25,5 @@ multi_dot pinv qr slogdet solve solve_ex solve_triangular svd tensorinv tensorso
 if not TYPE_CHECKING:  # a type checker reads no list that is computed
     __all__ = sorted({"LinAlgError", "matmul", *ops.__all__, *matrices.__all__, *solving.__all__})
     for _name in _TAKE_OUT.split():
-        globals()[_name] = _checked(_takes_out(globals()[_name]))
+        globals()[_name] = _checked(globals()[_name])
         globals()[_name].__module__ = __name__

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import reprlib
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
-P = ParamSpec("P")
-R = TypeVar("R")
-
-__all__ = ["call_error", "fits", "into", "signature_of", "takes_out"]
+__all__ = ["call_error", "fits", "into", "signature_of"]
 
 
 def signature_of(function: Callable[..., Any]) -> inspect.Signature:
@@ -72,15 +68,3 @@ def into(function: Callable[..., Any], args: Any, keywords: dict[str, Any]) -> A
         raise TypeError(f"{name}: out must be {wanted}, got {reprlib.repr(out)}")
     written = [one._hold(name, part) for one, part in zip(outs, parts, strict=True)]
     return getattr(type(result), "_make", tuple)(written) if several else written[0]
-
-
-def takes_out(function: Callable[P, R]) -> Callable[P, R]:
-    """The function, which takes the keyword `out` too."""
-
-    @functools.wraps(function)
-    def call(*args: P.args, **keywords: P.kwargs) -> R:
-        if "out" in keywords:
-            return into(function, args, keywords)
-        return function(*args, **keywords)
-
-    return call

@@ -11,10 +11,10 @@ from minigrad.autograd import is_grad_enabled as is_grad_enabled
 from minigrad.autograd import no_grad as no_grad
 from minigrad.autograd import set_default_dtype as set_default_dtype
 from minigrad.autograd import set_grad_enabled as set_grad_enabled
+from minigrad.autograd.argument_errors import checked as _checked
 from minigrad.autograd.dtype_class import *
 from minigrad.ops._parallel import get_num_threads as get_num_threads
 from minigrad.ops._parallel import set_num_threads as set_num_threads
-from minigrad.support.signatures import takes_out as _takes_out
 from minigrad.tensors.creation import *
 from minigrad.tensors.creation import Size as Size
 from minigrad.tensors.dlpack import *
@@ -39,7 +39,7 @@ tensordot tril triu vdot vstack where
 
 if not _typing.TYPE_CHECKING:
     _plain = {_name: globals()[_name] for _name in _TAKE_OUT.split()}
-    _with_out = {function: _takes_out(function) for function in {*_plain.values()}}
+    _with_out = {function: _checked(function) for function in {*_plain.values()}}
     for _name, _function in _plain.items():  # two names of a function are names of one again
         globals()[_name] = _with_out[_function]
         globals()[_name].__module__ = __name__

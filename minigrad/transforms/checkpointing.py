@@ -177,9 +177,8 @@ class _Segment:
         for tensor in [tensor for tensor in read if tensor is not None]:
             self._arrays.append(tensor._data)
             leaf = tensor._node
-            new = isinstance(leaf, Leaf) and leaf.stamp > self.stamp
-            hooked = isinstance(leaf, Leaf) and leaf.is_hooked_since(self.stamp)
-            if (new or hooked) and trace.is_from_outside(tensor):
+            changed_leaf = isinstance(leaf, Leaf) and leaf.is_changed_since(self.stamp)
+            if changed_leaf and trace.is_from_outside(tensor):
                 what = f"a tensor from outside, of shape {tuple(tensor.shape)}"
                 self._refuse(f"the function thaws or hooks {what}: do it before the call")
         inner = _recorded_since(self.stamp, result)

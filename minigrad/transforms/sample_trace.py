@@ -126,7 +126,7 @@ class SampleTrace(Trace):
 
     def value(self, thing: Any) -> Value:
         """Refuse a chosen part whose tensor was written since."""
-        if any(one.old and one.part is data_of(thing) for one in self._chosen):
+        if self._chosen and any(c.old and c.part is data_of(thing) for c in self._chosen):
             what = "a part is read that an index chose for each sample"
             raise CannotMap(f"vmap: at {user_line()} {what}: its tensor was written, read it again")
         recorded = self._identity.by_history(thing) if self._written else None
@@ -240,7 +240,7 @@ class SampleTrace(Trace):
 
     def _refuse_other_leaf(self, value: Value, edge: Any) -> None:
         """Refuse that a tensor from outside is frozen, thawed or hooked in the function."""
-        tensor, hooked = value.tensor, isinstance(edge, Leaf) and edge.is_hooked_since(self._born)
+        tensor, hooked = value.tensor, isinstance(edge, Leaf) and edge.is_changed_since(self._born)
         if tensor is not None and (history(tensor) is not edge or hooked):
             what = f"a tensor from outside of shape {tuple(tensor.shape)}, at {user_line()}"
             raise CannotMap(f"vmap: the function freezes, thaws or hooks {what}: do it before")

@@ -4,49 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.argument_errors import REPEATED, Arguments
+from minigrad.autograd.argument_errors import checked as spelled
 from minigrad.autograd.node import Variable
-from minigrad.autograd.primitives import registry
-from minigrad.support.signatures import into
+from minigrad.autograd.typing import P, R
 
 __all__ = ["axes", "computed", "of_numbers", "part", "signed", "sizes_of", "spelled", "with_axes"]
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def spelled(function: Callable[P, R]) -> Callable[P, R]:
-    """The function, which takes NumPy's keywords `axis` and `keepdims` too."""
-    arguments = Arguments(function, inside=registry)
-    flags = arguments.flags
-    dim = "dims" if "dims" in arguments.names else "dim"
-    names = {"axis": dim, "keepdims": "keepdim"}
-    spellings = frozenset(names)
-
-    @functools.wraps(function)
-    def call(*args: P.args, **keywords: P.kwargs) -> R:
-        given: dict[str, Any] = keywords
-        try:
-            if not keywords:
-                return function(*args)  # type: ignore[call-arg]
-            if "out" in keywords:
-                return into(call, args, keywords)
-            if not spellings.isdisjoint(keywords):
-                given = {names.get(key, key): value for key, value in keywords.items()}
-                if len(given) < len(keywords):
-                    raise TypeError(f"{function.__name__}: axis is {dim}: give one of them")
-            if not flags.isdisjoint(given):
-                arguments.check_flags((), given)
-            return function(*args, **given)
-        except REPEATED as error:
-            arguments.explain(args, given, error)
-
-    return call
 
 
 def of_numbers(function: Callable[P, R]) -> Callable[P, R]:
