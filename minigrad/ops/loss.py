@@ -282,4 +282,6 @@ def of_log_probabilities(
         losses = losses * (1 - label_smoothing) + smooth * (label_smoothing / log_p.shape[1])
     if reduction == "none":
         return losses.reshape(target.shape)
-    return losses.sum() / counts.sum() if mean else losses.sum()
+    wide = np.result_type(log_p.dtype, np.float32)  # float16 cannot hold a large count
+    loss = losses.astype(wide).sum()
+    return (loss / counts.astype(wide).sum() if mean else loss).astype(log_p.dtype)

@@ -97,7 +97,7 @@ ELSEWHERE = {
     "reduce": "tests/one_world", "_weight": "test_layers", "_freeze": "test_layers",
     "scale_grad_by_freq": "tests/one_world", "Hardtanh.min_value": "min_val",
     "Hardtanh.max_value": "max_val", "include_last_offset": "test_layers_torch",
-    "return_indices": "test_windows_torch",
+    "return_indices": "test_layers_torch",
     "custom_encoder": "test_transformers", "custom_decoder": "test_transformers",
     "padding_mode": "one word for the transposed", "GRU.proj_size": "LSTM has one",
     "reduction": "test_layers_torch", "GaussianNLLLoss.eps": "the gradient passes by it",

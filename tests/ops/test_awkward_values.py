@@ -296,38 +296,6 @@ def test_the_recorded_gradient_is_the_plain_one(op: str) -> None:
             assert ulps(one, other) <= ULPS.get(op, 0), where
 
 
-# float16 --------------------------------------------------------------------------------------
-
-HALF: dict[str, tuple[Any, tuple[np.ndarray, ...]]] = {
-    "batch_norm": (lambda x: F.batch_norm(x, None, None, training=True),
-                   (np.array([[300.0], [-400.0], [500.0], [100.0]]),)),
-    "layer_norm": (lambda x: F.layer_norm(x, 4), (np.array([[300.0, -400.0, 500.0, 100.0]]),)),
-    "rms_norm": (lambda x: F.rms_norm(x, 4), (np.array([[300.0, -400.0, 500.0, 100.0]]),)),
-    "group_norm": (lambda x: F.group_norm(x, 1), (np.array([[[300.0, -400.0], [500.0, 100.0]]]),)),
-    "std": (lambda x: ops.std(x, axis=1), (np.array([[300.0, -400.0, 500.0, 100.0]]),)),
-    "norm": (lambda x: ops.norm(x, axis=1), (np.array([[300.0, -400.0, 500.0, 100.0]]),)),
-    "attention": (lambda q, k, v: ops.attention(4 * q, 4 * k, v),
-     tuple(np.random.default_rng(0).standard_normal((3, 2, 32, 16)))),
-    "softmax": (ops.softmax, (np.random.default_rng(0).standard_normal((2, 400)),)),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("create_graph", [False, True])
-@pytest.mark.parametrize("name", HALF)
-def test_no_pass_accumulates_in_float16(name: str, create_graph: bool) -> None:
-    """Squares overflow in float16, and sums lose digits; gradients are right to its precision."""
-    call, values = HALF[name]
-    found: list[list[np.ndarray]] = []
-    for dtype in (np.float64, np.float16):
-        variables = [tensor(v.astype(np.float16).astype(dtype), requires_grad=True) for v in values]
-        out = call(*variables)
-        weights = np.cos(np.arange(out.numel())).reshape(out.shape).astype(np.float16)
-        gradients = grad(out, variables, weights.astype(dtype), create_graph=create_graph)
-        found.append([g.numpy().astype(np.float64) for g in gradients])
-    for exact, one in zip(*found, strict=True):
-        np.testing.assert_allclose(one, exact, rtol=0, atol=3e-3 * np.abs(exact).max())
-
-
 def test_probabilities_are_right_far_from_zero() -> None:
     """The logarithm of a sum and the largest score are not rounded together."""
     for dtype in (np.float16, np.float32, np.float64):

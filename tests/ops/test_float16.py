@@ -121,6 +121,7 @@ RNG = np.random.default_rng(0)
 MANY, ROWS, TWO = np.ones(70_000), RNG.standard_normal((5000, 2)).astype(np.float16), np.ones(2)
 PLACES = np.arange(10_000) % 2
 LONG = [1 + RNG.standard_normal((2, 3000)), np.full(3000, 1.5)]
+LARGE = np.array([300.0, -400.0, 500.0, 100.0])  # their squares overflow
 SPREAD = np.array([300.0, 300.0, 0.01, 0.01])
 SUMS: dict[str, tuple[Callable[..., Any], list[np.ndarray]]] = {
     **{f"{op.__module__}.{op.__name__}": (op, [MANY])
@@ -142,6 +143,14 @@ SUMS: dict[str, tuple[Callable[..., Any], list[np.ndarray]]] = {
     "prod of columns": (lambda x: ops.prod(x, axis=0), [np.stack([SPREAD] * 2, axis=1)]),
     **{f"{op.__name__} of long rows": (lambda x, w, op=op: 40 * op(x, w), LONG)
        for op in (ops.layer_norm, ops.rms_norm)},
+    "softmax of many": (ops.softmax, [RNG.standard_normal((2, 400))]),
+    "attention": (lambda q, k, v: ops.attention(4 * q, 4 * k, v),
+                  [*RNG.standard_normal((3, 2, 32, 16))]),
+    "std of large numbers": (ops.std, [LARGE]),
+    "norm of large numbers": (ops.norm, [LARGE]),
+    "batch_norm": (lambda x: ops.batch_norm(x)[0], [LARGE[:, None]]),
+    **{f"{op.__name__} of large numbers": (op, [LARGE]) for op in (ops.layer_norm, ops.rms_norm)},
+    "group_norm of large numbers": (lambda x: ops.group_norm(x[None, None], groups=1), [LARGE]),
     "add": (lambda b: tensor(ROWS) + b, [TWO]),
     "multiply": (lambda b: tensor(ROWS) * b, [TWO]),
     "linear": (lambda b: ops.linear(tensor(ROWS), np.eye(2, dtype=np.float16), b), [TWO]),
@@ -158,8 +167,9 @@ SUMS: dict[str, tuple[Callable[..., Any], list[np.ndarray]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize("create_graph", [False, True])
 @pytest.mark.parametrize("name", SUMS)
-def test_sums_of_many_halves(name: str) -> None:
+def test_sums_of_many_halves(name: str, create_graph: bool) -> None:
     """Values and gradients beside those of the same numbers in float64."""
     call, arrays = SUMS[name]
     results = []
@@ -167,7 +177,8 @@ def test_sums_of_many_halves(name: str) -> None:
         inputs = [tensor(np.float16(x), dtype=dtype, requires_grad=True) for x in arrays]
         y = call(*inputs)
         g = np.random.default_rng(1).uniform(0.5, 1.5, y.shape).astype(np.float16)
-        results.append([part.numpy() for part in (y, *grad(y, inputs, g.astype(dtype)))])
+        slopes = grad(y, inputs, g.astype(dtype), create_graph=create_graph)
+        results.append([part.numpy() for part in (y, *slopes)])
     for found, exact in zip(*results, strict=True):
         assert found.dtype == np.float16
         scale = np.abs(exact).max()

@@ -258,6 +258,21 @@ def test_nearly_equal_eigenvalues_are_told_apart_as_far_as_numbers_go() -> None:
         np.testing.assert_allclose(grad(loss(x), x)[0].numpy(), wanted, atol=1e-14 / gap)
 
 
+@pytest.mark.needs("torch")
+def test_the_gradient_of_eigh_is_the_symmetric_part_of_pytorchs() -> None:
+    """For a loss that depends on more than a basis, theirs is not symmetric; the matrix is."""
+    import torch
+
+    values, along = symmetric(draw(4, 4)), draw(4, 4, seed=1)
+    x, y = leaf(values), torch.tensor(values, requires_grad=True)
+    ours, theirs = linalg.eigh(x), torch.linalg.eigh(y)
+    signs = np.sign((ours.eigenvectors.numpy() * theirs.eigenvectors.detach().numpy()).sum(0))
+    loss = (ours.eigenvectors * (signs * along)).sum() + (ours.eigenvalues * along[0]).sum()
+    reference = (theirs.eigenvectors * torch.tensor(along)).sum()
+    (reference + (theirs.eigenvalues * torch.tensor(along[0])).sum()).backward()
+    np.testing.assert_allclose(grad(loss, x)[0].numpy(), symmetric(y.grad).numpy(), rtol=1e-8)
+
+
 # Singular values -----------------------------------------------------------------------------
 
 

@@ -1,5 +1,6 @@
 """Running a layer of ours and PyTorch's on the same weights and inputs, and comparing them."""
 
+import copy
 from collections.abc import Callable
 from inspect import signature
 from typing import Any
@@ -53,24 +54,6 @@ def randomise(module: Any, seed: int = 0) -> Any:
             noise = torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
             parameter.copy_(noise * 0.5)
     return module
-
-
-def their_gradients(module: Any) -> dict[str, np.ndarray]:
-    """PyTorch's gradients under our names: the packed projections of attention taken apart."""
-    gradients = {}
-    for name, parameter in module.named_parameters():
-        gradient = parameter.grad.numpy()
-        path, _, last = name.rpartition(".")
-        prefix = f"{path}." if path else ""
-        if last in ("in_proj_weight", "in_proj_bias"):
-            kind = last.removeprefix("in_proj_")
-            for letter, part in zip("qkv", np.split(gradient, 3), strict=True):
-                gradients[f"{prefix}{letter}_proj.{kind}"] = part
-        elif last.endswith("_proj_weight"):
-            gradients[f"{prefix}{last.removesuffix('_weight')}.weight"] = gradient
-        else:
-            gradients[name] = gradient
-    return gradients
 
 
 def assert_close(ours: Any, theirs: Any, name: str = "", rtol: float = 1e-9) -> None:
@@ -143,13 +126,12 @@ def compare(
     reference.backward()
     for i, (tensor, wanted) in enumerate(zip(mine, other, strict=True)):
         assert_close(tensor.grad, wanted.grad, f"gradient of input {i}", rtol)
-    parameters = dict(ours.named_parameters())
+    twin = copy.deepcopy(ours)  # reading a state dict translates PyTorch's names
     gradients = {name: parameter.grad for name, parameter in theirs.named_parameters()}
-    if gradients.keys() != parameters.keys():  # ours has names of its own
-        gradients = their_gradients(theirs)
-    assert parameters.keys() == gradients.keys()
-    for name, parameter in parameters.items():
-        assert_close(parameter.grad, gradients[name], f"gradient of {name}", rtol)
+    twin.load_state_dict(theirs.state_dict() | gradients)
+    wanted = dict(twin.named_parameters())
+    for name, parameter in ours.named_parameters():
+        assert_close(parameter.grad, wanted[name], f"gradient of {name}", rtol)
 
 
 def _several(outputs: Any) -> tuple[Any, ...]:

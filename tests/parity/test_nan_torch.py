@@ -46,7 +46,7 @@ m.nansum(x, -1) ; m.nanmean(x, -1) ; m.logsumexp(x, -1) ; m.quantile(x, 0.25)
 m.quantile(x, 0.25, -1) ; m.std(x, -1) ; m.softmax(x, -1)
 m.linalg.vector_norm(x, float("inf"), -1) ; m.linalg.vector_norm(x, 1, -1)
 m.masked_select(x, ~(x < 0)) ; F.max_pool1d(x[None, None], 2) ; F.max_pool1d(x[None, None], 3, 1)
-F.adaptive_max_pool1d(x[None, None], 3)
+F.adaptive_max_pool1d(x[None, None], 3) ; F.scaled_dot_product_attention(*[x[:7, None]] * 3)
 """
 
 BRANCH = "a branch that was not taken sends exactly 0, also of a NaN; PyTorch multiplies by 0"
