@@ -14,8 +14,9 @@ import minigrad
 import minigrad.nn.functional as F
 from minigrad import nn, ops, viz, vmap
 from minigrad.autograd import Observer, checkpoint
+from minigrad.autograd import grad as gradient_of
 from minigrad.autograd.primitives import registry
-from minigrad.func import functional_call, grad, stack_module_state, vjp
+from minigrad.func import functional_call, grad, hessian, hvp, jacrev, jvp, stack_module_state, vjp
 from minigrad.ops._numerics import within_rule
 from minigrad.transforms.batching import CannotMap
 
@@ -299,6 +300,29 @@ def test_an_ensemble_of_convolution_nets_runs_without_a_loop() -> None:
             given = minigrad.tensor(x if axis is None else x[i])
             for name, slope in grad(loss)(dict(one.named_parameters()), {}, given).items():
                 np.testing.assert_allclose(found[name].numpy()[i], slope.numpy(), 1e-8, 1e-10)
+
+
+def test_it_nests_and_composes() -> None:
+    w, xs, ys = (minigrad.tensor(draws(n, 3)) for n in (3, 4, 5))
+    f = lambda x: minigrad.tanh(w @ x)
+    energy = lambda x: (f(x) ** 2).sum()
+    pairs = vmap(vmap(lambda a, b: (a * b).sum(), (None, 0)), (0, None))(xs, ys)
+    np.testing.assert_allclose(pairs.numpy(), xs.numpy() @ ys.numpy().T)
+    tangent = minigrad.ones(3, dtype="float64")
+    for call in (
+        jacrev(f),
+        hessian(energy),
+        grad(energy),
+        grad(lambda x: grad(energy)(x).sum()),
+        lambda x: jvp(f, (x,), (tangent,))[1],
+        lambda x: vjp(f, x)[1](tangent)[0],
+        lambda x: hvp(energy, (x,), (tangent,))[1][0],
+        lambda x: gradient_of(energy(x), x, allow_unused=True)[0] if x.requires_grad else f(x),
+    ):
+        expected = [call(x).numpy() for x in xs]
+        np.testing.assert_allclose(vmap(call)(xs).numpy(), expected, 1e-9, 1e-12)
+    outside = jacrev(vmap(f))(xs).numpy()[1, :, 1]
+    np.testing.assert_allclose(outside, jacrev(f)(xs[1]).numpy(), 1e-9, 1e-12)
 
 
 def test_the_result_is_an_ordinary_graph() -> None:
