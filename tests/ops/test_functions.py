@@ -68,7 +68,7 @@ def test_slopes_at_the_ends_of_a_domain_are_infinite() -> None:
         (ops.reciprocal, 0.0, -INF), (ops.cbrt, 0.0, INF), (ops.cbrt, -0.0, INF),
     ):  # fmt: skip
         assert slope(call, at) == [wanted], (call.__name__, at)
-    for call, at in ((ops.arcsin, 2.0), (ops.arccos, -2.0), (ops.arccosh, 0.5), (ops.cbrt, NAN)):
+    for call, at in ((ops.arcsin, 2.0), (ops.arccos, -2.0), (ops.arccosh, 0.5)):
         assert math.isnan(slope(call, at)[0])
 
 

@@ -1,15 +1,57 @@
-"""Ops against PyTorch in corners, and where a gradient belongs to a symmetric matrix."""
+"""Ops that PyTorch's database does not know as we have them: gradients at NaN, and in corners.
+
+The calls are those of `op_samples`; tests/torch_ops.py gives PyTorch our names.
+"""
 
 from typing import Any
 
 import numpy as np
 import pytest
-from op_samples import OURS
-from side_by_side import assert_close, both, draw, torch
+from op_samples import CASES, OURS
+from side_by_side import assert_close, both, draw
+from torch_ops import TORCH, Elsewhere, torch
 
 import minigrad
 from minigrad import tensor
 from minigrad.autograd import grad
+
+NUMPYS = [
+    "cbrt", "cumsum", "norm", "median", "getitem", "setitem", "take", "take_along_axis", "pad",
+    "repeat", "tile", "roll", "squeeze", "sort", "dot", "outer", "einsum", "attention_weights",
+]  # fmt: skip
+"""Ops with arguments as NumPy has them, and ops that PyTorch has not; none of those where PyTorch
+divides by the NaN, or spreads it."""
+
+
+def outputs_of(result: Any) -> list[Any]:
+    return list(result) if isinstance(result, (tuple, list)) else [result]
+
+
+@pytest.mark.parametrize("op", [*NUMPYS, "sinc"])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_gradients_at_nan(op: str) -> None:
+    """One NaN in one input: the gradients are PyTorch's."""
+    for case, which in [(c, k) for c in CASES if c.op == op for k in range(len(c.inputs))][:16]:
+        inputs = [a.copy() for a in case.inputs]
+        if not inputs[which].size:
+            continue
+        inputs[which].reshape(-1)[inputs[which].size // 2] = np.nan
+        theirs = [torch.tensor(a, requires_grad=True) for a in inputs]
+        try:
+            expected = outputs_of(case.call(TORCH, *theirs))
+        except Elsewhere:
+            continue
+        ours = [tensor(a, requires_grad=True) for a in inputs]
+        weights = [np.cos(np.arange(out.numel())).reshape(tuple(out.shape)) for out in expected]
+        found = grad(outputs_of(case.on(OURS)(*ours)), ours, weights)
+        cotangents = [
+            torch.tensor(w, dtype=e.dtype) for w, e in zip(weights, expected, strict=True)
+        ]
+        wanted = torch.autograd.grad(expected, theirs, cotangents)
+        for one, other in zip(found, wanted, strict=True):
+            scale = max(1.0, float(np.nan_to_num(np.abs(other.numpy())).max(initial=0)))
+            np.testing.assert_allclose(one, other, 1e-6, 1e-6 * scale, err_msg=str(case))
+
 
 # Corners where the promise is PyTorch's -----------------------------------------------------------
 

@@ -111,27 +111,6 @@ def every_way_gives_the_same_gradients(program: Program) -> None:
         if loss.requires_grad:
             assert_close(grad(loss, x)[0], wanted[i], f"others constant, input {i}", 1e-12)
 
-    values = program.values(RECORDED, inputs)
-    places = on_the_way(program, values)
-    loss = program.result(RECORDED, values)
-    for i in places:
-        values[i].retain_grad()
-    found = grad(loss, [values[i] for i in places], allow_unused=True, retain_graph=True)
-    if loss.requires_grad:
-        loss.backward()
-    all_close(found, [values[i].grad for i in places], f"of the values {places}, number", 1e-12)
-
-
-def on_the_way(program: Program, values: Sequence[Any]) -> list[int]:
-    """Up to two values made by steps: differentiable, not overwritten, not an earlier one again."""
-    known = program.overwritten()
-    places = []
-    for i in range(len(program.inputs), len(values)):
-        again = any(values[i] is other for other in values[:i])
-        if values[i].requires_grad and i not in known and not again:
-            places.append(i)
-    return [places[len(places) // 3], places[2 * len(places) // 3]] if places else []
-
 
 def recomputation_gives_the_same_gradients(program: Program) -> None:
     """A part of the program, checkpointed: first and second order."""

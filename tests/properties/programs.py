@@ -1,4 +1,4 @@
-"""A program as data: a list of calls that runs on minigrad and on NumPy.
+"""A program as data: a list of calls that runs on minigrad, on NumPy and on PyTorch.
 
 Values are numbered: first the inputs, then what the steps return. An in-place step returns its
 target, so every number means one value for good; nothing reads the target's old number

@@ -2,9 +2,10 @@
 
 Programs of up to 40 steps over a few inputs, with fan-out, views, indexing, broadcasting, products,
 fused ops and legal writes in place, are drawn by number (drawn_programs.py). Each is held against
-NumPy in its values, and against differences in its gradients, to second order. Every way of asking
-for gradients, and recomputation of a part, must give the same ones; a write after the fact must be
-harmless or refused (program_checks.py). A program that fails is made short (shrunk_programs.py).
+NumPy in its values, and in its gradients against differences and PyTorch, to second order. Every
+way of asking for gradients, and recomputation of a part, must give the same ones; a write after the
+fact must be harmless or refused (program_checks.py). A program that fails is made short
+(shrunk_programs.py).
 """
 
 import contextlib
@@ -55,6 +56,14 @@ def named(block: range) -> str:
 @pytest.mark.parametrize("numbers", BLOCKS, ids=named)
 def test_by_themselves(numbers: range) -> None:
     hold(BY_ITSELF, numbered(numbers))
+
+
+@pytest.mark.needs("torch")
+@pytest.mark.parametrize("numbers", [range(7), *BLOCKS[1:]], ids=named)
+def test_against_pytorch(numbers: range) -> None:
+    from programs_in_torch import AGAINST_PYTORCH
+
+    hold(AGAINST_PYTORCH, numbered(numbers))
 
 
 @pytest.mark.slow
