@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from both_ways import Made, batches, check, owning, updated
+from optimizer_kinds import KINDS, kinds, leaf
 from schedules import SCHEDULERS
 
 import minigrad
@@ -15,19 +16,6 @@ from minigrad import nn, optim
 from minigrad.nn import functional as F
 from minigrad.optim import lr_scheduler
 
-OPTIMIZERS: dict[str, dict[str, Any]] = {
-    "SGD": {"lr": 0.1, "momentum": 0.9, "nesterov": True, "weight_decay": 0.01},
-    "ASGD": {"lr": 0.1},
-    "Adadelta": {"lr": 1.0},
-    "Adagrad": {"lr": 0.1, "lr_decay": 0.1},
-    "Adam": {"lr": 0.01, "amsgrad": True, "weight_decay": 0.01},
-    "AdamW": {"lr": 0.01},
-    "Adamax": {"lr": 0.01},
-    "NAdam": {"lr": 0.01},
-    "RAdam": {"lr": 0.01},
-    "RMSprop": {"lr": 0.01, "momentum": 0.9, "centered": True},
-    "Rprop": {"lr": 0.01},
-}
 DATA = batches(6, (4, 8), ((4,), 3))
 IMAGES = batches(5, (2, 3, 8, 8), ((2,), 4))
 SEQUENCES = batches(5, (3, 5, 4))
@@ -85,14 +73,19 @@ def squared(m: Any, x: Any) -> Any:
 
 
 def test_every_optimizer_and_schedule_is_here() -> None:
+    here = {type(make([leaf([1.0])])).__name__ for make in KINDS.values()}
     others = {"LBFGS", "Muon", "Optimizer", "lr_scheduler", "swa_utils"}
-    assert {*optim.__all__} == {*OPTIMIZERS, *others, "SparseAdam"}  # gradients are dense here
+    assert {*optim.__all__} == {*here, *others, "SparseAdam"}  # gradients are dense here
     assert {*lr_scheduler.__all__} == {*SCHEDULERS, "LRScheduler"}
 
 
-@pytest.mark.parametrize("name", OPTIMIZERS)
-def test_optimizers(name: str) -> None:
-    step = check(trained(mlp, classified, name, **OPTIMIZERS[name]), DATA)
+@kinds
+def test_optimizers(make: Any) -> None:
+    def owners() -> Any:
+        m = mlp()
+        return m, make(m.parameters())
+
+    step = check(owning(owners, lambda x, y, m, o: updated(o, classified(m, x, y))), DATA)
     assert "cross_entropy" in str(step.program)
 
 

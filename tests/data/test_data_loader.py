@@ -161,19 +161,6 @@ class TestBatches:
             next(batches)
 
 
-def test_seeds_of_a_loader() -> None:
-    def epochs(generator: Any = None) -> list[Any]:
-        loader = DataLoader(range(20), 5, shuffle=True, generator=generator)
-        return [lists(loader), lists(loader)]
-
-    assert epochs(3) == epochs(np.random.default_rng(3)) != epochs(4)
-    minigrad.random.seed(5)
-    first = epochs()
-    assert epochs() != first
-    minigrad.random.seed(5)
-    assert epochs() == first
-
-
 def test_a_generator_of_its_own_leaves_the_common_one_alone() -> None:
     before = minigrad.random.get_state()
     [*DataLoader(range(9), shuffle=True, generator=0)]

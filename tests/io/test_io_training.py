@@ -1,6 +1,5 @@
 """A training that was killed goes on bit for bit; one that does not fit changes nothing."""
 
-import functools
 import itertools
 import random
 import re
@@ -280,34 +279,3 @@ def test_whatever_has_a_state_is_a_part(path: Path) -> None:
     save_training(path, counter=counter)
     assert load_training(path, counter=other) == {}
     assert other.count == 3
-
-
-OPTIMIZERS = [
-    kind for kind in map(vars(optim).get, optim.__all__)
-    if isinstance(kind, type) and kind not in (optim.Optimizer, optim.SparseAdam)  # of sparse rows
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("kind", OPTIMIZERS, ids=lambda kind: kind.__name__)
-def test_every_optimizer_goes_on(path: Path, kind: Callable[..., optim.Optimizer]) -> None:
-    def learn(model: nn.Module, optimizer: optim.Optimizer) -> None:
-        def closure(times: int) -> minigrad.Tensor:
-            optimizer.zero_grad()
-            loss = (model(minigrad.ones((1, 2))) ** 2 * times).sum()
-            loss.backward()
-            return loss
-
-        for times in (1, 2, 3):
-            optimizer.step(functools.partial(closure, times))
-
-    bias = kind is not optim.Muon  # which is for matrices
-    model, other = nn.Linear(2, 2, bias), nn.Linear(2, 2, bias)
-    optimizer, twin = kind(model.parameters(), lr=0.01), kind(other.parameters(), lr=0.5)
-    learn(model, optimizer)
-    save_training(path, model=model, optimizer=optimizer)
-    load_training(path, model=other, optimizer=twin)
-    learn(model, optimizer)
-    learn(other, twin)
-    ended, wanted = (pack([m.state_dict(), o.state_dict()]).structure
-                     for m, o in ((model, optimizer), (other, twin)))  # fmt: skip
-    assert ended == wanted

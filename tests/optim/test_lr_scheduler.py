@@ -104,12 +104,6 @@ def test_a_later_group_has_no_option_of_its_own() -> None:
         scheduler.step()
 
 
-def test_the_optimizer_comes_first() -> None:
-    """Lucid has it second: by position that is refused; by keyword it is right."""
-    scheduler = lr_scheduler.LambdaLR(lr_lambda=lambda step: 0.5, optimizer=optimizer())
-    assert scheduler.get_last_lr() == [0.1]
-
-
 def test_plateau_takes_tensors_and_needs_one() -> None:
     scheduler = ReduceLROnPlateau(optimizer(), patience=0, factor=0.5)
     scheduler.step(Tensor(1.0))

@@ -169,12 +169,7 @@ def test_several_at_once() -> None:
     parts = [of("ConstantLR", total_iters=4), of("ExponentialLR", gamma=0.9)]
     parts += [of("StepLR", step_size=7)]
     mine, others = all_of(pair, parts)
-    ours = lr_scheduler.ChainedScheduler(mine)
-    compare(pair, (ours, THEIRS.ChainedScheduler(others)))
-    state = ours.state_dict()
-    loaded = lr_scheduler.ChainedScheduler(all_of(pair, parts)[0])
-    loaded.load_state_dict(state)
-    assert loaded.state_dict() == state
+    compare(pair, (lr_scheduler.ChainedScheduler(mine), THEIRS.ChainedScheduler(others)))
 
 
 @pytest.mark.parametrize("options", ANNEALED, ids=shown)

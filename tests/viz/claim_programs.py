@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from optimizer_kinds import KINDS
 
 import minigrad
 from minigrad import Tensor, nn, no_grad, optim, randn, tensor
@@ -56,15 +57,7 @@ def _trained(make: Callable[[Any], Any], before: Callable[..., Any] | None = Non
     return program(run)
 
 
-OPTIMIZERS: dict[str, Callable[[Any], Any]] = {
-    "SGD": lambda p: optim.SGD(p, 0.1),
-    "momentum": lambda p: optim.SGD(p, 0.1, momentum=0.9, nesterov=True),
-    "Adam": lambda p: optim.Adam(p, 0.1),
-    "AdamW": lambda p: optim.AdamW(p, 0.1),
-    "RMSprop": lambda p: optim.RMSprop(p, 0.1),
-    "Adagrad": lambda p: optim.Adagrad(p, 0.1),
-    "Adadelta": lambda p: optim.Adadelta(p, 0.1),
-}
+OPTIMIZERS = ["SGD", "nesterov", "Adam", "AdamW", "RMSprop", "Adagrad", "Adadelta"]
 BEFORE: dict[str, Callable[[Any], Any]] = {
     "clip_grad_norm": lambda m: nn.utils.clip_grad_norm_(m.parameters(), 0.01),
     "clip that does nothing": lambda m: nn.utils.clip_grad_norm_(m.parameters(), 1e6),
@@ -84,8 +77,8 @@ BEFORE: dict[str, Callable[[Any], Any]] = {
     "weights frozen": lambda m: m.requires_grad_(False).requires_grad_(True),
     "a layer frozen": lambda m: m[0].requires_grad_(False),
 }
-PROGRAMS |= {f"training by {name}": _trained(make) for name, make in OPTIMIZERS.items()}
-PROGRAMS |= {name: _trained(OPTIMIZERS["SGD"], one) for name, one in BEFORE.items()}
+PROGRAMS |= {f"training by {name}": _trained(KINDS[name]) for name in OPTIMIZERS}
+PROGRAMS |= {name: _trained(KINDS["SGD"], one) for name, one in BEFORE.items()}
 
 
 def of(**made: Callable[[], Any]) -> Callable[[Callable[..., Any]], None]:

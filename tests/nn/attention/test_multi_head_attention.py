@@ -1,6 +1,5 @@
 """Attention: every path gives one answer, masks mean what they say, gradients are right."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -232,24 +231,6 @@ def test_in_parts_of_ranks() -> None:
     np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-10)
     for one, other in zip(weights, others, strict=True):
         np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-10)
-
-
-def test_an_onnx_file_has_every_length(tmp_path: Path) -> None:
-    pytest.importorskip("onnx")
-    runtime = pytest.importorskip("onnxruntime")
-    layer = nn.TransformerEncoderLayer(E, H, 12, rope=nn.RotaryPosEmbedding())
-    encoder = nn.TransformerEncoder(layer, 2).eval()
-    path = tmp_path / "encoder.onnx"
-    written = minigrad.onnx.export(
-        encoder, {"src": minigrad.randn(2, 5, E), "is_causal": True}, path,
-        dynamic_axes={"src": [0, 1]},
-    )  # fmt: skip
-    assert written.inputs == {"src": ("src_0", "src_1", E)}
-    session = runtime.InferenceSession(path)
-    for size in ((1, 1), (3, 9)):
-        x = minigrad.randn(*size, E)
-        (found,) = session.run(None, {"src": x.numpy()})
-        np.testing.assert_allclose(found, encoder(x, is_causal=True).numpy(), rtol=1e-4, atol=1e-5)
 
 
 def test_a_position_too_many_leaves_the_cache_as_it_was() -> None:
