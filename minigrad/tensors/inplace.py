@@ -406,8 +406,12 @@ class Fills(Variable):
         if dtype.kind == "f":
             least, most = -math.inf, 2 ** (np.finfo(dtype).nmant + 1)
         else:
-            least, most = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
-        low, end = (0, from_) if to is None and from_ > 0 else (from_, most + 1 if to is None else to)
+            least, most = (
+                (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+            )
+        low, end = (
+            (0, from_) if to is None and from_ > 0 else (from_, most + 1 if to is None else to)
+        )
         if dtype.kind != "f" and not least <= low < end <= most + 1:
             told = f"from {low} to before {end} does not fit into {self.dtype}"
             raise ValueError(f"random_: {told}, which has {least} to {most}")

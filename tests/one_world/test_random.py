@@ -48,7 +48,9 @@ def test_draws_have_pytorchs_arguments_shapes_and_dtypes(line: str) -> None:
 @pytest.mark.parametrize("name", "bool uint8 int8 int32 int64 float16 float32 float64".split())
 def test_random_reaches_the_largest_number_of_the_dtype(name: str) -> None:
     torch = pytest.importorskip("torch")
-    draws = [w.zeros(2000, dtype=getattr(w, name)).random_().max().item() for w in (minigrad, torch)]
+    draws = [
+        w.zeros(2000, dtype=getattr(w, name)).random_().max().item() for w in (minigrad, torch)
+    ]
     assert draws[0] == pytest.approx(draws[1], rel=0.05)
 
 
