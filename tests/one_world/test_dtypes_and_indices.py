@@ -205,7 +205,8 @@ m.combinations(i[:3], 0); m.zeros(0).median(); m.nanmedian(m.tensor([m.nan, 3., 
 m.nanmedian(m.tensor([[m.nan, 3., 1.], [m.nan, m.nan, m.nan], [2., 1., 3.]]), 1).values
 m.nanmedian(i); m.unique(m.tensor([m.nan, 1., m.nan])); b.scatter_reduce(0, i[:2], b, 'prod')
 b.scatter_reduce(0, i[:2], b, 'sum', include_self=False); u.scatter_reduce(0, i[:2], u, 'prod')
-f.gather(0, m.tensor(1)); g.scatter(0, i[:0], g); g.scatter_add(0, i[:0], g); g.scatter_reduce(0, i[:0], g, 'sum')
+f.gather(0, m.tensor(1)); g.scatter(0, i[:0], g)
+g.scatter_add(0, i[:0], g); g.scatter_reduce(0, i[:0], g, 'sum')
 m.tensor(5.).index_fill(0, m.tensor(0), m.tensor(1.)); m.tensordot(g, g, 2, out=m.empty(()))
 m.linalg.tensorsolve(m.ones(0, 0, 1, 2, 3, 0), m.ones(0, 0, 1))
 """

@@ -45,7 +45,9 @@ def test_draws_have_pytorchs_arguments_shapes_and_dtypes(line: str) -> None:
     assert kind(ours) == kind(theirs)
 
 
-@pytest.mark.parametrize("name", "bool uint8 int8 int32 int64 float16 float32 float64".split())
+@pytest.mark.parametrize(
+    "name", ["bool", "uint8", "int8", "int32", "int64", "float16", "float32", "float64"]
+)
 def test_random_reaches_the_largest_number_of_the_dtype(name: str) -> None:
     torch = pytest.importorskip("torch")
     draws = [

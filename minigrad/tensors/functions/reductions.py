@@ -17,8 +17,8 @@ from minigrad.tensors.functions.arguments import axes, computed, of_numbers, sig
 
 __all__ = [
     "all", "amax", "amin", "aminmax", "any", "argmax", "argmin", "count_nonzero", "dist",
-    "logsumexp", "max", "mean", "median", "min", "nanmean", "nanmedian", "nansum", "norm", "prod", "quantile",
-    "std", "std_mean", "sum", "trace", "var", "var_mean",
+    "logsumexp", "max", "mean", "median", "min", "nanmean", "nanmedian", "nansum", "norm",
+    "prod", "quantile", "std", "std_mean", "sum", "trace", "var", "var_mean",
 ]  # fmt: skip
 
 
