@@ -413,7 +413,7 @@ class Fills(Variable):
             (0, from_) if to is None and from_ > 0 else (from_, most + 1 if to is None else to)
         )
         if dtype.kind != "f" and not least <= low < end <= most + 1:
-            told = f"from {low} to before {end} does not fit into {self.dtype}"
+            told = f"from {low} to before {end} does not fit into {dtype}"
             raise ValueError(f"random_: {told}, which has {least} to {most}")
         return self._filled(self._drawn("integers", low, end, generator=generator))
 

@@ -128,6 +128,23 @@ def test_a_second_pass_needs_what_is_kept(expression: str) -> None:
     assert outcome(row, minigrad) == outcome(row, torch)
 
 
+def counted(m: Any) -> Any:
+    """What the dict has after a call in which a buffer is assigned."""
+
+    class Counter(m.nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("n", m.zeros(1))
+
+        def forward(self, x: Any) -> Any:
+            self.n = self.n + x
+            return self.n
+
+    given = {"n": m.ones(1)}
+    counter = Counter()
+    return m.func.functional_call(counter, given, m.ones(1)), given, counter.n
+
+
 FUNC: dict[str, Row] = {
     "grad": lambda m: m.func.grad(lambda x, y: (x * y).sum(), (0, 1))(*both(m)),
     "grad, aux": lambda m: m.func.grad(
@@ -177,6 +194,7 @@ FUNC: dict[str, Row] = {
     },
     "functional_call": lambda m: m.func.functional_call(
         m.nn.Linear(2, 1), {"weight": m.ones(1, 2), "bias": m.ones(1)}, (m.ones(2),)),
+    "functional_call, assigned": lambda m: counted(m),
     "functional_call, dicts": lambda m: m.func.functional_call(
         m.nn.Linear(2, 1), ({"weight": m.ones(1, 2)}, {"bias": m.ones(1)}), m.ones(2)),
     "functional_call, twice": lambda m: m.func.functional_call(

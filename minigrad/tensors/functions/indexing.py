@@ -126,8 +126,8 @@ def _read(read: Callable[..., Any], input: Any, index: Any, dim: int) -> Any:
 
 
 def _in_axes(index: Any, input: Any) -> Any:
-    """An index; an empty one with one axis fits a tensor with several."""
-    return ops.reshape(index, (0,) * input.ndim) if np.shape(index) == (0,) else index
+    """An index; an empty one fits a tensor with more or fewer axes."""
+    return index if np.size(index) else ops.reshape(index, (0,) * input.ndim)
 
 
 def masked_scatter(input: Any, mask: Any, source: Any) -> Tensor:

@@ -262,8 +262,14 @@ def tile(input: Any, *repeats: Any, dims: Any = None) -> Tensor:
 
 
 @of_numbers
-def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Tensor:
-    """Repeat each element, or each slice along an axis.
+def repeat_interleave(
+    input: Any,
+    repeats: Any,
+    dim: int | None = None,
+    *,
+    output_size: int | None = None,
+) -> Tensor:
+    """Repeat each element, or each slice along an axis; the length follows from `repeats`.
 
     Example:
         >>> import minigrad
