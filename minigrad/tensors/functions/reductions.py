@@ -309,6 +309,10 @@ def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     return with_places(return_types.median, input, _median_place(input, dim), dim, keepdim)
 
 
+@overload
+def nanmedian(input: Any, dim: None = None, keepdim: bool = False) -> Tensor: ...
+@overload
+def nanmedian(input: Any, dim: int, keepdim: bool = False) -> ValuesAndIndices: ...
 @of_numbers
 def nanmedian(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """Find the median of what is not NaN; otherwise as `median`.
