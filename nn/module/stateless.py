@@ -69,7 +69,7 @@ def functional_call(
         )
     several: Any = parameter_and_buffer_dicts
     tensors: dict[str, Any] = {}
-    dicts = (several,) if isinstance(several, Mapping) else several
+    dicts: Any = (several,) if isinstance(several, Mapping) else tuple(several)
     for each in dicts:
         if twice := tensors.keys() & each.keys():
             raise ValueError(f"functional_call: {sorted(twice)} stand in several of the dicts")
