@@ -250,9 +250,9 @@ f[-6]; g[0, 5]; g[0, 0, 0]; f[0.5]; f[m.tensor([5])]; f[m.tensor([-6])]
 f[m.tensor([True, False])]; f[m.tensor(2.0)]; f.take(m.tensor([5]))
 f.index_select(0, m.tensor([5])); f.gather(0, m.tensor([5])); f.sum(1); m.topk(f, 6)
 m.kthvalue(f, 6); f.view(2, 3); f.transpose(0, 1); g.permute(0, 0); m.zeros(-1)
-f.unfold(0, 6, 1); u.fill_(300); u.random_(0, 300); f.chunk(2, 5); f[1:3].copy_(f); i.sqrt_()
-i.add_(1.5)
-b.add_(1)
+f.unfold(0, 6, 1); u.fill_(300); u.random_(0, 300)
+m.trapezoid(g, f[:2]); m.cumulative_trapezoid(g, f[:1]); m.hann_window(3, dtype=m.int64)
+f.chunk(2, 5); f[1:3].copy_(f); i.sqrt_(); i.add_(1.5); b.add_(1)
 """
 
 
