@@ -250,8 +250,8 @@ def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: float = 1
 
 
 def in_axes(index: Any, x: Any) -> Any:
-    """An index; an empty one with one axis fits a tensor with several."""
-    return reshape(index, (0,) * np.ndim(x)) if np.shape(index) == (0,) else index
+    """An index; an empty one fits a tensor with more or fewer axes."""
+    return index if np.size(index) else reshape(index, (0,) * np.ndim(x))
 
 
 @primitive(arrays=3, promote=("x", "src"), axes=("axis",))

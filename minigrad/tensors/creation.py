@@ -311,7 +311,7 @@ def arange(
         raise ValueError("arange: step must not be 0")
     if start is None and end is None:
         raise TypeError("arange: the end is missing")
-    bounds: Any = (0, start, step) if end is None else (start or 0, end, step)
+    bounds: Any = (0, start, step) if end is None else (0 if start is None else start, end, step)
     whole = all(isinstance(bound, int) for bound in bounds)
     # NumPy would make floats of larger ones.
     if whole and not all(-(2**63) <= bound < 2**63 for bound in bounds):

@@ -577,6 +577,9 @@ class Tensor(Methods, Fills, Variable):
     def __iter__(self) -> Iterator[Tensor]:
         return (ops.getitem(self, i) for i in range(len(self._data)))
 
+    def __reversed__(self) -> Tensor:
+        return functions.flip(self, 0) if self._data.ndim else self
+
     def __contains__(self, value: Any) -> bool:
         tell("left", self, "the operator in")
         return bool((self._data == data_of(value)).any())

@@ -56,6 +56,9 @@ class FunctionContext:
         self._saved = tensors
         self._stamp = next(clock)
 
+    def save_for_forward(self, *tensors: Tensor | None) -> None:
+        """Keep nothing: a derivative along a direction is two backward passes, without a `jvp`."""
+
     def mark_non_differentiable(self, *outputs: Tensor) -> None:
         """Say that these outputs of `forward` have no derivative."""
         self._constant = outputs

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import weakref
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any
@@ -72,6 +74,7 @@ class SampleTrace(Trace):
         self._new_leaves: list[Value] = []  # a transform's are soon gone
         self._chosen: list[_Chosen] = []
         self._written = False  # whether anything was
+        self._differing: list[weakref.ref[Variable]] = []  # the results that differ
         self._generators: dict[Any, Any] = {}  # those given to what draws, each with its state
 
     def given(self, leaf: Any) -> Any:
@@ -93,6 +96,9 @@ class SampleTrace(Trace):
         """Refuse a static argument that differs from sample to sample, but for an index."""
         super().ran(call)
         op, given = call.op, self.steps[-1].arguments
+        for tensor, value in zip(call.outputs, self.steps[-1].outputs, strict=False):
+            if value in self.varying:
+                self._differing.append(weakref.ref(tensor))
         self._put_back(call, given)
         for name in op.params[1 if op.variadic else op.arrays :]:
             varies = not self.varying.isdisjoint(tree.leaves(given.get(name), Value))
@@ -168,6 +174,13 @@ class SampleTrace(Trace):
         """Give generators the state that they had before the function."""
         for generator, before in self._generators.items():
             generator.bit_generator.state = before
+
+    def retire(self) -> None:
+        """Refuse from now on that tensors of the first sample are read."""
+        samples = [sample for _, sample in self.samples]
+        for tensor in (*[made() for made in self._differing], *samples):
+            if tensor is not None:
+                tensor.__class__ = _retired()
 
     def refuse_lost_changes(self) -> None:
         """Refuse what the end of the function shows: another leaf, a part that was not assigned."""
@@ -256,6 +269,19 @@ class SampleTrace(Trace):
         if step is not None and not self.varying.isdisjoint(step.reads):
             self.varying.add(value)
         return value
+
+
+@functools.cache
+def _retired() -> type[Variable]:
+    """The class of a tensor of one sample after the run."""
+
+    def refuse(self: Variable, name: str) -> Any:
+        if name == "__class__":
+            return type(self)
+        what = "a tensor that a mapped function kept holds its first sample alone"
+        raise CannotMap(f"vmap: at {user_line()} {what}: return it from the function")
+
+    return type("Retired", (Variable.result_class,), {"__getattribute__": refuse})
 
 
 def _rewritten(x: Any, value: Any) -> Any:

@@ -100,9 +100,10 @@ def vmap(
         step = chunk_size or max(size, 1)
         starts = range(0, max(size, 1), step)
         again = repeated() if randomness == "same" and len(starts) > 1 else None
-        results = []
+        results, runs = [], []
         for start in starts:
             run = _MappedCall(min(step, size - start), randomness)
+            runs.append(run)
             given = [run.given(_window(leaf, start, start + step)) for _, leaf in leaves]
             every = rebuilt((args, kwargs), iter(given))
             last = start == starts[-1]
@@ -115,7 +116,10 @@ def vmap(
                 parts[0] if axis is None else ops.concatenate(parts, axis)
                 for axis, *parts in zip(axes, *[part for _, part in results], strict=True)
             ]
-        return rebuilt(like, iter(found))
+        answer = rebuilt(like, iter(found))
+        for run in runs:
+            run.retire()
+        return answer
 
     return call
 

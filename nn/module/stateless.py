@@ -36,6 +36,7 @@ def functional_call(
     ``hessian(lambda p: loss(functional_call(model, p, x)))(dict(model.named_parameters()))``.
 
     The tensors are replaced during the call and restored afterwards, also after an exception.
+    Where the module assigns a new tensor in the place of a given one, the dict has it afterwards.
     Calls from several threads wait for each other; a plain call of the same module in another
     thread would see the given tensors.
 
@@ -67,19 +68,26 @@ def functional_call(
         raise type_error(f"functional_call: {came}; {remedy}")
     several: Any = parameter_and_buffer_dicts
     tensors: dict[str, Any] = {}
-    for each in (several,) if isinstance(several, Mapping) else several:
+    dicts: Any = (several,) if isinstance(several, Mapping) else tuple(several)
+    for each in dicts:
         if twice := tensors.keys() & each.keys():
             raise ValueError(f"functional_call: {sorted(twice)} stand in several of the dicts")
         tensors |= each
     given = args if isinstance(args, tuple) else () if args is None else (args,)
-    with _replaced(module, tensors, tie_weights, strict):
-        return module(*given, **(kwargs or {}))
+    with _replaced(module, tensors, tie_weights, strict) as replacements:
+        result = module(*given, **(kwargs or {}))
+        now = {id(after): owner.__dict__[name] for owner, name, _, after in replacements}
+    for each in dicts:
+        changed = {path: now[id(x)] for path, x in each.items() if now.get(id(x), x) is not x}
+        if changed:
+            each.update(changed)
+    return result
 
 
 @contextmanager
 def _replaced(
     module: Module, tensors: dict[str, Any], tie_weights: bool = True, strict: bool = False
-) -> Iterator[None]:
+) -> Iterator[list[tuple[Module, str, Tensor, Tensor]]]:
     """Replace tensors of a module within the block, in one thread at a time."""
     with _one_at_a_time:
         replacements = _fitting(module, tensors, tie_weights, strict)
@@ -94,7 +102,7 @@ def _replaced(
             _running.set((*outer, (module, tensors, tie_weights)))
             for owner, name, _, after in replacements:
                 owner.__dict__[name] = after  # past `__setattr__`: the leaf keeps its name
-            yield
+            yield replacements
 
 
 @contextmanager

@@ -130,6 +130,23 @@ def affine(p: Any, x: Any) -> Any:
     return {"out": x @ p["w"] + p["b"], "parts": (p["w"].sum(), [p["b"] * 2])}
 
 
+def counted(m: Any) -> Any:
+    """What the dict has after a call in which a buffer is assigned."""
+
+    class Counter(m.nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("n", m.zeros(1))
+
+        def forward(self, x: Any) -> Any:
+            self.n = self.n + x
+            return self.n
+
+    given = {"n": m.ones(1)}
+    counter = Counter()
+    return m.func.functional_call(counter, given, m.ones(1)), given, counter.n
+
+
 FUNC: dict[str, Row] = {
     "jacrev of structures": lambda m: m.func.jacrev(affine, (1, 0))(*structures(m)),
     "jvp of structures": lambda m: m.func.jvp(affine, structures(m), structures(m)),
@@ -182,6 +199,7 @@ FUNC: dict[str, Row] = {
     },
     "functional_call": lambda m: m.func.functional_call(
         m.nn.Linear(2, 1), {"weight": m.ones(1, 2), "bias": m.ones(1)}, (m.ones(2),)),
+    "functional_call, assigned": lambda m: counted(m),
     "functional_call, dicts": lambda m: m.func.functional_call(
         m.nn.Linear(2, 1), ({"weight": m.ones(1, 2)}, {"bias": m.ones(1)}), m.ones(2)),
     "functional_call, twice": lambda m: m.func.functional_call(

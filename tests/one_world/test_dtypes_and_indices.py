@@ -206,8 +206,12 @@ m.combinations(i[:3], 0); m.zeros(0).median(); m.nanmedian(m.tensor([m.nan, 3., 
 m.nanmedian(m.tensor([[m.nan, 3., 1.], [m.nan, m.nan, m.nan], [2., 1., 3.]]), 1).values
 m.nanmedian(i); m.unique(m.tensor([m.nan, 1., m.nan])); b.scatter_reduce(0, i[:2], b, 'prod')
 b.scatter_reduce(0, i[:2], b, 'sum', include_self=False); u.scatter_reduce(0, i[:2], u, 'prod')
-g.scatter(0, i[:0], g); g.scatter_add(0, i[:0], g); g.scatter_reduce(0, i[:0], g, 'sum')
+f.gather(0, m.tensor(1)); g.scatter(0, i[:0], g)
+g.scatter_add(0, i[:0], g); g.scatter_reduce(0, i[:0], g, 'sum')
 m.tensor(5.).index_fill(0, m.tensor(0), m.tensor(1.)); m.tensordot(g, g, 2, out=m.empty(()))
+m.arange(0., 4); m.arange(0., 4, 2); reversed(g); reversed(m.tensor(5.)); m.result_type(1, 2.5)
+m.max(m.tensor(0.), f[:1]); m.min(f[:1], m.tensor(0.)); m.tensor(5.).max(-1); m.tensor(5).min()
+m.repeat_interleave(f, i, output_size=7); g.scatter(0, m.empty(0, 1, 1).long(), g)
 m.linalg.tensorsolve(m.ones(0, 0, 1, 2, 3, 0), m.ones(0, 0, 1))
 """
 
@@ -246,9 +250,9 @@ f[-6]; g[0, 5]; g[0, 0, 0]; f[0.5]; f[m.tensor([5])]; f[m.tensor([-6])]
 f[m.tensor([True, False])]; f[m.tensor(2.0)]; f.take(m.tensor([5]))
 f.index_select(0, m.tensor([5])); f.gather(0, m.tensor([5])); f.sum(1); m.topk(f, 6)
 m.kthvalue(f, 6); f.view(2, 3); f.transpose(0, 1); g.permute(0, 0); m.zeros(-1)
-f.unfold(0, 6, 1); u.fill_(300); u.random_(0, 300); f.chunk(2, 5); f[1:3].copy_(f); i.sqrt_()
-i.add_(1.5)
-b.add_(1)
+f.unfold(0, 6, 1); u.fill_(300); u.random_(0, 300)
+m.trapezoid(g, f[:2]); m.cumulative_trapezoid(g, f[:1]); m.hann_window(3, dtype=m.int64)
+f.chunk(2, 5); f[1:3].copy_(f); i.sqrt_(); i.add_(1.5); b.add_(1)
 """
 
 

@@ -18,7 +18,7 @@ FAMILIES = {
     f"{X}, {Y}": "matmul kron mm vecdot",
     f"{X}, 0": """
         all amax amin any cummax cummin cumprod cumsum logcumsumexp logsumexp max mean median min
-        mode nanmean std var""",
+        mode nanmean nanmedian std var""",
     f"{X},": "aminmax diff histc logit msort nan_to_num nonzero qr sort tril triu vector_norm",
     f"[{X}, {Y}],": """
         cat column_stack concat concatenate dstack hstack multi_dot row_stack stack vstack""",

@@ -383,6 +383,15 @@ def test_axes_and_structures() -> None:
 
 
 ONES = minigrad.ones(2)
+
+
+def kept(keep: Callable[[Any, list[Any]], None]) -> Any:
+    """A tensor that a mapped function has put aside."""
+    aside: list[Any] = []
+    vmap(lambda a: keep(a, aside) or a.exp())(ONES)
+    return aside[0]
+
+
 MISTAKES: dict[str, tuple[Callable[..., Any], str]] = {
     "no function": (lambda: vmap(3), "a function expected, got int"),
     "lengths": (lambda: vmap(lambda a, b: a)(ONES, minigrad.ones(3)),
@@ -415,6 +424,8 @@ MISTAKES: dict[str, tuple[Callable[..., Any], str]] = {
                                       randomness="different")(ONES),
                          r"bool\(\) reads what differs"),
     "randomness": (lambda: vmap(abs, randomness="some"), "randomness must be"),
+    "kept": (lambda: kept(lambda a, aside: aside.append(a * 2)) + 1, "its first sample alone"),
+    "kept argument": (lambda: kept(lambda a, aside: aside.append(a)).sum(), "at .*sum.*return it"),
 }  # fmt: skip
 
 

@@ -116,10 +116,10 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Tensor:
 
 
 def _read(read: Callable[..., Any], input: Any, index: Any, dim: int) -> Any:
-    """Read along an axis; a tensor without axes has one of length 1."""
-    if np.ndim(input):
+    """Read along an axis; a tensor without axes, or an index, has one of length 1."""
+    if np.ndim(input) > 1 or (np.ndim(input) and np.ndim(index)):
         return read(input, dim, index)
-    found = read(ops.reshape(input, (1,)), dim, ops.reshape(index, (-1,)))
+    found = read(ops.reshape(input, (-1,)), dim, ops.reshape(index, (-1,)))
     return ops.reshape(found, np.shape(index))
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad import ops
 from minigrad.autograd.dtype_class import dtype
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
@@ -175,11 +176,10 @@ def result_type(tensor1: Any, tensor2: Any) -> dtype:
         >>> minigrad.result_type(minigrad.ones(2), 1)
         minigrad.float32
     """
-    zeros: list[Any] = [
-        x.new_zeros((1,) * (x.ndim > 0)) if hasattr(x, "new_zeros") else type(x)()
-        for x in (tensor1, tensor2)
+    zeros = [
+        x.new_zeros((1,) * (x.ndim > 0)) if is_tensor(x) else type(x)() for x in (tensor1, tensor2)
     ]
-    found: dtype = (zeros[0] + zeros[1]).dtype
+    found: dtype = ops.add(*zeros).dtype
     return found
 
 

@@ -165,7 +165,12 @@ def _extreme(
     other = dim if isinstance(dim, Variable) else other
     if other is not None:
         return of_two(x, other)
-    return of_all(x) if dim is None else with_places(kind, x, place(x, dim, True), dim, keep)
+    return of_all(x) if dim is None else _extreme_along(x, dim, keep, kind, place)
+
+
+@of_numbers
+def _extreme_along(x: Any, dim: int, keep: bool, kind: type[ValuesAndIndices], place: Any) -> Any:
+    return with_places(kind, x, place(x, dim, True), dim, keep)
 
 
 @overload
@@ -174,7 +179,7 @@ def max(
 ) -> Tensor: ...
 @overload
 def max(input: Any, dim: int, keepdim: bool = False) -> ValuesAndIndices: ...
-@of_numbers
+@spelled
 def max(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """Find the largest element; along an axis with its place; or of two tensors the larger.
 
@@ -206,7 +211,7 @@ def min(
 ) -> Tensor: ...
 @overload
 def min(input: Any, dim: int, keepdim: bool = False) -> ValuesAndIndices: ...
-@of_numbers
+@spelled
 def min(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """Find the least element; along an axis with its place; or of two tensors the lesser.
 
@@ -304,6 +309,10 @@ def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     return with_places(return_types.median, input, _median_place(input, dim), dim, keepdim)
 
 
+@overload
+def nanmedian(input: Any, dim: None = None, keepdim: bool = False) -> Tensor: ...
+@overload
+def nanmedian(input: Any, dim: int, keepdim: bool = False) -> ValuesAndIndices: ...
 @of_numbers
 def nanmedian(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """Find the median of what is not NaN; otherwise as `median`.

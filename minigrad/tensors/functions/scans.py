@@ -100,7 +100,10 @@ def _trapezoids(y: Any, x: Any, dx: float, dim: int) -> Any:
     both = part(y, dim, slice(1, n)) + part(y, dim, slice(0, n - 1))
     if x is None:
         return both * (dx / 2)
-    width = ops.diff(x, 1, dim if x.ndim > 1 else -1)
+    along = dim if x.ndim > 1 else -1
+    if x.shape[along] != n:
+        raise ValueError(f"one x for each of {n} samples expected, got shape {tuple(x.shape)}")
+    width = ops.diff(x, 1, along)
     if x.ndim == 1:
         width = ops.reshape(width, (-1,) + (1,) * (y.ndim - 1 - dim % y.ndim))
     return both * width / 2
@@ -189,7 +192,10 @@ def _cosines(length: int, periodic: bool, options: dict[str, Any], *weights: flo
 
 
 def _window(values: Any, options: dict[str, Any]) -> Tensor:
-    return tensor(values, **{"dtype": get_default_dtype()} | options)
+    window = tensor(values, **{"dtype": get_default_dtype()} | options)
+    if window.dtype.kind != "f":
+        raise TypeError(f"the dtype of a window must be a float, got {window.dtype}")
+    return window
 
 
 def hann_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:
