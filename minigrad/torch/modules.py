@@ -56,7 +56,7 @@ VIEWS = {
     "_inductor": "compiler", "_inductor.config": "compiler.config",
     "_jit_internal": "jit.annotations", "_vmap_internals": "func",
     "autograd.profiler": "profiler", "cpu.amp": "amp", "cuda.amp": "amp",
-    "nn.utils.stateless": "func",
+    "nn.utils.stateless": "func", "utils.model_zoo": "hub",
     **dict.fromkeys(("accelerator", "mps", "xpu"), "cuda"),
     **{f"backends.{name}": "backends.cudnn" for name in ("cuda", "mkl", "mkldnn", "mps", "openmp")},
     **{f"{module}.{part}".lstrip("."): module for module, s in PARTS.items() for part in s.split()},

@@ -24,7 +24,7 @@ class Triple(torch.autograd.Function):
         return a
     @staticmethod
     def backward(ctx, g):
-        print(ctx.saved_tensors[0].detach())
+        print(ctx.saved_tensors[0].detach(), ctx.saved_variables[0].detach())
         return g * 3
 x = torch.ones(3, requires_grad=True)
 y = x * 1
@@ -135,6 +135,30 @@ class Outer(nn.Module):
 print(Outer(nn.Linear(1, 2)).in_features, Outer(nn.Linear(1, 2)).weight.shape)
 scales = nn.ParameterList([None, nn.Parameter(torch.ones(1))])
 print(len(scales), scales[0], scales[1], [*scales.state_dict()], len([*scales.parameters()]))
+===
+from collections import OrderedDict
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.level1, self.down, self.plain = nn.Linear(1, 2), nn.Linear(1, 1), None
+        self.down = None
+        self.register_module("up", None)
+    def forward(self, x):
+        return self.__getattr__("level%d" % 1)(x)
+print(Block(), Block()(torch.ones(1, 1)).shape, [*Block().state_dict()])
+steps = nn.Sequential(nn.Linear(1, 2), nn.ReLU(), nn.Linear(2, 3))
+print(steps[1:], [*steps[1:].state_dict()], steps[1:][0], [*nn.ModuleList(steps)[2:].state_dict()])
+print(nn.Sequential(OrderedDict({"-1": nn.ReLU(), "0": nn.Tanh(), "7": nn.ReLU()})))
+layers = nn.ModuleList([None, None])
+layers.add_module("body", nn.ReLU())
+print(layers, nn.ModuleDict({"a": None, "b": nn.ReLU()}))
+x = torch.ones(1, 2, 8, 8)
+print(nn.Conv2d(2, 3, 3, stride=(2,))(x).shape, nn.MaxPool2d((2,))(x).shape)
+print(nn.InstanceNorm2d(5)(x).shape, torch.cuda._initialized, torch.hub.urlparse("a/b").path)
+from torch.utils.checkpoint import set_device_states
+import torch.utils.model_zoo as model_zoo
+print(model_zoo.load_url.__name__ != "")
+set_device_states([], [])
 ===
 deep = nn.LSTM(2, 3, 2, bidirectional=True)
 for layer in deep, nn.GRU(2, 3, bias=False), nn.LSTM(2, 3, proj_size=2):
