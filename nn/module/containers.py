@@ -136,7 +136,7 @@ class _Sequence(_Entries, MutableSequence[T]):
     def __delitem__(self, index: int | slice) -> None:
         named = self._named()
         del named[index]
-        self._become(named)
+        self._become([("0", value) for _, value in named])  # names become numbers too
 
     def insert(self, index: int, value: T) -> Self:  # type: ignore[override]
         """Insert an entry before `index`, and return the container."""
