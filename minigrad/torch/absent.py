@@ -29,7 +29,7 @@ ABSENT = {
     "memory is NumPy's: x.numpy() shares it": "*[sS]torage *StorageBase from_file frombuffer",
     "no view is made by strides: index the tensor": "as_strided_* empty_strided diagonal_scatter",
     "a model runs in one process: minigrad.distributed is for several": """
-        distributed multiprocessing nn.parallel utils.data.distributed futures monitor
+        distributed multiprocessing nn.parallel *DistributedSampler futures monitor
         is_distributed *DistributedDataParallel SyncBatchNorm""",
     "nothing is downloaded: load files with torch.load": "hub utils.model_zoo",
     "minigrad.onnx.export(model, args, path) writes ONNX files": "onnx",
@@ -67,7 +67,8 @@ CALLED = """
     distributed.nn.*reduce* distributed.nn.*scatter distributed.all_* distributed.barrier
     distributed.broadcast distributed.get_rank distributed.get_world_size
     distributed.*_process_group multiprocessing.spawn hub.*load* hub.get_dir
-    utils.model_zoo.*load* jit.Script* jit.load jit.save profiler.profile"""
+    utils.data.*DistributedSampler utils.model_zoo.*load* jit.ScriptFunction jit.load jit.save
+    profiler.profile"""
 """Those that programs import, or ask for in `isinstance`: they are an error when called."""
 
 UNKNOWN = "not written, or not a name of PyTorch's"

@@ -46,7 +46,7 @@ PARTS = {
     "nn.utils": "clip_grad convert_parameters spectral_norm weight_norm",
     "optim": """
         adadelta adagrad adam adamax adamw asgd lbfgs nadam optimizer radam rmsprop rprop sgd""",
-    "utils.data": "_utils _utils.collate dataloader dataset sampler",
+    "utils.data": "_utils _utils.collate dataloader dataset distributed sampler",
     "utils.tensorboard": "writer",
 }  # fmt: skip
 """Modules, and those of PyTorch's below them that have the same names."""

@@ -160,6 +160,21 @@ import torch.utils.model_zoo as model_zoo
 print(model_zoo.load_url.__name__ != "")
 set_device_states([], [])
 ===
+from torch.optim.optimizer import Optimizer, ParamsT, required
+from torch.utils.data.distributed import DistributedSampler
+print(isinstance(nn.ReLU(), torch.jit.ScriptModule), torch.jit.annotate(int, 3), required is None)
+w, x = torch.arange(192.0).reshape(24, 8).sin(), torch.arange(80.0).reshape(5, 2, 8).cos()
+output = F.multi_head_attention_forward(
+    query=x[:1], key=x, value=x, embed_dim_to_check=8, num_heads=2, in_proj_weight=None,
+    in_proj_bias=w[:, 0], bias_k=None, bias_v=None, add_zero_attn=False, dropout_p=0.0,
+    out_proj_weight=w[:6], out_proj_bias=w[0, :6], use_separate_proj_weight=True, training=True,
+    q_proj_weight=w[:8], k_proj_weight=w[8:16], v_proj_weight=w[16:], need_weights=False)
+print(output[0].shape, output[1], round(output[0].sum().item(), 3))
+mask, one = torch.ones(5, 5).triu(1).bool(), torch.ones(1, 1, 8)
+output, weights = F.multi_head_attention_forward(
+    x, x, x, 8, 2, w, None, one, one, True, 0.0, w[:8], None, True, None, True, mask)
+print(output.shape, weights.shape, round(output.sum().item(), 3))
+===
 deep = nn.LSTM(2, 3, 2, bidirectional=True)
 for layer in deep, nn.GRU(2, 3, bias=False), nn.LSTM(2, 3, proj_size=2):
     print(layer._flat_weights_names, layer._all_weights, len(layer._flat_weights))

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from minigrad.nn import Module
+from minigrad.nn import NLLLoss as NLLLoss2d
 
 __all__ = [
-    "DataParallel", "_ntuple", "_pair", "_quadruple", "_single", "_triple",
+    "DataParallel", "NLLLoss2d", "_ntuple", "_pair", "_quadruple", "_single", "_triple",
     "consume_prefix_in_state_dict_if_present",
 ]  # fmt: skip
 
