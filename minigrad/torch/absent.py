@@ -69,8 +69,8 @@ CALLED = """
     distributed.nn.*reduce* distributed.nn.*scatter distributed.all_* distributed.barrier
     distributed.broadcast distributed.get_rank distributed.get_world_size
     distributed.*_process_group multiprocessing.spawn hub.*load* hub.get_dir
-    jit.Script* jit.load jit.save profiler.profile
-    utils.data.*DistributedSampler utils.model_zoo.load_url"""
+    utils.data.*DistributedSampler utils.model_zoo.*load* jit.ScriptFunction jit.load jit.save
+    profiler.profile"""
 """Those that programs import, or ask for in `isinstance`: they are an error when called."""
 
 UNKNOWN = "not written, or not a name of PyTorch's"

@@ -148,6 +148,7 @@ class Hardsigmoid(InPlaceLayer):
     """
 
 
+Hardswish.repr_fields = Hardsigmoid.repr_fields = ()  # PyTorch's do not show it either
 HardSwish, HardSigmoid = Hardswish, Hardsigmoid  # Lucid 2's names
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -181,9 +182,13 @@ class _NormBase(_Normalization):
     def _check_layout(self, input: Tensor) -> None:
         axes = {layout.count(",") + 1: layout for layout in self.layouts}
         layout = axes.get(input.ndim, "")
-        wrong = not layout or input.shape[layout.startswith("(N")] != self.num_features
+        other = bool(layout) and input.shape[layout.startswith("(N")] != self.num_features
+        unused = self.weight is None and self.running_mean is None
         wanted = f"an input of shape {' or '.join(self.layouts)} with C = {self.num_features}"
-        refuse_shapes(wrong, type(self).__name__, wanted, input)
+        refuse_shapes(not layout or (other and not unused), type(self).__name__, wanted, input)
+        if other:
+            told = "the input has other channels than num_features, which is not used here"
+            warnings.warn(f"{type(self).__name__}: {told}", stacklevel=4)
 
 
 class _BatchNorm(_NormBase):

@@ -140,7 +140,7 @@ class _Sequence(_Entries, MutableSequence[T]):
     def __delitem__(self, index: int | slice) -> None:
         named = self._named()
         del named[index]
-        self._become(named)
+        self._become([("0", value) for _, value in named])  # names become numbers too
 
     def insert(self, index: int, value: T) -> Self:  # type: ignore[override]
         """Insert an entry before `index`, and return the container."""
@@ -242,14 +242,13 @@ class ModuleList(_Sequence[Module]):
         super().__init__(modules)
 
     def _shown_children(self) -> Iterator[tuple[str, str]]:
-        """A run of equal ones is one: ("0-5", "6 x Layer(...)")."""
-        children = super()._shown_children()
-        for (text, numbered), run in groupby(children, key=lambda c: (c[1], c[0].isdigit())):
-            names = [name for name, _ in run]
-            if numbered and len(names) > 1:
-                yield f"{names[0]}-{names[-1]}", f"{len(names)} x {text}"
-            else:
-                yield from ((name, text) for name in names)
+        """Numbered, whatever their names; a run of equal ones is one: ("0-5", "6 x Layer(...)")."""
+        first = 0
+        for text, run in groupby(map(repr, self._modules.values())):
+            last = first + len([*run]) - 1
+            many = f"{first}-{last}", f"{last - first + 1} x {text}"
+            yield many if last > first else (f"{first}", text)
+            first = last + 1
 
 
 class ParameterList(_Parameters, _Sequence[Parameter]):

@@ -24,7 +24,7 @@ class Triple(torch.autograd.Function):
         return a
     @staticmethod
     def backward(ctx, g):
-        print(ctx.saved_tensors[0].detach())
+        print(ctx.saved_tensors[0].detach(), ctx.saved_variables[0].detach())
         return g * 3
 x = torch.ones(3, requires_grad=True)
 y = x * 1
@@ -175,6 +175,45 @@ class Outer(nn.Module):
 print(Outer(nn.Linear(1, 2)).in_features, Outer(nn.Linear(1, 2)).weight.shape)
 scales = nn.ParameterList([None, nn.Parameter(torch.ones(1))])
 print(len(scales), scales[0], scales[1], [*scales.state_dict()], len([*scales.parameters()]))
+===
+from collections import OrderedDict
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.level1, self.down, self.plain = nn.Linear(1, 2), nn.Linear(1, 1), None
+        self.down = None
+        self.register_module("up", None)
+    def forward(self, x):
+        return self.__getattr__("level%d" % 1)(x)
+print(Block(), Block()(torch.ones(1, 1)).shape, [*Block().state_dict()])
+steps = nn.Sequential(nn.Linear(1, 2), nn.ReLU(), nn.Linear(2, 3))
+print(steps[1:], [*steps[1:].state_dict()], steps[1:][0], [*nn.ModuleList(steps)[2:].state_dict()])
+print(nn.Sequential(OrderedDict({"-1": nn.ReLU(), "0": nn.Tanh(), "7": nn.ReLU()})))
+layers = nn.ModuleList([None, None])
+layers.add_module("body", nn.ReLU())
+print(layers, nn.ModuleDict({"a": None, "b": nn.ReLU()}))
+x = torch.ones(1, 2, 8, 8)
+print(nn.Conv2d(2, 3, 3, stride=(2,))(x).shape, nn.MaxPool2d((2,))(x).shape)
+print(nn.InstanceNorm2d(5)(x).shape, torch.cuda._initialized, torch.hub.urlparse("a/b").path)
+from torch.utils.checkpoint import set_device_states
+import torch.utils.model_zoo as model_zoo
+print(model_zoo.load_url.__name__ != "")
+set_device_states([], [])
+===
+from torch.optim.optimizer import Optimizer, ParamsT, required
+from torch.utils.data.distributed import DistributedSampler
+print(isinstance(nn.ReLU(), torch.jit.ScriptModule), torch.jit.annotate(int, 3), required is None)
+w, x = torch.arange(192.0).reshape(24, 8).sin(), torch.arange(80.0).reshape(5, 2, 8).cos()
+output = F.multi_head_attention_forward(
+    query=x[:1], key=x, value=x, embed_dim_to_check=8, num_heads=2, in_proj_weight=None,
+    in_proj_bias=w[:, 0], bias_k=None, bias_v=None, add_zero_attn=False, dropout_p=0.0,
+    out_proj_weight=w[:6], out_proj_bias=w[0, :6], use_separate_proj_weight=True, training=True,
+    q_proj_weight=w[:8], k_proj_weight=w[8:16], v_proj_weight=w[16:], need_weights=False)
+print(output[0].shape, output[1], round(output[0].sum().item(), 3))
+mask, one = torch.ones(5, 5).triu(1).bool(), torch.ones(1, 1, 8)
+output, weights = F.multi_head_attention_forward(
+    x, x, x, 8, 2, w, None, one, one, True, 0.0, w[:8], None, True, None, True, mask)
+print(output.shape, weights.shape, round(output.sum().item(), 3))
 ===
 deep = nn.LSTM(2, 3, 2, bidirectional=True)
 for layer in deep, nn.GRU(2, 3, bias=False), nn.LSTM(2, 3, proj_size=2):

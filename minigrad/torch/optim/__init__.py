@@ -1,5 +1,8 @@
 """`torch.optim`: minigrad's optimizers."""
 
+from typing import Any
+
 from minigrad.optim import *
 
-required = object()
+ParamsT = Any
+required: Any = object()  # the default of an option that has none
