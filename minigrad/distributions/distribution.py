@@ -63,7 +63,6 @@ class Distribution:
                 self._check(f": {name}", getattr(self, name), constraint)
 
     _batch_shape = property(lambda self: self.batch_shape)
-    _event_shape = property(lambda self: self.event_shape)
 
     @property
     def support(self) -> Constraint:

@@ -77,7 +77,6 @@ CASES: dict[str, Callable[[Any, Any], Any]] = {
     },
     "Independent.mode": lambda t, d: d.Independent(d.Normal(line(t), 1.0), 1).mode,
     "_batch_shape": lambda t, d: d.Dirichlet(t.ones(2, 3))._batch_shape,
-    "_event_shape": lambda t, d: d.Dirichlet(t.ones(2, 3))._event_shape,
     "_extended_shape": lambda t, d: d.Dirichlet(t.ones(2, 3))._extended_shape(t.Size([4])),
     "perplexity": lambda t, d: d.Categorical(t.tensor([0.25, 0.75])).perplexity(),
     "precision_matrix": lambda t, d: (

@@ -261,12 +261,8 @@ def tile(input: Any, *repeats: Any, dims: Any = None) -> Tensor:
 
 
 @of_numbers
-def repeat_interleave(
-    input: Any, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
-) -> Tensor:
+def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None) -> Tensor:
     """Repeat each element, or each slice along an axis; of `repeats` alone, its places.
-
-    The size of the output follows from the others, so `output_size` is not read.
 
     Example:
         >>> import minigrad
