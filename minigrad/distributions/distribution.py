@@ -98,11 +98,6 @@ class Distribution:
         raise NotImplementedError(f"{type(self).__name__} does not define a mean")
 
     @property
-    def mode(self) -> Tensor:
-        """The value of the greatest probability, or density, shape as the mean's."""
-        raise NotImplementedError(f"{type(self).__name__} does not define a mode")
-
-    @property
     def variance(self) -> Tensor:
         """The variance of each element, shape ``(*batch_shape, *event_shape)``."""
         raise NotImplementedError(f"{type(self).__name__} does not define a variance")

@@ -47,8 +47,7 @@ def load(module: Module, state: Mapping[str, Any], strict: bool, assigned: bool)
     for path, owner in modules:
         prefix, own_metadata = f"{path}." if path else "", dict(metadata.get(path, {}))
         hooks = [hook for _, hook in owner._hooks_of("_load_state_dict_pre_hooks")]
-        if owner._defines("_load_from_state_dict"):
-            hooks.append(type(owner)._load_from_state_dict)
+        hooks += [type(owner)._load_from_state_dict] * owner._defines("_load_from_state_dict")
         if hooks:
             part = {key: given.pop(key) for key in list(given) if key.startswith(prefix)}
             for hook in hooks:
