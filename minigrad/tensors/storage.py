@@ -22,8 +22,7 @@ class TypedStorage:
     """
 
     def __init__(self, memory: Tensor) -> None:
-        self._memory = memory
-        self.dtype = memory.dtype
+        self._memory, self.dtype = memory, memory.dtype
         self.tolist, self.data_ptr, self.size = memory.tolist, memory.data_ptr, memory.numel
 
     def __len__(self) -> int:

@@ -269,8 +269,7 @@ def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None) -
         >>> minigrad.repeat_interleave(minigrad.tensor([1, 2]), 2).tolist()
         [1, 1, 2, 2]
     """
-    if repeats is None:
-        input, repeats = np.arange(len(input)), input
+    input, repeats = (np.arange(len(input)), input) if repeats is None else (input, repeats)
     return ops.repeat(input, repeats, dim)
 
 
