@@ -17,9 +17,10 @@ _NAMES = {
     "arctan2": "atan2", "arctanh": "atanh", "astype": "to_copy", "batch_norm": "native_batch_norm",
     "broadcast_to": "expand", "cholesky": "linalg_cholesky_ex", "concatenate": "cat",
     "cross_entropy": "nll_loss", "det": "linalg_det", "divide": "div", "dropout": "mul",
-    "eigh": "linalg_eigh", "expand_dims": "unsqueeze", "flatten": "view", "getitem": "index",
-    "group_norm": "native_group_norm", "gru": "stack", "inv": "linalg_inv_ex",
-    "layer_norm": "native_layer_norm", "lu": "linalg_lu_factor_ex", "multiply": "mul",
+    "eigh": "linalg_eigh", "einsum": "view", "expand_dims": "unsqueeze", "flatten": "view",
+    "getitem": "index", "group_norm": "native_group_norm", "gru": "stack", "inv": "linalg_inv_ex",
+    "layer_norm": "native_layer_norm", "lu": "linalg_lu_factor_ex", "moveaxis": "permute",
+    "multiply": "mul",
     "negative": "neg", "norm": "linalg_vector_norm", "pad": "constant_pad_nd", "power": "pow",
     "qr": "linalg_qr", "reshape": "view", "rnn": "stack", "scatter_diagonal": "diag_embed",
     "slogdet": "linalg_slogdet", "solve": "linalg_solve_ex", "square": "pow", "subtract": "sub",
@@ -39,8 +40,15 @@ _FUNCTIONS = {
 """Functions of several ops that are one node in PyTorch."""
 
 
+_CELLS = {"GRUCell": "Add", "LSTM": "MkldnnRnnLayer", "RNNCell": ""}
+"""Modules that return a part of what an op gave, and PyTorch's names of it."""
+
+
 def _of_index(node: Node) -> str:
     """What PyTorch makes of an index: the last part that is not the whole axis counts."""
+    if (kind := getattr(node.frame, "kind", "")) in _CELLS:
+        known = getattr(node.frame, "module", None)
+        return _CELLS[kind] or getattr(known, "nonlinearity", "tanh").capitalize()
     index = () if node.saved is FREED else dict(_saved(node))["index"]
     parts = index if isinstance(index, tuple) else (index,)
     for part in reversed(parts):
@@ -73,7 +81,8 @@ _BY_NODE: dict[str, Callable[[Node], str]] = {
     ),
     "matmul": lambda node: ("Dot", "Mv", "Mm", "UnsafeView")[min(len(node.shape), 3)],
     "max": _by_axis("Max", 1), "mean": _by_axis("Mean", 0), "min": _by_axis("Min", 1),
-    "sum": _by_axis("Sum", 0),
+    "prod": _by_axis("Prod", 0), "sum": _by_axis("Sum", 0),
+    "log1p": lambda _: "Log1P",
     "clip": lambda _: "ClampBackward1",
     "max_pool": lambda node: "SqueezeBackward1" if len(node.shape) < 4 else "MaxPool2DWithIndices",
     "setitem": lambda _: "CopySlices",

@@ -4,7 +4,7 @@ Everything but `sample` is differentiable, also the samples of `rsample`.
 """
 
 from minigrad.distributions import constraints
-from minigrad.distributions.categorical import Categorical
+from minigrad.distributions.categorical import Categorical, OneHotCategorical
 from minigrad.distributions.counts import Bernoulli, Binomial, Geometric, Poisson
 from minigrad.distributions.distribution import Distribution, kl_divergence
 from minigrad.distributions.gamma import Beta, Dirichlet, Exponential, Gamma
@@ -23,6 +23,7 @@ from minigrad.distributions.uniform import Uniform
 __all__ = [
     "AffineTransform", "Bernoulli", "Beta", "Binomial", "Categorical", "Dirichlet", "Distribution",
     "ExpTransform", "Exponential", "Gamma", "Geometric", "Independent", "Laplace",
-    "MultivariateNormal", "Normal", "Poisson", "SigmoidTransform", "StudentT", "TanhTransform",
-    "Transform", "TransformedDistribution", "Uniform", "constraints", "kl_divergence",
+    "MultivariateNormal", "Normal", "OneHotCategorical", "Poisson", "SigmoidTransform", "StudentT",
+    "TanhTransform", "Transform", "TransformedDistribution", "Uniform", "constraints",
+    "kl_divergence",
 ]  # fmt: skip

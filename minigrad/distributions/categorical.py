@@ -78,6 +78,9 @@ class Categorical(Chances):
         ),
     })  # fmt: skip
 
+    _axes = 0
+    """The axes of one value."""
+
     def __init__(
         self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
@@ -87,7 +90,7 @@ class Categorical(Chances):
                 f"Categorical: {self._given[0]} of shape (..., classes) expected, with at least "
                 f"one class, got {given.shape}"
             )
-        super().__init__(given.shape[:-1], validate_args=validate_args)
+        super().__init__(given.shape[:-1], given.shape[given.ndim - self._axes :], validate_args)
         if probs is None:
             self.logits = ops.log_softmax(given, axis=-1)
             self.probs = ops.softmax(given, axis=-1)
@@ -99,10 +102,6 @@ class Categorical(Chances):
     @property
     def support(self) -> Constraint:
         return constraints.integer_interval(0, self.logits.shape[-1] - 1)
-
-    @property
-    def mode(self) -> Tensor:
-        return ops.argmax(self.logits, axis=-1)
 
     def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
         shape = self._shape(sample_shape)
@@ -130,3 +129,33 @@ class Categorical(Chances):
         terms = np.where(values_of(other.probs) == 0, np.inf, terms)
         terms = np.where(values_of(self.probs) == 0, 0, terms)
         return ops.sum(terms, axis=-1)
+
+
+class OneHotCategorical(Categorical):
+    """Distributions over the one-hot vectors of classes; the arguments are those of `Categorical`.
+
+    Example:
+        >>> from minigrad.distributions import OneHotCategorical
+        >>> OneHotCategorical([0.0, 1.0, 0.0]).sample((2,)).tolist()
+        [[0.0, 1.0, 0.0], [0.0, 1.0, 0.0]]
+        >>> round(OneHotCategorical([0.25, 0.75]).log_prob([1.0, 0.0]).exp().item(), 4)
+        0.25
+    """
+
+    _axes = 1
+    support = property(lambda self: constraints.one_hot)
+    mean = property(lambda self: self.probs)
+    variance = property(lambda self: self.probs * (1 - self.probs))
+
+    def _vectors(self, places: Tensor) -> Tensor:
+        return ops.astype(places[..., None] == np.arange(self.probs.shape[-1]), self.probs.dtype)
+
+    def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
+        return self._vectors(super().sample(sample_shape))
+
+    def log_prob(self, value: Any) -> Tensor:
+        chosen = self._values("log_prob", value) != 0
+        return ops.sum(ops.where(chosen, self.logits, 0), axis=-1)
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        return self._vectors(super().enumerate_support(expand))

@@ -13,7 +13,7 @@ from minigrad.tensors.tensor import Tensor
 __all__ = [
     "Constraint", "boolean", "dependent_property", "greater_than", "greater_than_eq",
     "integer_interval", "interval", "less_than", "lower_cholesky", "nonnegative",
-    "nonnegative_integer", "positive", "real", "real_vector", "simplex", "unit_interval",
+    "nonnegative_integer", "one_hot", "positive", "real", "real_vector", "simplex", "unit_interval",
 ]  # fmt: skip
 
 
@@ -106,6 +106,7 @@ boolean = Constraint("Boolean()", lambda x: (x == 0) | (x == 1), is_discrete=Tru
 nonnegative_integer = Constraint(
     "IntegerGreaterThan(lower_bound=0)", lambda x: (x >= 0) & (x == np.floor(x)), is_discrete=True
 )
+one_hot = Constraint("OneHot()", lambda x: ((x == 0) | (x == 1)) & _has_sum_one(x), True, 1)
 simplex = Constraint("Simplex()", lambda x: (x >= 0) & _has_sum_one(x), event_dim=1)
 lower_cholesky = Constraint("LowerCholesky()", _is_factor, event_dim=2)
 

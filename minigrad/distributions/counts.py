@@ -14,7 +14,6 @@ from minigrad.distributions.categorical import Chances
 from minigrad.distributions.constraints import Constraint
 from minigrad.distributions.distribution import Family, floats
 from minigrad.ops._numerics import values_of
-from minigrad.tensors.creation import asarray
 from minigrad.tensors.tensor import Tensor
 
 
@@ -45,11 +44,6 @@ class _Trials(Chances):
     @property
     def mean(self) -> Tensor:
         return self.probs
-
-    @property
-    def mode(self) -> Tensor:
-        probs = values_of(self.probs)
-        return asarray(np.where(probs == 0.5, np.nan, probs > 0.5), probs.dtype)
 
     @property
     def variance(self) -> Tensor:

@@ -63,7 +63,6 @@ class Distribution:
                 self._check(f": {name}", getattr(self, name), constraint)
 
     _batch_shape = property(lambda self: self.batch_shape)
-    _event_shape = property(lambda self: self.event_shape)
 
     @property
     def support(self) -> Constraint:
@@ -97,11 +96,6 @@ class Distribution:
     def mean(self) -> Tensor:
         """The mean, shape ``(*batch_shape, *event_shape)``."""
         raise NotImplementedError(f"{type(self).__name__} does not define a mean")
-
-    @property
-    def mode(self) -> Tensor:
-        """The value of the greatest probability, or density, shape as the mean's."""
-        raise NotImplementedError(f"{type(self).__name__} does not define a mode")
 
     @property
     def variance(self) -> Tensor:

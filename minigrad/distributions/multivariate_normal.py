@@ -85,8 +85,6 @@ class MultivariateNormal(Family):
     def mean(self) -> Tensor:
         return self.loc
 
-    mode = mean
-
     @property
     def variance(self) -> Tensor:
         return ops.sum(ops.square(self.scale_tril), axis=-1)

@@ -33,8 +33,6 @@ class _LocationScale(Family):
     def mean(self) -> Tensor:
         return self.loc
 
-    mode = mean
-
     def rsample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
         return self.loc + self._drawn(self._standard, sample_shape, self.loc.dtype) * self.scale
 

@@ -83,10 +83,6 @@ class Independent(_Made):
         return self.base_dist.mean
 
     @property
-    def mode(self) -> Tensor:
-        return self.base_dist.mode
-
-    @property
     def variance(self) -> Tensor:
         return self.base_dist.variance
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from types import EllipsisType
 from typing import Any
 
 import numpy as np
@@ -90,15 +88,12 @@ def _reads_twice(index: Any) -> bool:
     return any(isinstance(part, np.ndarray) and part.dtype.kind in "iu" for part in parts)
 
 
-_PARTS = (EllipsisType, Sequence, Variable, np.ndarray, slice)
-
-
 def normalized(index: Any) -> Any:
     """Convert an index to ints, slices, None, Ellipsis and arrays, without the caller's memory.
 
     A list of more than numbers is the index of several axes, as in PyTorch.
     """
-    if isinstance(index, list) and any(part is None or isinstance(part, _PARTS) for part in index):
+    if isinstance(index, list) and not all(isinstance(part, (int, np.generic)) for part in index):
         index = tuple(index)
     if isinstance(index, tuple):
         return tuple([i if i.__class__ is int else _normalized_part(i) for i in index])

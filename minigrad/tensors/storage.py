@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from minigrad.autograd import dtype_class
-
-if TYPE_CHECKING:
-    from minigrad.tensors.tensor import Tensor
+from minigrad.autograd.typing import Tensor
 
 __all__ = ["TypedStorage"]
 
@@ -24,10 +22,8 @@ class TypedStorage:
     """
 
     def __init__(self, memory: Tensor) -> None:
-        self._memory = memory
-        self.dtype = memory.dtype
+        self._memory, self.dtype = memory, memory.dtype
         self.tolist, self.data_ptr, self.size = memory.tolist, memory.data_ptr, memory.numel
-        self.element_size, self.nbytes = memory.element_size, lambda: memory.nbytes
 
     def __len__(self) -> int:
         return self.size()

@@ -4,6 +4,7 @@ from minigrad.torch import amp as amp
 from minigrad.torch.answers import no, nothing, zero
 
 is_available = is_bf16_supported = is_initialized = no
+_initialized = False
 device_count = zero
 _initialized = False
 memory_allocated = memory_reserved = max_memory_allocated = max_memory_reserved = zero

@@ -10,4 +10,5 @@ from minigrad.torchvision import datasets, transforms, utils
 
 __all__ = ["datasets", "transforms", "utils"]
 __version__ = "0.28.0+minigrad"
+datasets.__dict__.update(mnist=datasets, cifar=datasets, folder=datasets)
 complete(sys.modules[__name__])  # it says why a name is not here

@@ -48,13 +48,12 @@ def load(module: Module, state: Mapping[str, Any], strict: bool, assigned: bool)
     problems: list[str] = []
     for path, owner in modules:
         prefix, own_metadata = f"{path}." if path else "", dict(metadata.get(path, {}))
-        hooks = [(hook, owner) for _, hook in owner._hooks_of("_load_state_dict_pre_hooks")]
-        if owner._defines("_load_from_state_dict"):
-            hooks.append((type(owner)._load_from_state_dict, owner))
+        hooks = [hook for _, hook in owner._hooks_of("_load_state_dict_pre_hooks")]
+        hooks += [type(owner)._load_from_state_dict] * owner._defines("_load_from_state_dict")
         if hooks:
             part = {key: given.pop(key) for key in list(given) if key.startswith(prefix)}
-            for hook, of in hooks:
-                hook(of, part, prefix, own_metadata, strict, missing, unexpected, problems)
+            for hook in hooks:
+                hook(owner, part, prefix, own_metadata, strict, missing, unexpected, problems)
             given |= part
     given = _adapted(module, given)
     own = dict(module._tensors("", True, False, "parameter", "buffer"))

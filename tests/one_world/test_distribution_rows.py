@@ -43,11 +43,6 @@ def falling(d: Any) -> Any:
     )
 
 
-MODES: dict[str, tuple[Any, ...]] = {
-    "Normal": ([0.5, 1.5], 2.0), "Laplace": (0.5, 2.0), "StudentT": (1.0, 0.5),
-    "Categorical": ([[0.1, 0.9], [0.7, 0.3]],), "Bernoulli": ([0.1, 0.5, 0.7],),
-    "MultivariateNormal": ([1.0, 2.0], [[2.0, 0.5], [0.5, 1.0]]),
-}  # fmt: skip
 CASES: dict[str, Callable[[Any, Any], Any]] = {
     "Normal.cdf": lambda t, d: d.Normal(0.5, 2.0).cdf(line(t)),
     "Normal.icdf": lambda t, d: d.Normal(0.5, 2.0).icdf(shares(t)),
@@ -73,12 +68,24 @@ CASES: dict[str, Callable[[Any, Any], Any]] = {
         d.Bernoulli(t.tensor([1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.3])),
     ),
     **{
-        f"{kind}.mode": lambda t, d, kind=kind: getattr(d, kind)(*map(t.tensor, MODES[kind])).mode
-        for kind in MODES
+        f"OneHotCategorical: {name}": lambda t, d, asked=asked: asked(
+            d.OneHotCategorical(t.tensor([[0.1, 0.2, 0.7], [0.0, 0.5, 0.5]])), t
+        )
+        for name, asked in {
+            "log_prob": lambda one, t: one.log_prob(t.eye(3)[:, None]),
+            "mean": lambda one, t: one.mean,
+            "entropy": lambda one, t: one.entropy(),
+            "variance": lambda one, t: one.variance,
+            "enumerate_support": lambda one, t: one.enumerate_support(),
+            "one of each": lambda one, t: one.enumerate_support(expand=False),
+            "event_shape": lambda one, t: one.expand((3, 2)).sample((4,)).shape,
+            "logits": lambda one, t: type(one)(logits=one.logits + 1).log_prob(t.eye(3)[0]),
+        }.items()
     },
-    "Independent.mode": lambda t, d: d.Independent(d.Normal(line(t), 1.0), 1).mode,
+    "OneHotCategorical: kl": lambda t, d: d.kl_divergence(
+        d.OneHotCategorical(t.tensor([0.1, 0.9])), d.OneHotCategorical(logits=t.zeros(2))
+    ),
     "_batch_shape": lambda t, d: d.Dirichlet(t.ones(2, 3))._batch_shape,
-    "_event_shape": lambda t, d: d.Dirichlet(t.ones(2, 3))._event_shape,
     "_extended_shape": lambda t, d: d.Dirichlet(t.ones(2, 3))._extended_shape(t.Size([4])),
     "perplexity": lambda t, d: d.Categorical(t.tensor([0.25, 0.75])).perplexity(),
     "precision_matrix": lambda t, d: (

@@ -85,7 +85,7 @@ y.backward()
 NAMES = """
 x = torch.tensor([[4.0, 1.0], [5.0, 3.0], [2.0, 1.0]])
 memory = x.storage()
-print(memory, memory[1], len(memory), memory.size(), memory.nbytes(), memory.element_size())
+print(memory, memory[1], len(memory), memory.size())
 memory[0] = 7
 print(x, list(x[1].storage()), memory.dtype, torch.is_storage(memory))
 print(x.t().storage().data_ptr() == x[1:].storage().data_ptr(), x[:1].expand(3, 2).storage().size())
@@ -95,7 +95,8 @@ print(memory[5])
 x, y = torch.arange(6.0).reshape(2, 3), torch.ones(2, 3)
 print(x.add_(0.5, y), x.sub(2, y), torch.add(x, 2, y), x.sub_(-1, y))
 print(x.addcmul_(2, y, y), x.addcdiv_(-0.5, y, y + 1), torch.addcmul(x, 2, y, y))
-print(torch.repeat_interleave(torch.tensor([1, 0, 2])), x.repeat_interleave(2, 1, output_size=6))
+print(torch.repeat_interleave(torch.tensor([1, 0, 2])), x.repeat_interleave(2, 1))
+print(torch.asarray([1.0, 2.0], dtype=torch.float64, device="cpu"), torch.asarray(x) is x)
 print(torch.cdist(x, x, p=1), x.norm(1), torch.norm(x, p=1, dim=1))
 ===
 class Frozen(nn.Module):

@@ -199,6 +199,7 @@ def test_views_have_the_names_of_the_other_module() -> None:
         ("utils.data._utils.collate", "default_collate"), ("utils.model_zoo", "load_url"),
         ("utils.data.distributed", "DistributedSampler"), ("optim.optimizer", "required"),
         ("utils.checkpoint", "set_device_states"), ("jit", "script_method"),
+        ("cuda", "_initialized"),
     ):  # fmt: skip
         assert hasattr(imported(path), name)
     with pytest.raises(ModuleNotFoundError, match="fused"):

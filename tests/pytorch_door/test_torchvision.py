@@ -348,3 +348,9 @@ def test_a_script_that_imports_it(tmp_path: Path) -> None:
     refused = python("-m", "minigrad.torch", "script.py", cwd=tmp_path)
     assert refused.returncode
     assert "torchvision is installed here, and it needs PyTorch itself" in refused.stderr
+
+
+def test_modules_of_torchvision_are_there_or_say_why_not() -> None:
+    assert datasets.mnist.MNIST is datasets.MNIST
+    with pytest.raises(AttributeError, match=r"no 'ColorJitter'.*transforms\.Lambda"):
+        transforms.ColorJitter(0.1)

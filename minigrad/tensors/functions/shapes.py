@@ -263,20 +263,15 @@ def tile(input: Any, *repeats: Any, dims: Any = None) -> Tensor:
 
 
 @of_numbers
-def repeat_interleave(
-    input: Any, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
-) -> Tensor:
+def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None) -> Tensor:
     """Repeat each element, or each slice along an axis; of `repeats` alone, its places.
-
-    The size of the output follows from the others, so `output_size` is not read.
 
     Example:
         >>> import minigrad
         >>> minigrad.repeat_interleave(minigrad.tensor([1, 2]), 2).tolist()
         [1, 1, 2, 2]
     """
-    if repeats is None:
-        input, repeats = np.arange(len(input)), input
+    input, repeats = (np.arange(len(input)), input) if repeats is None else (input, repeats)
     return ops.repeat(input, repeats, dim)
 
 

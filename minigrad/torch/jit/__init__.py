@@ -12,10 +12,6 @@ export = ignore = unused = script_method = _overload_method = unchanged
 is_scripting = is_tracing = no
 
 
-class ScriptModule(Module):
-    """A module, which runs as it is."""
-
-
 def annotate(the_type: Any, the_value: Any) -> Any:
     """The value."""
     return the_value
