@@ -88,7 +88,7 @@ class Module(Hooked):
             cls.__bases__ = (*cls.__bases__, _LastAnswer)
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        code = getattr(cls.__init__, "__code__", None)
+        code: Any = getattr(cls.__init__, "__code__", None)
         open_ended = code is None or code.co_flags & CO_VARKEYWORDS
         if kwargs and not (open_ended or kwargs.keys() <= {*code.co_varnames}):
             raise call_error(cls.__name__, cls.__init__, (None, *args), kwargs)
