@@ -133,8 +133,7 @@ class Function:
     _ops: ClassVar[dict[Any, Any]]
 
     def __init__(self, *_: Any) -> None:
-        name = type(self).__name__
-        raise TypeError(f"{name}: a Function is not called, write {name}.apply(...)")
+        raise TypeError(f"{type(self).__name__}: a Function is not called: write .apply(...)")
 
     @staticmethod
     def forward(ctx: Any, *args: Any) -> Any:

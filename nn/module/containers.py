@@ -135,8 +135,7 @@ class _Sequence(_Entries, MutableSequence[T]):
         name = str(index) if index.__class__ is int else ""  # a number as a name is the position
         if self._registered.get(name) != self._kind:
             if index.__class__ is int and not -len(self) <= index < len(self):
-                kind, count = type(self).__name__, len(self)
-                raise IndexError(f"{kind}: index out of range, got {index} of {count} entries")
+                raise IndexError(f"{type(self).__name__}: index out of range, got {index}")
             name = self._names()[index]
         return cast("T", self.__dict__[name])
 
@@ -171,8 +170,7 @@ class _Sequence(_Entries, MutableSequence[T]):
     def extend(self, values: Iterable[T]) -> Self:  # type: ignore[override]
         """Append entries: all of them, or none if one does not fit. Return the container."""
         if isinstance(values, Tensor) or not isinstance(values, Iterable):
-            owner, came = type(self).__name__, type(values).__name__
-            raise TypeError(f"{owner}: entries in a list expected, got a single {came}")
+            raise TypeError(f"{type(self).__name__}: a list expected, got {type(values).__name__}")
         named = [(str(i), value) for i, value in enumerate(values, len(self))]
         for name, value in [(name, self._checked(name, value)) for name, value in named]:
             setattr(self, name, value)

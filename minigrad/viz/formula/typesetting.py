@@ -105,6 +105,8 @@ class Typesetter:
             return n.Symbol("…", upright=True)
         if isinstance(value, str):
             return n.Words(f"“{value}”")
+        if isinstance(value, tuple) and np.ndarray in map(type, value):  # an index
+            value = ", ".join(" ".join(str(part).split()) for part in value)
         return n.Symbol(getattr(value, "__name__", str(value)).strip("_"), upright=True)
 
     # Terms --------------------------------------------------------------------------------------
