@@ -132,9 +132,6 @@ class Function:
 
     _ops: ClassVar[dict[Any, Any]]
 
-    def __init__(self, *_: Any) -> None:
-        raise TypeError(f"{type(self).__name__}: a Function is not called: write .apply(...)")
-
     @staticmethod
     def forward(ctx: Any, *args: Any) -> Any:
         """Compute the output, or a tuple of outputs; tensors come without a history."""
