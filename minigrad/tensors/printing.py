@@ -11,7 +11,7 @@ import numpy as np
 
 from minigrad.autograd.dtype_class import DTYPES
 from minigrad.autograd.dtypes import get_default_dtype
-from minigrad.support.checks import check_choice, check_size
+from minigrad.support.checks import check_choice
 
 __all__ = ["set_printoptions"]
 
@@ -62,7 +62,6 @@ def set_printoptions(
     if profile is not None:
         check_choice("set_printoptions", "profile", profile, PROFILES)
         vars(options).update(vars(PROFILES[profile]))
-    check_size("set_printoptions", "precision", precision or 0, 0)
     given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems,
              "linewidth": linewidth}  # fmt: skip
     vars(options).update({name: value for name, value in given.items() if value is not None})

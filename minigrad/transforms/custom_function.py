@@ -137,10 +137,6 @@ class Function:
 
     _ops: ClassVar[dict[Any, Any]]
 
-    def __init__(self, *_: Any) -> None:
-        name = type(self).__name__
-        raise TypeError(f"{name}: a Function is not called, write {name}.apply(...)")
-
     @staticmethod
     def forward(ctx: Any, *args: Any) -> Any:
         """Compute the output, or a tuple of outputs; tensors come without a history."""

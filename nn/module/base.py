@@ -87,11 +87,11 @@ class Module(Hooked):
         if not issubclass(cls, _Getattr) and any("__getattr__" in c.co_names for c in codes):
             cls.__bases__ = (*cls.__bases__, _Getattr)
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        code: Any = getattr(cls.__init__, "__code__", None)
-        named = code and not code.co_flags & CO_VARKEYWORDS
-        if kwargs and named and not kwargs.keys() <= {*code.co_varnames}:
-            raise call_error(cls.__name__, cls.__init__, (None, *args), kwargs)
+    def __new__(cls, *_: Any, **kwargs: Any) -> Self:
+        code = getattr(cls.__init__, "__code__", Module.__new__.__code__)
+        wrong = dict.fromkeys([name for name in kwargs if name not in code.co_varnames])
+        if wrong and not code.co_flags & CO_VARKEYWORDS:
+            raise call_error(cls.__name__, cls.__init__, (None,) * code.co_argcount, wrong)
         return super().__new__(cls)
 
     def __init__(self) -> None:

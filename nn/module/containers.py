@@ -125,8 +125,7 @@ class _Sequence(_Entries, MutableSequence[T]):
             return part
         names = self._names()
         if index.__class__ is int and not -len(names) <= index < len(names):
-            kind, count = type(self).__name__, len(names)
-            raise IndexError(f"{kind}: index out of range, got {index} of {count} entries")
+            raise IndexError(f"{type(self).__name__}: index out of range, got {index}")
         return cast("T", self.__dict__[names[index]])
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -160,8 +159,7 @@ class _Sequence(_Entries, MutableSequence[T]):
     def extend(self, values: Iterable[T]) -> Self:  # type: ignore[override]
         """Append entries: all of them, or none if one does not fit. Return the container."""
         if isinstance(values, Tensor) or not isinstance(values, Iterable):
-            owner, came = type(self).__name__, type(values).__name__
-            raise TypeError(f"{owner}: entries in a list expected, got a single {came}")
+            raise TypeError(f"{type(self).__name__}: a list expected, got {type(values).__name__}")
         named = [(str(i), value) for i, value in enumerate(values, len(self))]
         checked = [(name, self._checked(name, value)) for name, value in named]
         if str(len(self)) in self._registered:  # of a slice, whose numbers start later

@@ -110,7 +110,7 @@ torch.trapezoid(x, dx=2.0, dim=0), x.index_put((i[0], i[1]), v, accumulate=True)
 torch.vander(v, 3, True), torch.hann_window(5), torch.hamming_window(5, False), torch.is_complex(x)
 torch.blackman_window(6), torch.linalg.lstsq(x.T, y.T, driver="gels").solution
 torch.linalg.matrix_rank(x, atol=0.001, rtol=0.1), x[1:, 1].storage_offset()
-x.double().scatter(1, i, 0.7) == 0.7, x[0, 0].swapaxes(0, -1)
+x.double().scatter(1, i, 0.7) == 0.7
 """
 
 TRAINING = """

@@ -157,6 +157,27 @@ def test_the_player_goes_as_the_engine_went() -> None:
         assert len(found) == len(graph.steps) + 1 > 3
 
 
+def test_a_module_shows_the_steps_of_the_pass_that_runs() -> None:
+    """Of two passes, the modules of the first had no number of steps: `1/undefined`."""
+    first, second = nn.Linear(2, 3), nn.Sequential(nn.Linear(2, 3), nn.Tanh())
+    x = minigrad.randn(4, 2)
+    with viz.trace() as found:
+        for model in (first, second):
+            model(x).square().sum().backward()
+    data, _ = Document(write_page(found.graph(x=x), None, "", "")).scripts
+    told = node_js.node(
+        f"{source('data')}\n{source('player')}\n"
+        "unpack(given).then((data) => console.log(JSON.stringify(data.steps.map((step, at) =>"
+        " [...progress(data, at + 1).inside].map(([id, n]) =>"
+        " [id, n, data.inside.get(step.run).get(id)])))))",
+        data,
+    )
+    assert [counts for counts in told if counts] == [
+        [["g0", 1, 1]], [["g3", 1, 1], ["g1", 1, 2]],
+        [["g3", 1, 1], ["g1", 2, 2], ["g2", 1, 1]],
+    ]  # fmt: skip
+
+
 def test_each_file_is_valid() -> None:
     """By itself, within the function whose scope they share."""
     program = ";\n".join(f"(async () => {{\n{source(name)}\n}})" for name in SCRIPTS)

@@ -50,7 +50,6 @@ def transpose(input: Any, dim0: int, dim1: int) -> Tensor:
     return ops.swapaxes(input, dim0, dim1)
 
 
-@of_numbers
 def swapaxes(input: Any, axis0: int, axis1: int) -> Tensor:
     """Exchange two axes: `transpose` under another name.
 

@@ -15,3 +15,7 @@ is_scripting = is_tracing = no
 def annotate(the_type: Any, the_value: Any) -> Any:
     """The value."""
     return the_value
+
+
+class ScriptModule(Module):
+    """A module as it is."""

@@ -46,7 +46,7 @@ def argument_sources(diagram: Diagram) -> dict[str, dict[str, str]]:
     """The arguments of the ops, each with the id of the box that it came from."""
     found = {node.id: dict[str, str]() for node in diagram.nodes if node.kind == "op"}
     for edge in diagram.edges:
-        if edge.target in found:
+        if edge.target in found and edge.name:  # what a composed op ran is no argument of it
             found[edge.target][edge.name] = edge.source
     for step in diagram.steps:
         if step.rank is None:  # what a collective reads is called by its rank

@@ -128,7 +128,7 @@ def _reshape(t: Typesetter, x: Term, shape: Term) -> n.Notation:
 
 def _at(t: Typesetter, value: Term, index: Term, *_: Term) -> n.Notation:
     t.note("what is read more than once adds up")
-    return n.Sentence((t.value(value), n.Words(" at "), t.value(index), n.Words(", 0 elsewhere")))
+    return n.Sentence((t.value(value), n.Words(" at ["), t.value(index), n.Words("], 0 elsewhere")))
 
 
 def _on_diagonal(t: Typesetter, value: Term, *_: Term) -> n.Notation:

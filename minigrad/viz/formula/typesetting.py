@@ -17,6 +17,7 @@ from minigrad.viz.formula.algebra import factors, is_scalar, summands
 from minigrad.viz.formula.definitions import Reading, arrays_of
 from minigrad.viz.formula.signs import SIGNS
 from minigrad.viz.formula.terms import Call, Choice, Constant, Term, Variable, row
+from minigrad.viz.record.writing import argument_text
 
 RELATIONS = {
     operator.eq: "=", operator.ne: "≠", operator.lt: "<", operator.le: "≤", operator.gt: ">",
@@ -105,6 +106,8 @@ class Typesetter:
             return n.Symbol("…", upright=True)
         if isinstance(value, str):
             return n.Words(f"“{value}”")
+        if isinstance(value, (tuple, slice)):
+            value = argument_text(value)
         return n.Symbol(getattr(value, "__name__", str(value)).strip("_"), upright=True)
 
     # Terms --------------------------------------------------------------------------------------

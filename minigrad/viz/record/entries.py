@@ -23,6 +23,7 @@ from minigrad.viz.record.model import NOT_KEPT, Cause, Kind, Saved
 from minigrad.viz.record.model import Node as Box
 from minigrad.viz.record.ranks import call_notes
 from minigrad.viz.record.steps import summary
+from minigrad.viz.record.writing import argument_text
 
 
 class Input(NamedTuple):
@@ -206,23 +207,13 @@ def argument_notes(op: Primitive, arguments: Mapping[str, Any]) -> tuple[str, ..
         if value is not default and value != default:
             fields = getattr(value, "_asdict", None)
             parts = fields() if fields else {name: value}
-            texts = {part: _written(one) for part, one in parts.items()}
+            texts = {part: argument_text(one) for part, one in parts.items()}
             written += [
                 f"{part} = {text if len(text) <= 32 else text[:31] + '…'}"
                 for part, text in texts.items()
                 if not text.startswith("<")  # an object that says nothing
             ]
     return tuple(written)
-
-
-def _written(value: Any) -> str:
-    """Write an argument; a part of an array as a program would: ``:, 1:3``."""
-    if isinstance(value, slice):
-        ends = (value.start, value.stop, value.step)
-        return ":".join("" if end is None else str(end) for end in ends).removesuffix(":")
-    if isinstance(value, tuple) and any(isinstance(part, slice) for part in value):
-        return ", ".join(map(_written, value))
-    return str(value) if isinstance(value, np.generic) else repr(value)
 
 
 def known_arrays(

@@ -46,8 +46,8 @@ def view(
     read: if all of it is too much, what repeats becomes one box, the first module of each class is
     opened as an example, and then all the levels that still fit.
     """
-    if depth is not None and depth < 0:
-        raise ValueError(f"depth: {depth} levels cannot be opened; use 0, 1, ... or None")
+    if depth is not None and not (isinstance(depth, int) and depth >= 0):
+        raise ValueError(f"depth: {depth!r} levels cannot be opened; use 0, 1, ... or None")
     chosen, levels = opened(diagram, also), _levels(diagram)
     if depth is not None:
         closed = {group for group in levels if levels[group] >= depth}

@@ -4,6 +4,8 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from minigrad.debugging.tables import Text
 
 WIDEST = 64
@@ -58,3 +60,13 @@ def columns(rows: Iterable[Row]) -> Text:
         for row in followed:
             row[at] = row[at].ljust(width)
     return Text("\n".join("  ".join(row).rstrip() for row in table))
+
+
+def argument_text(value: Any) -> str:
+    """Write an argument; a part of an array as a program would: ``:, [0 2]``."""
+    if isinstance(value, slice):
+        ends = (value.start, value.stop, value.step)
+        return ":".join("" if end is None else str(end) for end in ends).removesuffix(":")
+    if isinstance(value, tuple) and {slice, np.ndarray} & {*map(type, value)}:
+        return ", ".join(map(argument_text, value))
+    return " ".join(str(value).split()) if hasattr(value, "dtype") else repr(value)

@@ -221,7 +221,7 @@ OF_MODULES: list[tuple[Callable[[Any, Any], Any], Any, str]] = [
 ]
 OF_PARAMETERS: list[tuple[Callable[[Any, Any], Any], Any, str]] = [
     (lambda c, new: c.insert(0, c), TypeError, "got ParameterList"),
-    (lambda c, new: c.extend(minigrad.ones(2, 1)), TypeError, "got a single Tensor"),
+    (lambda c, new: c.extend(minigrad.ones(2, 1)), TypeError, "a list expected, got Tensor"),
 ]
 CASES = [(kind, *row) for kind in ("Sequential", "ModuleList") for row in REFUSED + OF_MODULES]
 CASES += [("ParameterList", *row) for row in REFUSED + OF_PARAMETERS]

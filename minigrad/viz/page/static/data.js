@@ -45,7 +45,11 @@ function connect(data) {
   data.order = orderOf(data);
   data.residuals = new Set(data.residuals);
   data.ways = data.steps.map((step) => step.parts.map((part) => wayOf(data, step, part)));
-  data.inside = progress(data, data.steps.length).inside;
+  data.inside = new Map(data.steps.map(({ run }) => [run, new Map()]));
+  for (const { run, node } of data.steps) {
+    const all = data.inside.get(run);
+    for (const id of data.around(node).slice(1)) all.set(id, (all.get(id) ?? 0) + 1);
+  }
   return data;
 }
 

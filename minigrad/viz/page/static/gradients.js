@@ -83,12 +83,13 @@ function drawArrow(points, { state, sent, part }) {
 
 /** What has come to a box: so many of so many shares, or the norm of their sum; null if nothing. */
 function badgeOf(id, now) {
-  const [came, inside, all] = [now.came.get(id), now.inside.get(id), data.inside.get(id)];
+  const [came, inside] = [now.came.get(id), now.inside.get(id)];
   const told = data.box(id).kind !== "module" && isScalar(data.box(id)); // in the box
   if (told && (!came || came.arrival === came.arrivals)) return null;
   if (!came) {
-    const text = `∂ ${inside}/${all}`;
-    return inside && data.group.has(id) ? { kind: "good", waits: inside < all, text, came } : null;
+    if (!inside || !data.group.has(id)) return null;
+    const all = data.inside.get(now.step.run).get(id);
+    return { kind: "good", waits: inside < all, text: `∂ ${inside}/${all}`, came };
   }
   const { arrival, arrivals, total } = came;
   const { kind, sign, words } = health(total);
