@@ -158,11 +158,13 @@ def _pull(
     g = _cotangents(node, pending, create) if several else pending.pop(node)
     parts = pull_recorded(node, plan, g) if create else plan.pull(g, *node.saved)
     try:
-        for i, part in enumerate(parts):
-            if sums is not None:
-                sums.append(_observed_sum(pending, schedule, node.edges[i], part, create))
-            elif part is not None:
-                accumulate(pending, schedule, node.edges[i], part, create)
+        if sums is None:
+            for i, part in enumerate(parts):
+                if part is not None:
+                    accumulate(pending, schedule, node.edges[i], part, create)
+        else:
+            for edge, part in zip(node.edges, parts, strict=True):
+                sums.append(_observed_sum(pending, schedule, edge, part, create))
     except ValueError as error:  # a rule returned another shape
         message = located(f"{plan.op.name}: {error}", node.scope)
         raise ValueError(message) from error
