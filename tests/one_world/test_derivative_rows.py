@@ -128,6 +128,18 @@ def test_a_second_pass_needs_what_is_kept(expression: str) -> None:
     assert outcome(row, minigrad) == outcome(row, torch)
 
 
+def constant(m: Any) -> Any:
+    """A Function of one's own whose result does not depend on its input, for many samples."""
+
+    class Zeros(m.autograd.Function):  # type: ignore[misc, name-defined]
+        generate_vmap_rule = True
+        forward = staticmethod(lambda x: m.zeros(x.shape))
+        setup_context = staticmethod(lambda ctx, inputs, output: None)
+        backward = staticmethod(lambda ctx, g: g)
+
+    return m.vmap(Zeros.apply)(m.ones(2, 3))
+
+
 def counted(m: Any) -> Any:
     """What the dict has after a call in which a buffer is assigned."""
 
@@ -194,6 +206,7 @@ FUNC: dict[str, Row] = {
     },
     "functional_call": lambda m: m.func.functional_call(
         m.nn.Linear(2, 1), {"weight": m.ones(1, 2), "bias": m.ones(1)}, (m.ones(2),)),
+    "vmap of a constant": lambda m: constant(m),
     "functional_call, assigned": lambda m: counted(m),
     "functional_call, dicts": lambda m: m.func.functional_call(
         m.nn.Linear(2, 1), ({"weight": m.ones(1, 2)}, {"bias": m.ones(1)}), m.ones(2)),
