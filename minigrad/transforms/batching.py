@@ -163,7 +163,10 @@ def looped(
                 what = f"{name}: the shape of its result depends on the values"
                 raise CannotMap(f"vmap: {what}: {shapes}")
     columns = zip(outputs, *rows, strict=True)
-    return [None if value is None else ops.stack(column) for value, *column in columns]
+    return [
+        ops.stack(column) if value and isinstance(column[0], (Variable, np.ndarray)) else None
+        for value, *column in columns
+    ]
 
 
 def of_sample(thing: Any, sample: int) -> Any:

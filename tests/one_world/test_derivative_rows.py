@@ -130,6 +130,18 @@ def affine(p: Any, x: Any) -> Any:
     return {"out": x @ p["w"] + p["b"], "parts": (p["w"].sum(), [p["b"] * 2])}
 
 
+def constant(m: Any) -> Any:
+    """A Function of one's own whose result does not depend on its input, for many samples."""
+
+    class Zeros(m.autograd.Function):  # type: ignore[misc, name-defined]
+        generate_vmap_rule = True
+        forward = staticmethod(lambda x: m.zeros(x.shape))
+        setup_context = staticmethod(lambda ctx, inputs, output: None)
+        backward = staticmethod(lambda ctx, g: g)
+
+    return m.vmap(Zeros.apply)(m.ones(2, 3))
+
+
 def counted(m: Any) -> Any:
     """What the dict has after a call in which a buffer is assigned."""
 
@@ -199,6 +211,7 @@ FUNC: dict[str, Row] = {
     },
     "functional_call": lambda m: m.func.functional_call(
         m.nn.Linear(2, 1), {"weight": m.ones(1, 2), "bias": m.ones(1)}, (m.ones(2),)),
+    "vmap of a constant": lambda m: constant(m),
     "functional_call, assigned": lambda m: counted(m),
     "functional_call, dicts": lambda m: m.func.functional_call(
         m.nn.Linear(2, 1), ({"weight": m.ones(1, 2)}, {"bias": m.ones(1)}), m.ones(2)),

@@ -211,7 +211,8 @@ g.scatter_add(0, i[:0], g); g.scatter_reduce(0, i[:0], g, 'sum')
 m.tensor(5.).index_fill(0, m.tensor(0), m.tensor(1.)); m.tensordot(g, g, 2, out=m.empty(()))
 m.arange(0., 4); m.arange(0., 4, 2); reversed(g); reversed(m.tensor(5.)); m.result_type(1, 2.5)
 m.max(m.tensor(0.), f[:1]); m.min(f[:1], m.tensor(0.)); m.tensor(5.).max(-1); m.tensor(5).min()
-m.repeat_interleave(f, i, output_size=7); g.scatter(0, m.empty(0, 1, 1).long(), g)
+m.repeat_interleave(f, i, output_size=7); m.repeat_interleave(i)
+g.scatter(0, m.empty(0, 1, 1).long(), g)
 m.linalg.tensorsolve(m.ones(0, 0, 1, 2, 3, 0), m.ones(0, 0, 1))
 """
 

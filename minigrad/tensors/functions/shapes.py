@@ -262,15 +262,20 @@ def tile(input: Any, *repeats: Any, dims: Any = None) -> Tensor:
 
 
 @of_numbers
-def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None) -> Tensor:
-    """Repeat each element, or each slice along an axis; of `repeats` alone, its places.
+def repeat_interleave(
+    input: Any, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
+) -> Tensor:
+    """Repeat each element, or each slice along an axis; the length follows from `repeats`.
+
+    What is given alone are the repeats, of the numbers from 0.
 
     Example:
         >>> import minigrad
         >>> minigrad.repeat_interleave(minigrad.tensor([1, 2]), 2).tolist()
         [1, 1, 2, 2]
     """
-    input, repeats = (np.arange(len(input)), input) if repeats is None else (input, repeats)
+    if repeats is None:
+        input, repeats = tensor(np.arange(len(input))), input
     return ops.repeat(input, repeats, dim)
 
 
