@@ -52,7 +52,9 @@ F.adaptive_avg_pool2d(x, 1) ; F.pad(x, (1, 1)) ; F.cosine_similarity(w, m.T) ; F
 F.unfold(x, 2) ; F.pixel_shuffle(x.expand(1, 4, 2, 2), 2) ; nn.Flatten()(x).grad_fn
 (w * 1).add_(2) ; (w * 1).mul_(2) ; w.sum().grad_fn.next_functions ; w.sum().grad_fn.name() ; w.grad
 type(w.sum().grad_fn) ; (lambda y: y.grad_fn is y.grad_fn)(w.sum()) ; w[0]._is_view() ; w._is_view()
-nn.GRU(3, 2)(w[None])[0].grad_fn ; nn.RNN(3, 2)(w[None])[0].grad_fn
+nn.GRU(3, 2)(w[None])[0].grad_fn ; nn.RNN(3, 2)(w[None])[0].grad_fn ; F.hardswish(w) ; F.mish(w)
+F.conv_transpose2d(x, torch.ones(1, 1, 2, 2)) ; F.hardsigmoid(w) ; F.selu(w) ; F.celu(w)
+F.threshold(w, 2, 0) ; F.pixel_unshuffle(x[..., :1].expand(1, 1, 1, 1), 1) ; w.movedim(0, 1)
 """
 
 MODULES = """
