@@ -16,9 +16,10 @@ _NAMES = {
     "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan",
     "arctan2": "atan2", "arctanh": "atanh", "astype": "to_copy", "batch_norm": "native_batch_norm",
     "broadcast_to": "expand", "cholesky": "linalg_cholesky_ex", "concatenate": "cat",
-    "cross_entropy": "nll_loss", "det": "linalg_det", "divide": "div", "dropout": "mul",
-    "eigh": "linalg_eigh", "einsum": "view", "expand_dims": "unsqueeze", "flatten": "view",
-    "getitem": "index", "group_norm": "native_group_norm", "gru": "stack", "inv": "linalg_inv_ex",
+    "convolution_transpose": "convolution", "cross_entropy": "nll_loss", "det": "linalg_det",
+    "divide": "div", "dropout": "mul", "eigh": "linalg_eigh", "einsum": "view",
+    "expand_dims": "unsqueeze", "flatten": "view", "getitem": "index",
+    "group_norm": "native_group_norm", "gru": "stack", "inv": "linalg_inv_ex",
     "layer_norm": "native_layer_norm", "lu": "linalg_lu_factor_ex", "moveaxis": "permute",
     "multiply": "mul",
     "negative": "neg", "norm": "linalg_vector_norm", "pad": "constant_pad_nd", "power": "pow",
@@ -31,11 +32,14 @@ _NAMES = {
 
 _FUNCTIONS = {
     "avg_pool2d": "AvgPool2D", "binary_cross_entropy": "BinaryCrossEntropy",
-    "binary_cross_entropy_with_logits": "BinaryCrossEntropyWithLogits", "elu": "Elu",
-    "fold": "Col2Im", "glu": "Glu", "huber_loss": "HuberLoss", "leaky_relu": "LeakyRelu",
-    "logsigmoid": "LogSigmoid", "mse_loss": "MseLoss", "nll_loss": "NllLoss",
-    "pixel_shuffle": "PixelShuffle", "prelu": "PreluKernel", "smooth_l1_loss": "SmoothL1Loss",
-    "unfold": "Im2Col",
+    "binary_cross_entropy_with_logits": "BinaryCrossEntropyWithLogits", "celu": "Celu",
+    "channel_shuffle": "ChannelShuffle", "elu": "Elu", "embedding_bag": "EmbeddingBag",
+    "fold": "Col2Im", "glu": "Glu", "grid_sample": "GridSampler2D", "hardsigmoid": "Hardsigmoid",
+    "hardswish": "Hardswish", "huber_loss": "HuberLoss", "leaky_relu": "LeakyRelu",
+    "logsigmoid": "LogSigmoid", "mish": "Mish", "mse_loss": "MseLoss",
+    "multi_margin_loss": "MultiMarginLoss", "nll_loss": "NllLoss", "pixel_shuffle": "PixelShuffle",
+    "pixel_unshuffle": "PixelUnshuffle", "prelu": "PreluKernel", "rrelu": "RreluWithNoise",
+    "selu": "Elu", "smooth_l1_loss": "SmoothL1Loss", "threshold": "Threshold", "unfold": "Im2Col",
 }  # fmt: skip
 """Functions of several ops that are one node in PyTorch."""
 

@@ -57,6 +57,9 @@ w.log1p() ; w.movedim(0, 1) ; torch.einsum("ij,kj->ik", w, w) ; nn.GRUCell(3, 2)
 nn.RNNCell(3, 2)(w).grad_fn ; (cell := nn.RNNCell(3, 2, nonlinearity="relu"))(w).grad_fn ; w.prod(1)
 nn.LSTM(3, 2)(w[None])[0].grad_fn
 nn.GRU(3, 2)(w[None])[0].grad_fn ; nn.RNN(3, 2)(w[None])[0].grad_fn
+F.hardswish(w) ; F.mish(w)
+F.conv_transpose2d(x, torch.ones(1, 1, 2, 2)) ; F.hardsigmoid(w) ; F.selu(w) ; F.celu(w)
+F.threshold(w, 2, 0) ; F.pixel_unshuffle(x[..., :1].expand(1, 1, 1, 1), 1)
 """
 
 MODULES = """
