@@ -194,8 +194,7 @@ class Tensor(Methods, Fills, Variable):
 
     def storage(self) -> TypedStorage:
         """Return the memory, which it shares with its views: a sequence of all elements."""
-        size = owner(self._data).size
-        return TypedStorage(functions.as_strided(self.detach(), (size,), (1,), 0))
+        return TypedStorage(functions.as_strided(self.detach(), (owner(self._data).size,), (1,), 0))
 
     def _is_view(self) -> bool:
         """Tell whether it views the memory of another tensor, of `_base`."""

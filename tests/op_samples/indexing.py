@@ -35,8 +35,8 @@ INDICES: dict[str, Any] = {
     "mask in the middle": (slice(None), np.array([True, False, False, True])),
     "mask and ints": (np.array([True, False, True]), np.array([3, 3])),
     "empty mask": np.zeros(3, bool), "list of bools": [True, False, True], "True": True,
-    "tuple of tuples": ((0, 0, 2), (1, 1, 3)), "nested list": [[0, 0], [1, 1]], "range": range(2),
-    "tuple in a tuple": ((0, 0, 1),), "0-d array": np.array(1),
+    "tuple of tuples": ((0, 0, 2), (1, 1, 3)), "nested list": ([[0, 0], [1, 1]],),
+    "range": range(2), "tuple in a tuple": ((0, 0, 1),), "0-d array": np.array(1),
 }  # fmt: skip
 _OF_ONE_NUMBER: dict[str, Any] = {"()": (), "...": ..., "None": None, "True": True}
 _BROADCAST_VALUES: list[tuple[Any, tuple[int, ...]]] = [

@@ -74,7 +74,7 @@ def test_slices_of_tensors_and_mixed_sequences() -> None:
     np.testing.assert_array_equal(x[one:two].numpy(), VALUES[1:2])
     np.testing.assert_array_equal(x[one].numpy(), VALUES[1])
     np.testing.assert_array_equal(x[one, two].numpy(), VALUES[1, 2])
-    np.testing.assert_array_equal(x[[one, two]].numpy(), VALUES[[1, 2]])
+    np.testing.assert_array_equal(x[[one, two]].numpy(), VALUES[1, 2])
     np.testing.assert_array_equal(x[x > 30].numpy(), VALUES[VALUES > 30])
 
 

@@ -352,5 +352,6 @@ def test_a_script_that_imports_it(tmp_path: Path) -> None:
 
 def test_modules_of_torchvision_are_there_or_say_why_not() -> None:
     assert datasets.mnist.MNIST is datasets.MNIST
+    assert transforms.transforms is transforms
     with pytest.raises(AttributeError, match=r"no 'ColorJitter'.*transforms\.Lambda"):
         transforms.ColorJitter(0.1)
