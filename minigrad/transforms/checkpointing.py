@@ -166,7 +166,7 @@ class _Segment:
         self.place = frame.f_code.co_filename, frame.f_lineno
 
     def __repr__(self) -> str:  # in the formula of its step
-        return f"{getattr(self.function, '__name__', type(self.function).__name__)} again"
+        return f"<{type(self.function).__name__} again>"
 
     def first_run(self) -> tuple[Any, list[Any]]:
         """The result, and the tensors in it that were recorded during the call."""
