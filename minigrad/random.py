@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from minigrad.autograd import argument_errors
 from minigrad.autograd.call import leaf_of
 from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
 from minigrad.autograd.events import effect, reading
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import P, Tensor
+from minigrad.ops import argument_errors
 from minigrad.support.checks import check_flag, check_size, fitted, shape_of
 from minigrad.support.lazy_names import lazy_names
 from minigrad.support.random_state import register_draws, register_snapshot, repeating

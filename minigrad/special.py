@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 from minigrad import ops
-from minigrad.autograd.argument_errors import checked
 from minigrad.autograd.typing import Tensor
 from minigrad.ops import entr, xlog1py
+from minigrad.ops.argument_errors import checked
 from minigrad.tensors.functions import *
 
 __all__ = [

@@ -12,8 +12,8 @@ from typing import Any, Literal
 import numpy as np
 
 from minigrad import random
-from minigrad.autograd.argument_errors import checked
 from minigrad.autograd.errors import refuse_dtypes, refuse_shapes
+from minigrad.ops.argument_errors import checked
 from minigrad.support.checks import check_choice, check_number, check_probability, check_size
 from minigrad.tensors.inplace import assign
 from minigrad.tensors.tensor import Tensor

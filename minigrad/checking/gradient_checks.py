@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.argument_errors import checked
 from minigrad.autograd.grad_mode import enable_grad
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
@@ -18,6 +17,7 @@ from minigrad.checking.comparison import along_random_lines, by_size, every_entr
 from minigrad.checking.errors import GradientError, NotDifferentiableError, NotMeasurableError
 from minigrad.checking.finite_differences import Probe, moved_tensors
 from minigrad.checking.wrong_rule import op_at_fault
+from minigrad.ops.argument_errors import checked
 from minigrad.support.checks import check_function
 from minigrad.transforms.evaluation import pulled
 

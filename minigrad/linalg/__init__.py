@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 from numpy.linalg import LinAlgError as LinAlgError
 
-from minigrad.autograd.argument_errors import checked as _checked
 from minigrad.linalg import matrices, solving
 from minigrad.ops import linalg as ops
 from minigrad.ops import matmul as matmul
+from minigrad.ops.argument_errors import checked as _checked
 
 # mypy believes the first of two stars, Python the last: so what is not NumPy's stands twice.
 from minigrad.linalg.matrices import *  # isort: skip

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.argument_errors import Arguments
 from minigrad.autograd.call import wrap
 from minigrad.autograd.events import effect
 from minigrad.autograd.grad_mode import enable_grad
 from minigrad.autograd.hooks import Removable, register
+from minigrad.ops.argument_errors import Arguments
 from minigrad.optim.blocks import Blocks, Part
 from minigrad.optim.blocks import State as State
 from minigrad.optim.options import Options

@@ -8,12 +8,12 @@ from typing import Any, Self, SupportsIndex, overload
 import numpy as np
 
 from minigrad.autograd import dtype_class
-from minigrad.autograd.argument_errors import created
 from minigrad.autograd.call import leaf_of
 from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
 from minigrad.autograd.lending import borrow
 from minigrad.autograd.node import Variable, data_of
 from minigrad.autograd.typing import Tensor
+from minigrad.ops.argument_errors import created
 from minigrad.support.checks import fitted, shape_of
 
 __all__ = [

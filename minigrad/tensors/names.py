@@ -11,10 +11,10 @@ from minigrad.autograd import is_grad_enabled as is_grad_enabled
 from minigrad.autograd import no_grad as no_grad
 from minigrad.autograd import set_default_dtype as set_default_dtype
 from minigrad.autograd import set_grad_enabled as set_grad_enabled
-from minigrad.autograd.argument_errors import checked as _checked
 from minigrad.autograd.dtype_class import *
 from minigrad.ops._parallel import get_num_threads as get_num_threads
 from minigrad.ops._parallel import set_num_threads as set_num_threads
+from minigrad.ops.argument_errors import checked as _checked
 from minigrad.tensors.creation import *
 from minigrad.tensors.creation import Size as Size
 from minigrad.tensors.dlpack import *

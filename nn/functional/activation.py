@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops, random
-from minigrad.autograd.argument_errors import checked
 from minigrad.autograd.call import rounded_once
 from minigrad.autograd.errors import refuse_shapes, value_error
 from minigrad.nn.functional.framing import framed
 from minigrad.ops import activation as own
 from minigrad.ops import gelu, sigmoid, tanh
+from minigrad.ops.argument_errors import checked
 from minigrad.ops.casting import floating
 from minigrad.support.checks import check_flag, check_number
 from minigrad.tensors.functions.arguments import spelled

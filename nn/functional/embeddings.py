@@ -7,11 +7,11 @@ from typing import Any, Literal
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.argument_errors import checked
 from minigrad.autograd.errors import refuse_dtypes, refuse_shapes, value_error
 from minigrad.autograd.events import effect, reading
 from minigrad.nn.functional.framing import framed
 from minigrad.ops._numerics import array_of, values_of
+from minigrad.ops.argument_errors import checked
 from minigrad.ops.indexing import integers
 from minigrad.support.checks import check_choice, check_number
 from minigrad.tensors.creation import asarray

@@ -6,10 +6,10 @@ import functools
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
-from minigrad.autograd.argument_errors import REPEATED, Arguments
 from minigrad.autograd.mode import state
 from minigrad.autograd.node import Node, clock
 from minigrad.autograd.scope import FunctionCall
+from minigrad.ops.argument_errors import REPEATED, Arguments
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.argument_errors import checked
 from minigrad.autograd.errors import refuse_shapes, value_error
 from minigrad.autograd.events import effect
 from minigrad.linalg import vector_norm
 from minigrad.nn.functional.framing import framed
+from minigrad.ops.argument_errors import checked
 from minigrad.ops.casting import as_tensor, floating
 from minigrad.support.checks import check_number, check_probability, check_size
 from minigrad.tensors.functions.arguments import spelled

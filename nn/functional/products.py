@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops, random
-from minigrad.autograd.argument_errors import Arguments
 from minigrad.autograd.errors import refuse_shapes, type_error
 from minigrad.linalg import vector_norm
 from minigrad.nn.functional.framing import framed
+from minigrad.ops.argument_errors import Arguments
 from minigrad.ops.casting import floating
 from minigrad.support.checks import check_number
 from minigrad.tensors import functions

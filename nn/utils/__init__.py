@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.argument_errors import checked
 from minigrad.autograd.errors import refuse_shapes
 from minigrad.autograd.events import effect, reading
 from minigrad.autograd.mutation import mark_written
@@ -23,6 +22,7 @@ from minigrad.nn.utils.older_norms import remove_weight_norm as remove_weight_no
 from minigrad.nn.utils.older_norms import spectral_norm as spectral_norm
 from minigrad.nn.utils.older_norms import weight_norm as weight_norm
 from minigrad.ops._numerics import LEAST, values_of, widened, within_rule
+from minigrad.ops.argument_errors import checked
 from minigrad.support.checks import check_number
 from minigrad.tensors.creation import tensor
 from minigrad.tensors.inplace import assign

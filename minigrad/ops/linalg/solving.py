@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.argument_errors import checked
 from minigrad.autograd.engine import detach
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import constant, formula, widened, within_rule
+from minigrad.ops.argument_errors import checked
 from minigrad.ops.linalg._matrices import FLAGS, holds_nan, mT, no_square, singular, unless, which
 from minigrad.ops.linalg.results import SlogdetResult
 from minigrad.ops.scans import products_of_others

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.argument_errors import checked as spelled
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import P, R
+from minigrad.ops.argument_errors import checked as spelled
 
 __all__ = ["axes", "computed", "of_numbers", "part", "signed", "sizes_of", "spelled", "with_axes"]
 

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.argument_errors import checked
 from minigrad.autograd.dtype_class import printed_as
 from minigrad.autograd.typing import Tensor
 from minigrad.ops import linalg
+from minigrad.ops.argument_errors import checked
 from minigrad.ops.linalg import matrix_exp as matrix_exp
 from minigrad.ops.linalg.lu import lu_unpack as unpacked
 from minigrad.tensors.functions.arguments import spelled, with_axes
