@@ -136,7 +136,7 @@ def tensor(
 
 
 @created
-def asarray(obj: Any, dtype: Any = None) -> Tensor:
+def asarray(obj: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """Convert numbers, nested lists or an array to a tensor; a tensor stays itself.
 
     An array of that dtype shares its memory, as in `from_numpy`.
@@ -144,6 +144,7 @@ def asarray(obj: Any, dtype: Any = None) -> Tensor:
     Args:
         obj: What `tensor` takes.
         dtype: The dtype of the result; that of `obj` if None.
+        device: The CPU.
 
     Example:
         >>> import minigrad
