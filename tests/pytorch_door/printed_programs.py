@@ -198,7 +198,7 @@ print(nn.Conv2d(2, 3, 3, stride=(2,))(x).shape, nn.MaxPool2d((2,))(x).shape)
 print(nn.InstanceNorm2d(5)(x).shape, torch.cuda._initialized, torch.hub.urlparse("a/b").path)
 from torch.utils.checkpoint import set_device_states
 import torch.utils.model_zoo as model_zoo
-print(model_zoo.load_url.__name__ != "")
+print(model_zoo.load_url.__name__ != "", torch.asarray([1, 2], device=x.device))
 set_device_states([], [])
 ===
 from torch.optim.optimizer import Optimizer, ParamsT, required
