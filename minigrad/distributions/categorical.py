@@ -143,9 +143,9 @@ class OneHotCategorical(Categorical):
     """
 
     _axes = 1
-    support = property(lambda self: constraints.one_hot)
-    mean = property(lambda self: self.probs)
-    variance = property(lambda self: self.probs * (1 - self.probs))
+    support = property(lambda self: constraints.one_hot, doc="The one-hot vectors.")
+    mean = property(lambda self: self.probs, doc="The probabilities.")
+    variance = property(lambda self: self.probs * (1 - self.probs), doc="Of each element.")
 
     def _vectors(self, places: Tensor) -> Tensor:
         return ops.astype(places[..., None] == np.arange(self.probs.shape[-1]), self.probs.dtype)

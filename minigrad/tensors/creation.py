@@ -177,6 +177,8 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
 def from_numpy(ndarray: np.ndarray) -> Tensor:
     """Return a tensor that shares the memory of an array, if that can be written to.
 
+    A tensor without a history, which NumPy's functions make of tensors, is copied.
+
     Raises:
         TypeError: It is not an array of numbers.
 
@@ -187,9 +189,10 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
         >>> array
         array([1., 0.])
     """
-    if not isinstance(ndarray, np.ndarray):
+    array = isinstance(ndarray, np.ndarray)
+    if not array and getattr(ndarray, "_node", ndarray) is not None:
         raise TypeError(f"from_numpy: an ndarray expected, got {type(ndarray).__name__}")
-    if ndarray.dtype.kind not in "biuf" or not ndarray.flags.writeable:
+    if not array or ndarray.dtype.kind not in "biuf" or not ndarray.flags.writeable:
         return tensor(ndarray)
     return leaf_of(borrow(ndarray), False)
 

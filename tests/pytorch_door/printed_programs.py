@@ -96,6 +96,8 @@ x, y = torch.arange(6.0).reshape(2, 3), torch.ones(2, 3)
 print(x.add_(0.5, y), x.sub(2, y), torch.add(x, 2, y), x.sub_(-1, y))
 print(x.addcmul_(2, y, y), x.addcdiv_(-0.5, y, y + 1), torch.addcmul(x, 2, y, y))
 print(torch.repeat_interleave(torch.tensor([1, 0, 2])), x.repeat_interleave(2, 1))
+import numpy as np
+print(torch.from_numpy(np.dot(np.ones((3, 2)), y[0, :2]) + 4))
 print(torch.asarray([1.0, 2.0], dtype=torch.float64, device="cpu"), torch.asarray(x) is x)
 print(torch.cdist(x, x, p=1), x.norm(1), torch.norm(x, p=1, dim=1))
 ===
