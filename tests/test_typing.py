@@ -110,7 +110,7 @@ KNOWN = re.compile(
     r'|"linear1"'  # what a stack holds are modules
     r"|minigrad\.lucid\."  # Lucid 3's door has no stubs, Lucid 2's names of dtypes no types
     r'|"(Float32|long)"'
-    r'|"(axis|keepdims)"|missing for parameter "dim"'  # NumPy's keywords, which `spelled` takes
+    r'|"(axis|keepdims)"|missing for parameter "dim"'  # NumPy's keywords, which `checked` takes
     r'|to "mse_loss"'  # Lucid's third argument is the reduction
 )
 """What checkers say of code that runs: none of it is about a name that minigrad should export."""

@@ -12,11 +12,12 @@ from minigrad import ops
 from minigrad.autograd.call import leaf_of
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import shape_of, values_of
+from minigrad.ops.argument_errors import checked
 from minigrad.ops.linalg import cholesky, factors, norms, svdvals
 from minigrad.ops.linalg._matrices import no_square
 from minigrad.ops.linalg.norms import Order
 from minigrad.ops.linalg.results import CholeskyExResult, QRResult, SVDResult
-from minigrad.tensors.functions.arguments import axes, spelled
+from minigrad.tensors.functions.arguments import axes
 
 __all__ = [
     "cholesky_ex", "cross", "diagonal", "matrix_norm", "matrix_rank", "norm", "qr", "svd", "vander",
@@ -129,7 +130,7 @@ def svd(A: Any, full_matrices: bool = True) -> SVDResult:
     return found
 
 
-@spelled
+@checked
 def norm(
     A: Any, ord: Order | None = None, dim: int | Sequence[int] | None = None,
     keepdim: bool = False, *, dtype: Any = None,
@@ -162,7 +163,7 @@ def norm(
     return norms.norm(_in(A, dtype), ord, axes(dim), keepdim)
 
 
-@spelled
+@checked
 def vector_norm(
     x: Any, ord: float = 2, dim: int | Sequence[int] | None = None, keepdim: bool = False, *,
     dtype: Any = None,
@@ -189,7 +190,7 @@ def vector_norm(
     return norms.vector_norm(_in(x, dtype), axis=axes(dim), keepdims=keepdim, ord=ord)
 
 
-@spelled
+@checked
 def matrix_norm(
     A: Any, ord: Order = "fro", dim: Sequence[int] = (-2, -1), keepdim: bool = False, *,
     dtype: Any = None,
@@ -267,7 +268,7 @@ def _in(x: Any, dtype: Any) -> Any:
     return x if dtype is None else ops.astype(x, dtype)
 
 
-@spelled
+@checked
 def cross(input: Any, other: Any, *, dim: int = -1) -> Tensor:
     """Compute the cross product of vectors along an axis, whose length is 3; they broadcast.
 
@@ -301,7 +302,7 @@ def diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tens
     return ops.diagonal(A, offset, dim1, dim2)
 
 
-@spelled
+@checked
 def vecdot(x: Any, y: Any, *, dim: int = -1) -> Tensor:
     """Compute the inner products of vectors along an axis; they broadcast.
 

@@ -11,13 +11,13 @@ import numpy as np
 from minigrad import ops
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import P, R
-from minigrad.ops.argument_errors import checked as spelled
+from minigrad.ops.argument_errors import checked
 
-__all__ = ["axes", "computed", "of_numbers", "part", "signed", "sizes_of", "spelled", "with_axes"]
+__all__ = ["axes", "computed", "of_numbers", "part", "signed", "sizes_of", "with_axes"]
 
 
 def of_numbers(function: Callable[P, R]) -> Callable[P, R]:
-    """The function as `spelled`, for which a tensor without axes has one of length 1."""
+    """The function as `checked`, for which a tensor without axes has one of length 1."""
 
     def row(x: Any) -> Any:
         return ops.reshape(x, (1,)) if isinstance(x, Variable) and not x._data.ndim else x
@@ -35,7 +35,7 @@ def of_numbers(function: Callable[P, R]) -> Callable[P, R]:
             return number(function(row(input), *map(row, args), **given))
         return function(input, *args, **keywords)
 
-    return spelled(call)  # type: ignore[arg-type]
+    return checked(call)  # type: ignore[arg-type]
 
 
 def axes(dim: Any) -> Any:

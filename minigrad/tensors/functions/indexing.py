@@ -10,10 +10,11 @@ import numpy as np
 from minigrad import ops
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
+from minigrad.ops.argument_errors import checked
 from minigrad.ops.gathering import in_axes
 from minigrad.ops.indexing import index_of, integers, normalized
 from minigrad.tensors.creation import tensor
-from minigrad.tensors.functions.arguments import of_numbers, part, spelled
+from minigrad.tensors.functions.arguments import of_numbers, part
 
 __all__ = [
     "fill", "gather", "index_add", "index_copy", "index_fill", "index_put", "index_select",
@@ -52,7 +53,7 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Tensor, ...]:
 # Reading
 
 
-@spelled
+@checked
 def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Tensor:
     """Read along an axis at the places that `index` names.
 
@@ -77,7 +78,7 @@ def index_select(input: Any, dim: int, index: Any) -> Tensor:
     return ops.take(input, ops.atleast_1d(index), dim)
 
 
-@spelled
+@checked
 def select(input: Any, dim: int, index: int) -> Tensor:
     """Select one place of an axis, which goes.
 
@@ -100,7 +101,7 @@ def take(input: Any, index: Any) -> Tensor:
     return ops.take(ops.ravel(input), index)
 
 
-@spelled
+@checked
 def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Tensor:
     """Read along an axis at the places of an index that broadcasts; without an axis, of all.
 
@@ -167,7 +168,7 @@ scatter_add, scatter_reduce = of_numbers(ops.scatter_add), of_numbers(ops.scatte
 index_add, index_fill = of_numbers(ops.index_add), of_numbers(ops.index_fill)
 
 
-@spelled
+@checked
 def index_copy(input: Any, dim: int, index: Any, source: Any) -> Tensor:
     """Write slices at places of an axis.
 
@@ -179,7 +180,7 @@ def index_copy(input: Any, dim: int, index: Any, source: Any) -> Tensor:
     return _written(input, dim, index_of(index), source)
 
 
-@spelled
+@checked
 def select_scatter(input: Any, src: Any, dim: int, index: int) -> Tensor:
     """Write a slice at one place of an axis.
 
@@ -191,7 +192,7 @@ def select_scatter(input: Any, src: Any, dim: int, index: int) -> Tensor:
     return _written(input, dim, index, src)
 
 
-@spelled
+@checked
 def slice_scatter(
     input: Any, src: Any, dim: int = 0, start: int | None = None, end: int | None = None,
     step: int = 1,

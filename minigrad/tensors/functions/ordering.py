@@ -12,10 +12,11 @@ from minigrad.autograd.dtype_class import printed_as
 from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
+from minigrad.ops.argument_errors import checked
 from minigrad.ops.sorting import ValuesAndIndices
 from minigrad.tensors import return_types
 from minigrad.tensors.creation import tensor
-from minigrad.tensors.functions.arguments import of_numbers, part, spelled
+from minigrad.tensors.functions.arguments import of_numbers, part
 from minigrad.tensors.functions.reductions import with_places
 
 __all__ = [
@@ -125,7 +126,7 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
     return with_places(return_types.mode, input, tensor(places), dim, keepdim)
 
 
-@spelled
+@checked
 def unique(
     input: Any, sorted: bool = True, return_inverse: bool = False,
     return_counts: bool = False, dim: int | None = None,
@@ -147,7 +148,7 @@ def unique(
     return ops.unique(input, False, return_inverse, return_counts, dim, equal_nan=False)
 
 
-@spelled
+@checked
 def unique_consecutive(
     input: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:

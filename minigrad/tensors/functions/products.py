@@ -13,7 +13,7 @@ from minigrad.ops import linalg
 from minigrad.ops.argument_errors import checked
 from minigrad.ops.linalg import matrix_exp as matrix_exp
 from minigrad.ops.linalg.lu import lu_unpack as unpacked
-from minigrad.tensors.functions.arguments import spelled, with_axes
+from minigrad.tensors.functions.arguments import with_axes
 
 __all__ = [
     "addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "chain_matmul", "cholesky",
@@ -156,7 +156,7 @@ def tensordot(a: Any, b: Any, dims: Any = 2) -> Tensor:
     return ops.tensordot(a, b, dims)
 
 
-@spelled
+@checked
 def cross(input: Any, other: Any, dim: int | None = None) -> Tensor:
     """Compute the cross product of vectors of three numbers.
 
@@ -345,7 +345,7 @@ def corrcoef(input: Any) -> Tensor:
     return joint / ops.outer(spread, spread)
 
 
-@spelled
+@checked
 def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Tensor:
     """Scale the parts along an axis so that each has at most a norm.
 

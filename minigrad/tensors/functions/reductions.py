@@ -11,9 +11,10 @@ from minigrad.autograd.dtype_class import printed_as
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
 from minigrad.ops import linalg
+from minigrad.ops.argument_errors import checked
 from minigrad.ops.sorting import ValuesAndIndices
 from minigrad.tensors import return_types
-from minigrad.tensors.functions.arguments import axes, computed, of_numbers, signed, spelled
+from minigrad.tensors.functions.arguments import axes, computed, of_numbers, signed
 
 __all__ = [
     "all", "amax", "amin", "aminmax", "any", "argmax", "argmin", "count_nonzero", "dist",
@@ -36,7 +37,7 @@ def _truth(x: Any, found: Tensor) -> Tensor:
     return ops.astype(found, np.uint8) if bytes_given else found
 
 
-@spelled
+@checked
 def all(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Tell whether all elements are true, in all or along axes.
 
@@ -48,7 +49,7 @@ def all(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
     return _truth(input, ops.all(input, axes(dim), keepdim))
 
 
-@spelled
+@checked
 def any(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Tell whether some element is true, of all or along axes.
 
@@ -60,7 +61,7 @@ def any(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
     return _truth(input, ops.any(input, axes(dim), keepdim))
 
 
-@spelled
+@checked
 def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Compute the sum of all elements, or along axes.
 
@@ -72,7 +73,7 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
     return computed(ops.sum, dtype, signed(input), axes(dim), keepdim)
 
 
-@spelled
+@checked
 def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Compute the sum without elements that are NaN.
 
@@ -84,7 +85,7 @@ def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
     return computed(ops.nansum, dtype, signed(input), axes(dim), keepdim)
 
 
-@spelled
+@checked
 def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Compute the mean of all elements, or along axes.
 
@@ -96,7 +97,7 @@ def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
     return computed(ops.mean, dtype, input, axes(dim), keepdim)
 
 
-@spelled
+@checked
 def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Compute the mean without elements that are NaN.
 
@@ -108,7 +109,7 @@ def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
     return computed(ops.nanmean, dtype, input, axes(dim), keepdim)
 
 
-@spelled
+@checked
 def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Compute the product of all elements, or along an axis.
 
@@ -132,7 +133,7 @@ def logsumexp(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
     return ops.logsumexp(input, axes(dim), keepdim)
 
 
-@spelled
+@checked
 def count_nonzero(input: Any, dim: Any = None) -> Tensor:
     """Count the elements that are not 0.
 
@@ -179,7 +180,7 @@ def max(
 ) -> Tensor: ...
 @overload
 def max(input: Any, dim: int, keepdim: bool = False) -> ValuesAndIndices: ...
-@spelled
+@checked
 def max(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """Find the largest element; along an axis with its place; or of two tensors the larger.
 
@@ -211,7 +212,7 @@ def min(
 ) -> Tensor: ...
 @overload
 def min(input: Any, dim: int, keepdim: bool = False) -> ValuesAndIndices: ...
-@spelled
+@checked
 def min(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """Find the least element; along an axis with its place; or of two tensors the lesser.
 
@@ -226,7 +227,7 @@ def min(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None
     return _extreme(return_types.min, ops.minimum, ops.min, ops.argmin, input, dim, keepdim, other)
 
 
-@spelled
+@checked
 def amax(input: Any, dim: Any = (), keepdim: bool = False) -> Tensor:
     """Find the largest elements along axes; equal ones share the gradient evenly.
 
@@ -238,7 +239,7 @@ def amax(input: Any, dim: Any = (), keepdim: bool = False) -> Tensor:
     return ops.max(input, axes(dim), keepdim)
 
 
-@spelled
+@checked
 def amin(input: Any, dim: Any = (), keepdim: bool = False) -> Tensor:
     """Find the least elements along axes; equal ones share the gradient evenly.
 
@@ -250,7 +251,7 @@ def amin(input: Any, dim: Any = (), keepdim: bool = False) -> Tensor:
     return ops.min(input, axes(dim), keepdim)
 
 
-@spelled
+@checked
 def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False) -> Extremes:
     """Find the least and the largest elements.
 
@@ -262,7 +263,7 @@ def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False) -> Ext
     return Extremes(ops.min(input, dim, keepdim), ops.max(input, dim, keepdim))
 
 
-@spelled
+@checked
 def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Find the place of the largest element; without an axis, among all of them.
 
@@ -274,7 +275,7 @@ def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
     return ops.argmax(input, dim, keepdim)
 
 
-@spelled
+@checked
 def argmin(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Find the place of the least element; without an axis, among all of them.
 
@@ -361,7 +362,7 @@ def _lost(dim: Any, unbiased: bool, correction: Any) -> tuple[Any, int]:
     return axes(dim), int(unbiased) if correction is None else correction
 
 
-@spelled
+@checked
 def var(
     input: Any, dim: Any = None, unbiased: bool = True, keepdim: bool = False, *,
     correction: int | None = None,
@@ -385,7 +386,7 @@ def var(
     return ops.var(input, dims, lost, keepdim)
 
 
-@spelled
+@checked
 def std(
     input: Any, dim: Any = None, unbiased: bool = True, keepdim: bool = False, *,
     correction: int | None = None,
@@ -401,7 +402,7 @@ def std(
     return ops.std(input, dims, lost, keepdim)
 
 
-@spelled
+@checked
 def var_mean(
     input: Any, dim: Any = None, unbiased: bool = True, keepdim: bool = False, *,
     correction: int | None = None,
@@ -417,7 +418,7 @@ def var_mean(
     return ops.var(input, dims, lost, keepdim), ops.mean(input, dims, keepdim)
 
 
-@spelled
+@checked
 def std_mean(
     input: Any, dim: Any = None, unbiased: bool = True, keepdim: bool = False, *,
     correction: int | None = None,
@@ -433,7 +434,7 @@ def std_mean(
     return ops.std(input, dims, lost, keepdim), ops.mean(input, dims, keepdim)
 
 
-@spelled
+@checked
 def norm(
     input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None
 ) -> Tensor:

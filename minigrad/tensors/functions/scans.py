@@ -10,10 +10,11 @@ import numpy as np
 from minigrad import ops
 from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.typing import Tensor
+from minigrad.ops.argument_errors import checked
 from minigrad.ops.sorting import ValuesAndIndices
 from minigrad.tensors import return_types
 from minigrad.tensors.creation import tensor
-from minigrad.tensors.functions.arguments import computed, of_numbers, part, signed, spelled
+from minigrad.tensors.functions.arguments import computed, of_numbers, part, signed
 
 __all__ = [
     "bartlett_window", "blackman_window", "cummax", "cummin", "cumprod", "cumsum",
@@ -82,7 +83,7 @@ def logcumsumexp(input: Any, dim: int) -> Tensor:
     return ops.logcumsumexp(input, dim)
 
 
-@spelled
+@checked
 def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
     """Compute the n-th differences of neighbours along an axis.
 
@@ -109,7 +110,7 @@ def _trapezoids(y: Any, x: Any, dx: float, dim: int) -> Any:
     return both * width / 2
 
 
-@spelled
+@checked
 def trapezoid(y: Any, x: Any = None, *, dx: float = 1.0, dim: int = -1) -> Tensor:
     """Integrate along an axis by the trapezoid rule.
 
@@ -124,7 +125,7 @@ def trapezoid(y: Any, x: Any = None, *, dx: float = 1.0, dim: int = -1) -> Tenso
 trapz = trapezoid
 
 
-@spelled
+@checked
 def cumulative_trapezoid(y: Any, x: Any = None, *, dx: float = 1.0, dim: int = -1) -> Tensor:
     """Compute the running integral along an axis by the trapezoid rule.
 
@@ -147,7 +148,7 @@ def _softmax_dim(name: str, x: Any) -> int:
     return -1
 
 
-@spelled
+@checked
 def softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Tensor:
     """Compute exp(input) divided by its sum along an axis.
 
@@ -168,7 +169,7 @@ def softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Tensor:
     return ops.softmax(x, _softmax_dim("softmax", x) if dim is None else dim)
 
 
-@spelled
+@checked
 def log_softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Tensor:
     """Compute the logarithm of `softmax`, without overflow; arguments as there.
 

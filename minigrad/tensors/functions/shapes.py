@@ -22,8 +22,9 @@ from minigrad.autograd.mutation import view_of
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
 from minigrad.autograd.views import Place, owner
+from minigrad.ops.argument_errors import checked
 from minigrad.tensors.creation import tensor
-from minigrad.tensors.functions.arguments import of_numbers, part, sizes_of, spelled
+from minigrad.tensors.functions.arguments import of_numbers, part, sizes_of
 
 __all__ = [
     "adjoint", "as_strided", "block_diag", "broadcast_shapes", "broadcast_to", "cartesian_prod",
@@ -121,7 +122,7 @@ def reshape_as(input: Any, other: Any) -> Tensor:
 view_as = reshape_as
 
 
-@spelled
+@checked
 def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Merge neighbouring axes into one; a tensor whose axes stay apart is returned itself.
 
@@ -149,7 +150,7 @@ def unflatten(input: Any, dim: int, sizes: Sequence[int]) -> Tensor:
     return ops.reshape(input, (*input.shape[:dim], *sizes, *input.shape[dim + 1 :]))
 
 
-@spelled
+@checked
 def squeeze(input: Any, dim: Any = None) -> Tensor:
     """Leave out axes of length 1; one that is longer stays.
 
@@ -168,7 +169,7 @@ def squeeze(input: Any, dim: Any = None) -> Tensor:
     return ops.squeeze(input, short) if short else ops.reshape(input, input.shape)
 
 
-@spelled
+@checked
 def unsqueeze(input: Any, dim: int) -> Tensor:
     """Insert an axis of length 1.
 
@@ -344,7 +345,7 @@ def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Tensor:
 # Joining
 
 
-@spelled
+@checked
 def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Join tensors along an axis; empty ones with one axis take any shape.
 
@@ -366,7 +367,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
 concat = concatenate = cat
 
 
-@spelled
+@checked
 def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Join tensors of one shape along a new axis.
 
@@ -436,7 +437,7 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Tens
 # Dividing
 
 
-@spelled
+@checked
 def split(
     input: Any, split_size_or_sections: Any = None, dim: int = 0, *, split_size: Any = None
 ) -> tuple[Tensor, ...]:
@@ -462,7 +463,7 @@ def split(
 split_with_sizes = split
 
 
-@spelled
+@checked
 def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Divide along an axis into at most so many pieces of one size; the last may be smaller.
 
@@ -478,7 +479,7 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     return ops.split(input, [*range(size, n, size)] if n else [0] * (chunks - 1), dim)
 
 
-@spelled
+@checked
 def tensor_split(
     input: Any, indices_or_sections: int | Sequence[int], dim: int = 0
 ) -> tuple[Tensor, ...]:
@@ -492,7 +493,7 @@ def tensor_split(
     return ops.array_split(input, indices_or_sections, dim)
 
 
-@spelled
+@checked
 def unbind(input: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Take an axis away: a tensor for each of its places.
 
@@ -504,7 +505,7 @@ def unbind(input: Any, dim: int = 0) -> tuple[Tensor, ...]:
     return ops.unbind(input, dim)
 
 
-@spelled
+@checked
 def narrow(input: Any, dim: int, start: int, length: int) -> Tensor:
     """Take some consecutive places of an axis.
 
@@ -525,7 +526,7 @@ def narrow(input: Any, dim: int, start: int, length: int) -> Tensor:
     return part(input, dim, slice(first, first + length))
 
 
-@spelled
+@checked
 def narrow_copy(input: Any, dim: int, start: int, length: int) -> Tensor:
     """Copy some consecutive places of an axis: see `narrow`.
 
