@@ -69,8 +69,8 @@ class Arguments:
         self.optional |= {name for name, words in self.hints.items() if "None" in words}
         self.flags = {name for name, words in self.hints.items() if {*words} - {"None"} == {"bool"}}
         self.flags -= OLD
-        places = [i for i, name in enumerate(self.names) if name in self.flags]
-        self.first_flag = min(places, default=sys.maxsize)
+        self.places = [(i, name) for i, name in enumerate(self.names) if name in self.flags]
+        self.first_flag = self.places[0][0] if self.places else sys.maxsize
         dim = "dims" if "dims" in self.hints else "dim"
         names = {"axis": dim, "keepdims": "keepdim"}
         self.spellings = {numpys: name for numpys, name in names.items() if name in self.hints}
@@ -84,9 +84,10 @@ class Arguments:
 
     def check_flags(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         """Raise a TypeError if a flag is something other than True, False, 1 or 0."""
-        for name, value in (*zip(self.names, args, strict=False), *kwargs.items()):
-            absent = value is None and name in self.optional
-            if name in self.flags and value.__class__ is not bool and not absent:
+        given = [(name, args[i]) for i, name in self.places if i < len(args)]
+        given += [(name, kwargs[name]) for name in self.flags if name in kwargs]
+        for name, value in given:
+            if value.__class__ is not bool and not (value is None and name in self.optional):
                 check_flag(self.name, name, value)
 
     def explain(self, args: Sequence[Any], kwargs: Mapping[str, Any], error: Exception) -> NoReturn:
@@ -97,7 +98,7 @@ class Arguments:
         if isinstance(error, TypeError) and not fits(self.function, args, kwargs):
             raise call_error(self.name, self.function, args, kwargs) from None
         op, _, rest = text.partition(": ")
-        if op in registry and type(error) in REPEATED:  # of an op that it calls
+        if (op in registry or op.startswith("_")) and type(error) in REPEATED:  # of what it calls
             raise type(error)(f"{self.name}: {rest}") from error
         if not re.match(r"[\w.]+: ", text):
             for name, value in (*zip(self.names, args, strict=False), *kwargs.items()):
@@ -108,7 +109,7 @@ class Arguments:
         kind = plain[0] if plain else type(error)  # NumPy has its own of both
         if (
             kind not in REPEATED
-            or re.search(rf"\b{self.name}[(:]", text)
+            or re.search(rf"\b{self.name}(:|\(\))", text)
             or re.match(r"\w+: \w+ must be ", text)
         ):
             raise error
@@ -140,11 +141,12 @@ def _words(hint: Any) -> list[str]:
 def checked(function: Callable[P, R]) -> Callable[P, R]:
     """Let the errors of a function name it, and the argument that is of a wrong kind.
 
-    A function of `dim` takes NumPy's keywords `axis` and `keepdims` too, and every one takes `out`.
+    A function of `dim` takes NumPy's keywords `axis` and `keepdims` too, and every one takes `out`
+    that does not write to its argument, as names with "_" at their end do.
     """
     arguments = Arguments(function)
     first_flag, flags = arguments.first_flag, arguments.flags
-    spellings = arguments.spellings.keys()
+    spellings, makes = arguments.spellings.keys(), not function.__name__.endswith("_")
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -152,7 +154,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         try:
             if not kwargs and len(args) <= first_flag:
                 return function(*args)  # type: ignore[call-arg]
-            if "out" in kwargs:
+            if "out" in kwargs and makes:
                 return into(call, args, kwargs)
             if not spellings.isdisjoint(kwargs):
                 given = arguments.respelled(kwargs)

@@ -10,7 +10,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
-from minigrad.ops._numerics import array_of, formula, zeroed
+from minigrad.ops._numerics import array_of, formula, shape_of, zeroed
 from minigrad.ops.indexing import IndexUpdate, add_at, index_of, integers, overwritten, written
 from minigrad.ops.shapes import ravel, reshape
 
@@ -251,7 +251,7 @@ def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: float = 1
 
 def in_axes(index: Any, x: Any) -> Any:
     """An index; an empty one fits a tensor with more or fewer axes."""
-    return index if np.size(index) else reshape(index, (0,) * np.ndim(x))
+    return reshape(index, (0,) * np.ndim(x)) if 0 in shape_of(index) else index
 
 
 @primitive(arrays=3, promote=("x", "src"), axes=("axis",))

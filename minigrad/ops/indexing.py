@@ -93,8 +93,9 @@ def normalized(index: Any) -> Any:
 
     A list of more than numbers is the index of several axes, as in PyTorch.
     """
-    if isinstance(index, list) and not all(isinstance(part, (int, np.generic)) for part in index):
-        index = tuple(index)
+    if isinstance(index, list) and len(index) < 32:
+        plain = all(isinstance(part, (int, np.generic)) for part in index)
+        index = index if plain else tuple(index)
     if isinstance(index, tuple):
         return tuple([i if i.__class__ is int else _normalized_part(i) for i in index])
     return _normalized_part(index)

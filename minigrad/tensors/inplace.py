@@ -393,26 +393,28 @@ class Fills(Variable):
         """Write exponential random numbers."""
         return self._filled(self._drawn("exponential", 1 / lambd, generator=generator))
 
-    def random_(self, from_: int = 0, to: int | None = None, *, generator: Any = None) -> Self:
+    def random_(
+        self, from_: int | None = None, to: int | None = None, *, generator: Any = None
+    ) -> Self:
         """Write random integers from `from_` to before `to`; from 0 if one number is given.
 
-        Without a positive number they reach the largest one of the dtype, or of those before which
-        a float has all integers.
+        Without a number they reach the largest one of the dtype, or of those before which a float
+        has all integers.
 
         Raises:
-            ValueError: `to` is not above `from_`, or the dtype has no such integers.
+            ValueError: There is none between the two, or the dtype has no such integers.
         """
         dtype = self._data.dtype
         if dtype.kind == "f":
-            least, most = -math.inf, 2 ** (np.finfo(dtype).nmant + 1)
+            info = np.finfo(dtype)
+            least, most, last = int(info.min), int(info.max), 2 ** (info.nmant + 1)
+        elif dtype.kind == "b":
+            least, most, last = 0, 1, 1
         else:
-            least, most = (
-                (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
-            )
-        low, end = (
-            (0, from_) if to is None and from_ > 0 else (from_, most + 1 if to is None else to)
-        )
-        if dtype.kind != "f" and not least <= low < end <= most + 1:
+            least, most, last = np.iinfo(dtype).min, np.iinfo(dtype).max, np.iinfo(dtype).max
+        low, end = (0, from_) if to is None else (from_ or 0, to)
+        end = last + 1 if end is None else end
+        if not least <= low < end <= most + 1:
             told = f"from {low} to before {end} does not fit into {dtype}"
             raise ValueError(f"random_: {told}, which has {least} to {most}")
         return self._filled(self._drawn("integers", low, end, generator=generator))

@@ -117,9 +117,10 @@ class SampleTrace(Trace):
 
         A generator that is given draws again for all samples: its state is kept.
         """
-        place, own = len(self.steps), kwargs.get("generator")
-        if function in DRAWS and own is not None:
-            self._generators.setdefault(own, own.bit_generator.state)
+        place = len(self.steps)
+        for own in (*args, *kwargs.values()) if function in DRAWS else ():
+            if isinstance(own, np.random.Generator):
+                self._generators.setdefault(own, own.bit_generator.state)
         yield from super().effect(function, args, kwargs)
         if self.different and function in DRAWS:
             self.varying.update([one for one in self.steps[place].outputs if one is not None])
@@ -278,8 +279,8 @@ def _retired() -> type[Variable]:
     def refuse(self: Variable, name: str) -> Any:
         if name == "__class__":
             return type(self)
-        what = "a tensor that a mapped function kept holds its first sample alone"
-        raise CannotMap(f"vmap: at {user_line()} {what}: return it from the function")
+        what = "a tensor that a mapped function kept holds its first sample alone: return it from"
+        raise CannotMap(f"vmap: at {user_line()} {what} the function; set a buffer anew")
 
     return type("Retired", (Variable.result_class,), {"__getattribute__": refuse})
 

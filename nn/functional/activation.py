@@ -22,7 +22,6 @@ from minigrad.ops import gelu, sigmoid, tanh
 from minigrad.ops.argument_errors import checked
 from minigrad.ops.casting import floating
 from minigrad.support.checks import check_flag, check_number
-from minigrad.tensors.functions.arguments import spelled
 from minigrad.tensors.inplace import overwritten
 from minigrad.tensors.tensor import Tensor
 
@@ -384,7 +383,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     return ops.where(positive, input, slope * ops.where(positive, 0.0, input))
 
 
-@spelled
+@checked
 @framed
 def glu(input: Tensor, dim: int = -1) -> Tensor:
     """Compute the gated linear unit: the first half of an axis times the sigmoid of the second.

@@ -13,8 +13,8 @@ from minigrad import ops, random
 from minigrad.autograd.errors import refuse_shapes, type_error, value_error
 from minigrad.nn.functional.framing import framed
 from minigrad.nn.functional.masks import Mask, MaskLike, broadcast, combine
+from minigrad.ops.argument_errors import checked
 from minigrad.support.checks import check_probability
-from minigrad.tensors.functions.arguments import spelled
 from minigrad.tensors.tensor import Tensor
 
 __all__ = [
@@ -163,7 +163,7 @@ def apply_attention_mask(scores: Tensor, mask: Any, mask_value: float = -1e9) ->
     return ops.masked_fill(scores, ~keep, mask_value)
 
 
-@spelled
+@checked
 def attention_weights(scores: Tensor, dim: int = -1) -> Tensor:
     """Compute attention weights: the softmax of the scores, zeros where all of them are -inf.
 

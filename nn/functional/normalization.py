@@ -15,7 +15,6 @@ from minigrad.nn.functional.framing import framed
 from minigrad.ops.argument_errors import checked
 from minigrad.ops.casting import as_tensor, floating
 from minigrad.support.checks import check_number, check_probability, check_size
-from minigrad.tensors.functions.arguments import spelled
 from minigrad.tensors.inplace import assign
 from minigrad.tensors.tensor import Tensor
 
@@ -263,7 +262,7 @@ def local_response_norm(
     return x / (ops.mean(windows, -1) * alpha + k) ** beta
 
 
-@spelled
+@checked
 @framed
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
     r"""Divide vectors by their p-norm: :math:`x / \max(\|x\|_p, \epsilon)`.

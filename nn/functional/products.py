@@ -10,11 +10,10 @@ from minigrad import ops, random
 from minigrad.autograd.errors import refuse_shapes, type_error
 from minigrad.linalg import vector_norm
 from minigrad.nn.functional.framing import framed
-from minigrad.ops.argument_errors import Arguments
+from minigrad.ops.argument_errors import Arguments, checked
 from minigrad.ops.casting import floating
 from minigrad.support.checks import check_number
 from minigrad.tensors import functions
-from minigrad.tensors.functions.arguments import spelled
 from minigrad.tensors.tensor import Tensor
 
 __all__ = [
@@ -76,7 +75,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     return out if bias is None else out + bias
 
 
-@spelled
+@checked
 @framed
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     r"""Compute the cosine of the angle between vectors: :math:`x_1 \cdot x_2 / (\|x_1\| \|x_2\|)`.
@@ -98,7 +97,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     return ops.sum(_direction(x1, dim, eps) * _direction(x2, dim, eps), axis=dim)
 
 
-@spelled
+@checked
 @framed
 def pairwise_distance(
     x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
@@ -144,7 +143,7 @@ def _direction(x: Tensor, axis: int, eps: float) -> Tensor:
     return x / ops.maximum(ops.norm(x, axis=axis, keepdims=True), eps)
 
 
-@spelled
+@checked
 def softmax(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
 ) -> Tensor:
@@ -168,7 +167,7 @@ def softmax(
     return ops.softmax(*_scores("softmax", input, dim, dtype))
 
 
-@spelled
+@checked
 def log_softmax(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
 ) -> Tensor:
@@ -182,7 +181,7 @@ def log_softmax(
     return ops.log_softmax(*_scores("log_softmax", input, dim, dtype))
 
 
-@spelled
+@checked
 @framed
 def softmin(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
@@ -207,7 +206,7 @@ def _scores(owner: str, x: Tensor, dim: int | None, dtype: Any) -> tuple[Tensor,
     return x if dtype is None else ops.astype(x, dtype), -1 if dim is None else dim
 
 
-@spelled
+@checked
 @framed
 def gumbel_softmax(
     logits: Tensor, tau: float = 1.0, hard: bool = False, eps: float = 1e-10, dim: int = -1

@@ -34,7 +34,9 @@ class FunctionLayer(Module):
         return layer
 
     def __post_init__(self) -> None:
-        for each in fields(self):  # type: ignore[arg-type]
+        own = self.__dict__
+        given = [name for name in self.fields if getattr(own[name], "ndim", 0)]  # seldom any
+        for each in fields(self) if given else ():  # type: ignore[arg-type]
             owner, name, value = type(self).__name__, each.name, self.__dict__[each.name]
             if getattr(value, "ndim", 0) and each.type not in ("Any", "Tensor | None"):
                 raise TypeError(f"{owner}: {name} must not be a Tensor; write {owner}(...)(x)")

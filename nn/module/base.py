@@ -88,10 +88,11 @@ class Module(Hooked):
             cls.__bases__ = (*cls.__bases__, _Getattr)
 
     def __new__(cls, *_: Any, **kwargs: Any) -> Self:
-        code = getattr(cls.__init__, "__code__", Module.__new__.__code__)
-        wrong = dict.fromkeys([name for name in kwargs if name not in code.co_varnames])
-        if wrong and not code.co_flags & CO_VARKEYWORDS:
-            raise call_error(cls.__name__, cls.__init__, (None,) * code.co_argcount, wrong)
+        if kwargs:
+            code = getattr(cls.__init__, "__code__", Module.__new__.__code__)
+            wrong = dict.fromkeys([name for name in kwargs if name not in code.co_varnames])
+            if wrong and not code.co_flags & CO_VARKEYWORDS:
+                raise call_error(cls.__name__, cls.__init__, (None,) * code.co_argcount, wrong)
         return super().__new__(cls)
 
     def __init__(self) -> None:

@@ -33,7 +33,10 @@ class _Entries(Module):
 
     def _names(self) -> list[str]:
         """The names of the entries, in order."""
-        return [name for name, kind in self._registered.items() if kind == self._kind]
+        kinds = self._registered
+        if [*kinds.values()].count(self._kind) == len(kinds):  # the usual case
+            return [*kinds]
+        return [name for name, kind in kinds.items() if kind == self._kind]
 
     def _checked(self, name: str, value: Any) -> Any:
         """What is stored for a value, or a TypeError."""
@@ -162,7 +165,7 @@ class _Sequence(_Entries, MutableSequence[T]):
             raise TypeError(f"{type(self).__name__}: a list expected, got {type(values).__name__}")
         named = [(str(i), value) for i, value in enumerate(values, len(self))]
         checked = [(name, self._checked(name, value)) for name, value in named]
-        if str(len(self)) in self._registered:  # of a slice, whose numbers start later
+        if not self._registered.keys().isdisjoint(dict(named)):  # of a slice, or a name given
             self._become(self._named())
         for name, value in checked:
             setattr(self, name, value)

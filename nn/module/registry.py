@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import inspect
 import textwrap
-from collections import UserDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast, get_args
 
@@ -377,7 +376,7 @@ def _missing(module: Module, path: str, kind: str, name: str, own: dict[str, Any
     return AttributeError(f"{place} has no {kind} {name!r}; it has {list(own)}")
 
 
-class _Table(UserDict[str, Any]):
+class _Table(dict[str, Any]):
     """Parameters, buffers or children of a module by name; what is put into it is registered.
 
     Those that are None are in it too. What has no name, as in ``self._modules[block] = block``, is
@@ -386,8 +385,11 @@ class _Table(UserDict[str, Any]):
 
     def __init__(self, module: Registry, *kinds: str) -> None:
         own = module.__dict__
-        self.data = {n: own.get(n) for n, k in module._registered.items() if k in kinds}
+        super().__init__((n, own.get(n)) for n, k in module._registered.items() if k in kinds)
         self.module = module
+
+    update, pop, clear = MutableMapping.update, MutableMapping.pop, MutableMapping.clear
+    setdefault, __copy__ = MutableMapping.setdefault, dict.copy
 
     def __setitem__(self, name: str, value: Any) -> None:
         name = name if isinstance(name, str) else str(len(self))
@@ -397,6 +399,12 @@ class _Table(UserDict[str, Any]):
     def __delitem__(self, name: str) -> None:
         super().__delitem__(name)
         delattr(self.module, name)
+
+    def popitem(self) -> tuple[str, Any]:
+        """Remove the last one."""
+        name, value = super().popitem()
+        delattr(self.module, name)
+        return name, value
 
 
 def join(prefix: str, name: str) -> str:

@@ -7,14 +7,14 @@ from typing import TypeVar
 from minigrad.nn.module.base import Module
 from minigrad.nn.utils import parametrizations
 from minigrad.nn.utils.parametrize import remove_older_names, use_older_names
-from minigrad.tensors.functions.arguments import spelled
+from minigrad.ops.argument_errors import checked
 
 __all__ = ["remove_spectral_norm", "remove_weight_norm", "spectral_norm", "weight_norm"]
 
 M = TypeVar("M", bound=Module)
 
 
-@spelled
+@checked
 def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
     """Normalize a weight as `parametrizations.weight_norm` does, with the same arguments.
 
@@ -41,7 +41,7 @@ def remove_weight_norm(module: M, name: str = "weight") -> M:
     return remove_older_names("remove_weight_norm", module, name)
 
 
-@spelled
+@checked
 def spectral_norm(
     module: M, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12,
     dim: int | None = None,

@@ -12,8 +12,8 @@ from minigrad.nn.layers.convolution import _ConvTransposeNd
 from minigrad.nn.module.base import Module
 from minigrad.nn.utils.parametrize import is_parametrized, register_parametrization
 from minigrad.ops._numerics import values_of
+from minigrad.ops.argument_errors import checked
 from minigrad.support.checks import check_choice, check_number, check_size
-from minigrad.tensors.functions.arguments import spelled
 from minigrad.tensors.inplace import assign
 from minigrad.tensors.tensor import Tensor
 
@@ -45,7 +45,7 @@ class _WeightNorm(Module):
         return ops.norm(v, axis=axes, keepdims=True)
 
 
-@spelled
+@checked
 def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
     r"""Replace a weight by its length g and its direction v: :math:`w = g\, v / \|v\|`.
 
@@ -121,7 +121,7 @@ def _improve(matrix: Tensor, left: Tensor, right: Tensor, times: int, eps: float
     assign(right, y)
 
 
-@spelled
+@checked
 def spectral_norm(
     module: M, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12,
     dim: int | None = None,

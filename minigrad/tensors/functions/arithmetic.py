@@ -46,6 +46,15 @@ def angle(input: Any) -> Tensor:
     return sign * (sign * (math.pi / 2) - math.pi / 2) + 0.0
 
 
+def _old_order(
+    owner: str, name: str, keyword: float, number: Any, *tensors: Any
+) -> tuple[Any, ...]:  # fmt: skip
+    """The arguments in PyTorch's old order: the number, then the tensors."""
+    if keyword != 1 or np.ndim(number):
+        raise TypeError(f"{owner}: a number expected before the last tensor, or {name}= alone")
+    return number, *tensors
+
+
 def add(input: Any, other: Any, old: Any = None, *, alpha: float = 1) -> Tensor:
     """Compute input + alpha * other; `add(input, alpha, other)` is PyTorch's old order.
 
@@ -54,7 +63,7 @@ def add(input: Any, other: Any, old: Any = None, *, alpha: float = 1) -> Tensor:
         >>> minigrad.add(minigrad.tensor([1.0]), minigrad.tensor([2.0]), alpha=10).item()
         21.0
     """
-    alpha, other = (alpha, other) if old is None else (other, old)
+    alpha, other = (alpha, other) if old is None else _old_order("add", "alpha", alpha, other, old)
     return ops.add(input, other if alpha == 1 else alpha * other)
 
 
@@ -66,7 +75,7 @@ def sub(input: Any, other: Any, old: Any = None, *, alpha: float = 1) -> Tensor:
         >>> minigrad.sub(minigrad.tensor([1.0]), minigrad.tensor([2.0])).item()
         -1.0
     """
-    alpha, other = (alpha, other) if old is None else (other, old)
+    alpha, other = (alpha, other) if old is None else _old_order("sub", "alpha", alpha, other, old)
     return ops.subtract(input, other if alpha == 1 else alpha * other)
 
 
@@ -123,7 +132,7 @@ def addcdiv(input: Any, tensor1: Any, tensor2: Any, old: Any = None, *, value: f
         [11.0, 12.0]
     """
     if old is not None:
-        value, tensor1, tensor2 = tensor1, tensor2, old
+        value, tensor1, tensor2 = _old_order("addcdiv", "value", value, tensor1, tensor2, old)
     return input + value * ops.divide(tensor1, tensor2)
 
 
@@ -139,7 +148,7 @@ def addcmul(input: Any, tensor1: Any, tensor2: Any, old: Any = None, *, value: f
         [11.0, 42.0]
     """
     if old is not None:
-        value, tensor1, tensor2 = tensor1, tensor2, old
+        value, tensor1, tensor2 = _old_order("addcmul", "value", value, tensor1, tensor2, old)
     return input + value * ops.multiply(tensor1, tensor2)
 
 

@@ -177,7 +177,8 @@ def result_type(tensor1: Any, tensor2: Any) -> dtype:
         minigrad.float32
     """
     zeros = [
-        x.new_zeros((1,) * (x.ndim > 0)) if is_tensor(x) else type(x)() for x in (tensor1, tensor2)
+        np.zeros((1,) * (np.ndim(x) > 0), x.dtype) if hasattr(x, "dtype") else type(x)()
+        for x in (tensor1, tensor2)
     ]
     found: dtype = ops.add(*zeros).dtype
     return found

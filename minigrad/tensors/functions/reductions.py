@@ -304,7 +304,7 @@ def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
         2.0
     """
     if dim is None and input.dtype.kind == "f":
-        return ops.quantile(input, 0.5, method="lower") if input.numel() else ops.mean(input)
+        return ops.quantile(input, 0.5, method="lower") if np.size(input) else ops.mean(input)
     if dim is None:
         return median(ops.ravel(input), 0).values
     return with_places(return_types.median, input, _median_place(input, dim), dim, keepdim)

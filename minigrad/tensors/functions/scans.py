@@ -102,7 +102,7 @@ def _trapezoids(y: Any, x: Any, dx: float, dim: int) -> Any:
     if x is None:
         return both * (dx / 2)
     along = dim if x.ndim > 1 else -1
-    if x.shape[along] != n:
+    if not x.ndim or x.shape[along] != n:
         raise ValueError(f"one x for each of {n} samples expected, got shape {tuple(x.shape)}")
     width = ops.diff(x, 1, along)
     if x.ndim == 1:
@@ -195,7 +195,7 @@ def _cosines(length: int, periodic: bool, options: dict[str, Any], *weights: flo
 def _window(values: Any, options: dict[str, Any]) -> Tensor:
     window = tensor(values, **{"dtype": get_default_dtype()} | options)
     if window.dtype.kind != "f":
-        raise TypeError(f"the dtype of a window must be a float, got {window.dtype}")
+        raise TypeError(f"window: dtype must be a float, got {window.dtype}")
     return window
 
 

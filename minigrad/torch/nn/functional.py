@@ -5,6 +5,7 @@ from typing import Any
 from minigrad.nn import Module
 from minigrad.nn.functional import *
 from minigrad.nn.functional import linear
+from minigrad.support.checks import check_divisible
 from minigrad.torch.answers import no
 from minigrad.torch.nn.multihead import MultiheadAttention
 
@@ -21,6 +22,10 @@ def multi_head_attention_forward(
     is_causal: bool = False,
 ) -> Any:  # fmt: skip
     """What a `torch.nn.MultiheadAttention` computes, with these parameters."""
+    owner = "multi_head_attention_forward"
+    if not static_k is static_v is None:
+        raise ValueError(f"{owner}: static_k and static_v must be None")
+    check_divisible(owner, embed_dim=embed_dim_to_check, num_heads=num_heads)
     attention = MultiheadAttention.__new__(MultiheadAttention)
     Module.__init__(attention)
     vars(attention).update(
