@@ -112,7 +112,8 @@ def test_what_is_seldom_asked() -> None:
 
 @pytest.mark.parametrize(("call", "told"), [
     (lambda x: x.detach()[0].detach_(), "detach_: a view"), (lambda x: x.cuda(), "cuda: minigrad"),
-    (lambda x: x.view(minigrad.int32), "view: bytes"), (lambda x: x.repeat(2), "repeat: 1 numbers"),
+    (lambda x: x.view(minigrad.int32), "view: bytes"),
+    (lambda x: x.repeat(2), "repeat: a size for each of 2 axes expected"),
     (lambda x: x[None].t(), "t: at most 2 axes"), (lambda x: x.squeeze(5), "squeeze: dim 5"),
     (lambda x: x.T.as_strided((2,), (1,)), r"as_strided: .*call \.contiguous"),
 ])  # fmt: skip

@@ -69,7 +69,7 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     "both spellings": (lambda: minigrad.std(X, keepdims=True, keepdim=True),
                        "std: keepdims is keepdim: give one of them"),
     "a dtype is no tensor": (lambda: minigrad.randint_like(X, dtype=minigrad.float32),
-                             "randint: high <= 0; got (0, None, (2, 3)"),
+                             "randint: high must be at least 1, got 0"),
     "height and width first": (lambda: nn.Conv2d(3, 4, 2)(minigrad.ones(2, 8, 8, 3)),
                                "3 for each of 1 group; channels come first, x.movedim(-1, -3)"),
     "transposed": (lambda: nn.ConvTranspose1d(3, 4, 2)(minigrad.ones(2, 8, 3)),

@@ -17,7 +17,7 @@ from minigrad.ops._windows import Window
 from minigrad.ops.casting import floating
 from minigrad.ops.pooling import parts, sum_parts
 from minigrad.ops.sorting import ValuesAndIndices
-from minigrad.support.checks import check_number, check_size, check_sizes
+from minigrad.support.checks import check_number, check_sizes
 from minigrad.tensors.tensor import Tensor
 
 __all__ = [
@@ -133,7 +133,7 @@ def avg_pool2d(
         padding: The number of rows and columns of zeros added on each side.
         ceil_mode: Whether to round the output size up.
         count_include_pad: Whether the padding counts in the mean.
-        divisor_override: What each sum is divided by, in place of the number of elements.
+        divisor_override: What each sum is divided by, in place of the number of elements; not 0.
 
     Returns:
         Shape (N, C, P, P') with P = (H + 2 · padding - K) // stride + 1 and P' likewise, or
@@ -306,8 +306,8 @@ def _average(
 ) -> Tensor:  # fmt: skip
     wrong = input.dtype.kind != "f" and input.dtype != np.int64
     refuse_dtypes(wrong, owner, "floats (convert it by .float()) or int64", input)
-    if divisor is not None:
-        check_size(owner, "divisor_override", divisor)
+    if divisor == 0:
+        raise ValueError(f"{owner}: divisor_override must not be 0, got {divisor!r}")
 
     def pooled(x: Tensor) -> Tensor:
         sums = ops.sum_pool(widened(x), _fitted(window, x.shape[2:], ceil_mode))

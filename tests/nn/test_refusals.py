@@ -69,7 +69,7 @@ REFUSALS: dict[str, str] = {
     "F.instance_norm(X)": "instance_norm: ... several values per channel ... (2, 3)",
     "F.instance_norm(X[None], use_input_stats=False)": "needs running_mean and",
     "nn.InstanceNorm1d(2)(X[None, None])": "InstanceNorm1d: ... (C, L) with C = 2",
-    "nn.InstanceNorm1d(3)(X[None])": "with C = 3 expected, got (1, 2, 3)",
+    "nn.InstanceNorm1d(3, affine=True)(X[None])": "with C = 3 expected, got (1, 2, 3)",
     # activations and dropout
     "nn.Softplus(0.0)(X)": "softplus: beta ... 0",
     "F.prelu(X, ones(2))": "prelu: ... 3 channels ... (3,) or (1,) expected, got (2, 3) and (2,)",
@@ -115,7 +115,7 @@ REFUSALS: dict[str, str] = {
     "nn.SelectiveKernel(3, 16, [3, 4])": "odd numbers ... got [3, 4] ... padding=",
     "nn.SelectiveKernel(3, 16, [])": "SelectiveKernel: kernel_sizes ... got []",
     # pooling, padding and resampling
-    "nn.MaxPool2d(3)(ones(2, 3, 2, 5))": "max_pool: ... (3, 3) ... (2, 3, 2, 5)",
+    "nn.MaxPool2d(3)(ones(2, 3, 2, 5))": "max_pool2d: ... (3, 3) ... (2, 3, 2, 5)",
     "nn.MaxPool2d(2, padding=2)(ones(2, 3, 5, 5))":
         "max_pool2d: padding (2, 2) ... half ... (2, 2)",
     "nn.AvgPool1d(2)(ones(2, 3, 4, 5))": "avg_pool1d: ... (N, C, L) ... (C, L)",

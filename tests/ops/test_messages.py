@@ -154,7 +154,7 @@ MESSAGES: dict[str, tuple[Any, ...]] = {
      "…index 3…axis 1…(2, 3)…0 to 2", IndexError),
     "scatter_reduce src": (lambda op: op(t(2, 3), 1, [[0, 0]], t(1, 1), "sum"),
      "…axis 1…src…(1, 2)…(1, 1)"),
-    "index_fill": (lambda op: op(t(3), 0, [0], t(2)), "…without axes…(2,)"),
+    "index_fill": (lambda op: op(t(3), 0, [0], t(2)), "…one value…(2,)"),
     "index_fill axis": (lambda op: op(t(3), 1, [0], 2), "axis 1"),
     "unfold": (lambda op: op(t(2, 3), 1, 4, 1), "…4…axis 1…(2, 3)"),
     "unfold step": (lambda op: op(t(3), 0, 2, 0), "step…1…0"),

@@ -307,15 +307,15 @@ class TestForRows:
         assert (seen == 1).all()
 
     def test_several_threads_take_part(self) -> None:
-        names = set()
+        threads = set()
         both = threading.Barrier(3, timeout=10)
 
         def work(_start: int, _stop: int) -> None:
-            names.add(threading.current_thread().name)
+            threads.add(threading.get_ident())
             both.wait()
 
         _parallel.for_rows(3, 1, 1, work)
-        assert len(names) == 3
+        assert len(threads) == 3
 
     def test_an_error_in_a_thread_reaches_the_caller(self) -> None:
         before = blas()

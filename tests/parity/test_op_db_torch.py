@@ -31,7 +31,8 @@ pytest.importorskip("expecttest")
 EXCUSES: list[tuple[str, str, str]] = [
     ("value", "draws other numbers",
      "bernoulli multinomial normal normal.number_mean rand_like randint_like randn_like "
-     "F.alpha_dropout F.dropout F.dropout2d F.rrelu F.scaled_dot_product_attention"),
+     "F.alpha_dropout F.dropout F.dropout2d F.multi_head_attention_forward F.rrelu "
+     "F.scaled_dot_product_attention"),
     ("value", "a copy is given, without the memory around it", "as_strided.partial_views"),
     ("value", "is not filled", "empty empty_like new_empty"),
     ("form", "no tensor of ours is among the arguments: PyTorch answers itself",
@@ -76,7 +77,8 @@ EXCUSES: list[tuple[str, str, str]] = [
     ("nan", "NaN reaches other elements of the solution", "linalg.lu_solve linalg.solve "
      "linalg.solve_ex linalg.solve_triangular"),
     ("nan", "0; a matrix without a factor is a constant", "linalg.cholesky_ex"),
-    ("nan", "draws other numbers", "F.rrelu F.scaled_dot_product_attention"),
+    ("nan", "draws other numbers",
+     "F.multi_head_attention_forward F.rrelu F.scaled_dot_product_attention"),
     ("finite numbers expected", "a mean is a number", "normal"),
     # What is refused, by words of the error
     ("p must be a number above", "norms only", "F.normalize F.pairwise_distance"),
@@ -103,7 +105,6 @@ EXCUSES: list[tuple[str, str, str]] = [
     ("unexpected keyword", "no such option", "cov repeat_interleave"),
     ("must hold probabilities", "0 is the least probability", "nn.KLDivLoss"),
     ("a batch axis", "a number is not a batch", "nn.KLDivLoss"),
-    ("padding must be", "as many numbers as axes", "F.avg_pool2d"),
     ("one value expected", "of several values see scatter", "index_fill"),
     # Integers and truth values
     ("form of torch.int64", "floats, where PyTorch computes with integers",

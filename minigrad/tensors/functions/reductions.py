@@ -324,7 +324,8 @@ def nanmedian(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
         1.0
     """
     if dim is None:
-        return median(ops.getitem(input, ~ops.isnan(input)))
+        known = ops.getitem(input, ~ops.isnan(input))
+        return median(known if np.size(known) else input)
     middle = (ops.sum(~ops.isnan(input), dim, True) - 1).clip(0) // 2  # NaN is last
     place = ops.take_along_axis(ops.argsort(input, dim), middle, dim)
     return with_places(return_types.nanmedian, input, place, dim, keepdim)

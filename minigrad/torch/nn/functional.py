@@ -12,6 +12,11 @@ from minigrad.torch.nn.multihead import MultiheadAttention
 has_torch_function = has_torch_function_unary = has_torch_function_variadic = no
 
 
+def as_row(bias: Any) -> Any:
+    """The bias of keys or values as the layer has it, with a batch and a position."""
+    return None if bias is None else bias.reshape(1, 1, -1)
+
+
 def multi_head_attention_forward(
     query: Any, key: Any, value: Any, embed_dim_to_check: int, num_heads: int, in_proj_weight: Any,
     in_proj_bias: Any, bias_k: Any, bias_v: Any, add_zero_attn: bool, dropout_p: float,
@@ -31,7 +36,8 @@ def multi_head_attention_forward(
     vars(attention).update(
         embed_dim=embed_dim_to_check, kdim=key.shape[-1], vdim=value.shape[-1], dropout=dropout_p,
         num_heads=num_heads, num_kv_heads=num_heads, head_dim=embed_dim_to_check // num_heads,
-        bias_k=bias_k, bias_v=bias_v, add_zero_attn=add_zero_attn, rope=None, batch_first=False,
+        bias_k=as_row(bias_k), bias_v=as_row(bias_v), add_zero_attn=add_zero_attn, rope=None,
+        batch_first=False,
         in_proj_weight=in_proj_weight, in_proj_bias=in_proj_bias, q_proj_weight=q_proj_weight,
         k_proj_weight=k_proj_weight, v_proj_weight=v_proj_weight, training=training,
         _qkv_same_embed_dim=not use_separate_proj_weight,
