@@ -64,6 +64,8 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
               "'upper'; it takes A, B, upper"),
     "no end": (lambda: minigrad.arange("a"), "arange: start must be a number, got 'a'"),
     "no seed": (lambda: minigrad.manual_seed("a"), "manual_seed: seed must be an int, got 'a'"),
+    "digits": (lambda: minigrad.set_printoptions(precision="a"), "precision must be a number of"),
+    "half a digit": (lambda: minigrad.set_printoptions(precision=0.5), "precision must be an int"),
     "nothing": (lambda: minigrad.sum(), "'input'; it takes input, dim, keepdim, dtype"),
     "no such keyword": (lambda: minigrad.add(X, X, beta=1), "'beta'; it takes input, other, alpha"),
     "both spellings": (lambda: minigrad.std(X, keepdims=True, keepdim=True),

@@ -11,7 +11,7 @@ import numpy as np
 
 from minigrad.autograd.dtype_class import DTYPES
 from minigrad.autograd.dtypes import get_default_dtype
-from minigrad.support.checks import check_choice
+from minigrad.support.checks import check_choice, check_number, check_size
 
 __all__ = ["set_printoptions"]
 
@@ -48,7 +48,8 @@ def set_printoptions(
         sci_mode: Whether floats are written as 1.0000e+00; None for as the values need it.
 
     Raises:
-        ValueError: There is no such profile.
+        TypeError: `precision` is not an int.
+        ValueError: There is no such profile, or an option is not a number of at least 0.
 
     Source: PyTorch 2.13, "torch.set_printoptions".
 
@@ -59,12 +60,16 @@ def set_printoptions(
         tensor([1.12])
         >>> minigrad.set_printoptions(profile="default")
     """
+    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems,
+             "linewidth": linewidth}  # fmt: skip
+    given = {name: value for name, value in given.items() if value is not None}
+    for name, value in given.items():
+        check_number("set_printoptions", name, value, 0, infinite=True)
+    check_size("set_printoptions", "precision", given.get("precision", 0), 0)
     if profile is not None:
         check_choice("set_printoptions", "profile", profile, PROFILES)
         vars(options).update(vars(PROFILES[profile]))
-    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems,
-             "linewidth": linewidth}  # fmt: skip
-    vars(options).update({name: value for name, value in given.items() if value is not None})
+    vars(options).update(given)
     options.sci_mode = sci_mode
 
 
