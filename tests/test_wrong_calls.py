@@ -67,7 +67,7 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     "digits": (lambda: minigrad.set_printoptions(precision="a"), "precision must be a number of"),
     "half a digit": (lambda: minigrad.set_printoptions(precision=0.5), "precision must be an int"),
     "nothing": (lambda: minigrad.sum(), "'input'; it takes input, dim, keepdim, dtype"),
-    "no such keyword": (lambda: minigrad.add(X, X, beta=1), "'beta'; it takes input, other, alpha"),
+    "no such keyword": (lambda: minigrad.mul(X, X, beta=1), "'beta'; it takes input, other"),
     "both spellings": (lambda: minigrad.std(X, keepdims=True, keepdim=True),
                        "std: keepdims is keepdim: give one of them"),
     "a dtype is no tensor": (lambda: minigrad.randint_like(X, dtype=minigrad.float32),

@@ -323,7 +323,8 @@ def _average(
                 counts = counts[..., None] * inside
         if x.dtype.kind == "f":
             return _divided(sums, counts, x)
-        return ops.sign(sums) * ops.floor_divide(ops.abs(sums), counts)  # cut off towards 0
+        sizes = ops.floor_divide(ops.abs(sums), np.abs(counts))  # cut off towards 0
+        return ops.sign(sums) * np.sign(counts) * sizes
 
     return over_a_batch(owner, len(window.kernel), input, pooled)
 

@@ -1,8 +1,10 @@
 """What functions of linear algebra return: named tuples, which print as PyTorch's."""
 
 from collections import namedtuple
+from typing import NamedTuple
 
 from minigrad.autograd.dtype_class import printed_as
+from minigrad.autograd.typing import Tensor
 
 CholeskyExResult = namedtuple("CholeskyExResult", "L info")
 EighResult = namedtuple("EighResult", "eigenvalues eigenvectors")
@@ -11,11 +13,18 @@ LstsqResult = namedtuple("LstsqResult", "solution residuals rank singular_values
 LUFactorExResult = namedtuple("LUFactorExResult", "LU pivots info")
 LUFactorResult = namedtuple("LUFactorResult", "LU pivots")
 LUResult = namedtuple("LUResult", "P L U")
-QRResult = namedtuple("QRResult", "Q R")
 SlogdetResult = namedtuple("SlogdetResult", "sign logabsdet")
 SolveExResult = namedtuple("SolveExResult", "result info")
 SVDResult = namedtuple("SVDResult", "U S Vh")
 UnpackedLU = namedtuple("UnpackedLU", "P L U")
+
+
+class QRResult(NamedTuple):
+    """The result of `qr`."""
+
+    Q: Tensor
+    R: Tensor
+
 
 for _name, _class in {
     "linalg_cholesky_ex": CholeskyExResult, "linalg_eigh": EighResult,
