@@ -65,7 +65,7 @@ def _with_an_axis(x: Any, axis: int | None) -> Any:
 )
 def _take_x(g: Any, indices: Any, axis: int | None, x_shape: Shape) -> IndexUpdate:
     if axis is None:
-        places = integers(array_of(indices)) % max(math.prod(x_shape), 1)
+        places = integers(array_of(indices)) % math.prod(x_shape)
         return IndexUpdate(g, np.unravel_index(places, x_shape), x_shape)
     before = (slice(None),) * (axis % len(x_shape))
     return IndexUpdate(g, (*before, index_of(indices)), x_shape)

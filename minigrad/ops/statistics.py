@@ -250,8 +250,8 @@ def _part(shape: tuple[int, ...], axis: Axis) -> float:
 )
 def _nanmean_x(g: Any, x: Any, axis: Axis) -> Any:
     gone = np.isnan(constant(x))
-    n = np.sum(~gone, axis=axis, keepdims=True, dtype=np.float64)
-    share = (1 / np.maximum(n, 1)).astype(x.dtype)  # float16 cannot hold a large count
+    n = np.sum(~gone, axis=axis, dtype=np.float64)  # float16 cannot hold a large count
+    share = (1 / np.maximum(n, 1)).astype(x.dtype)
     return zeroed(undo_reduction(g * share.reshape(g.shape), x.shape, axis), gone)
 
 

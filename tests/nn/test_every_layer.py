@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from layer_table import LAYERS, Layer, cases, made
+from layer_table import LAYERS, Layer, cases, made, needs_of
 
 import minigrad
 from minigrad import Tensor, nn, ops
@@ -161,7 +161,9 @@ SIZES = {
 """A line for each size that the constructor checks, and not a function in each call."""
 
 
-@pytest.mark.parametrize(("kind", "name"), SIZES)
+@pytest.mark.parametrize(
+    ("kind", "name"), [pytest.param(*size, marks=needs_of(size[0])) for size in SIZES]
+)
 def test_a_size_is_a_whole_number_above_0(kind: str, name: str) -> None:
     given = {key: made(value) for key, value in arguments(SIZES[kind, name]).items()}
     for wrong in (0, -1, 2.0, True, "3"):
