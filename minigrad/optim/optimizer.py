@@ -437,9 +437,8 @@ class Optimizer:
                 raise ValueError(f"{self._name}: a saved group lacks {', '.join(sorted(missing))}")
             self._check_options(group)
         state: defaultdict[Any, State] = defaultdict(dict)
-        numbers = {key for key in saved if str(key).lstrip("-").isdecimal()}
-        own_entries = {key: _copied(v) for key, v in saved.items() if key not in numbers}
-        unknown = saved.keys() - own_entries.keys()
+        unknown = {key for key in saved if str(key).lstrip("-").isdecimal()}  # until it is met
+        own_entries = {key: _copied(v) for key, v in saved.items() if key not in unknown}
         for own, group in zip(self.param_groups, groups, strict=True):
             for param, number in zip(own["params"], group["params"], strict=True):
                 unknown.discard(number)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 from minigrad.autograd.mode import state
 from minigrad.autograd.node import Node, clock
 from minigrad.autograd.scope import FunctionCall
+from minigrad.autograd.typing import P, R
 from minigrad.ops.argument_errors import REPEATED, Arguments
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 
 def framed(function: Callable[P, R], calls_modules: bool = False) -> Callable[P, R]:

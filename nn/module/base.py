@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from inspect import CO_VARKEYWORDS
-from typing import Any, ParamSpec, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from minigrad.autograd.events import effect, tell
 from minigrad.autograd.mode import State, state
 from minigrad.autograd.node import Leaf
 from minigrad.autograd.scope import Scope, module_call
+from minigrad.autograd.typing import P
 from minigrad.nn.module import state_dict as states
 from minigrad.nn.module.hooks import Hooked, of_all
 from minigrad.nn.module.registry import path_to
@@ -30,7 +31,6 @@ from minigrad.tensors.tensor import dtype_asked
 
 __all__ = ["Module"]
 
-P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
 
 
