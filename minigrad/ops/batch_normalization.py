@@ -112,7 +112,7 @@ def _normalize(
 def _batch_norm_pull(
     g: Any, needed: tuple[bool, bool, bool], x: Any, weight: Any, mean: Any, std: Any, eps: float
 ) -> tuple[Any, Any, Any]:
-    if isinstance(x, Variable) or isinstance(g[0], Variable):
+    if isinstance(g[0], Variable):
         return _gradients(g, needed, x, weight, mean, std, eps)
     rows, pulls = _as_rows(x), _as_rows(g[0])
     grad_x = np.empty(rows.shape, widened(x[:0]).dtype)
@@ -168,9 +168,7 @@ def _gradients(
 
 
 def _channel_dots(a: Any, b: Any) -> Any:
-    """The sums of ``a * b`` over each channel; for arrays without the product in memory."""
-    if isinstance(a, Variable) or isinstance(b, Variable):
-        return channel_sums(a * b)
+    """The sums of ``a * b`` over each channel, for arrays without the product in memory."""
     shape = (len(a), a.shape[1], math.prod(a.shape[2:]))
     return np.vecdot(widened(a).reshape(shape), widened(b).reshape(shape)).sum(axis=0)
 
