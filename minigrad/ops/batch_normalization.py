@@ -115,8 +115,7 @@ def _batch_norm_pull(
     if isinstance(g[0], Variable):
         return _gradients(g, needed, x, weight, mean, std, eps)
     rows, pulls = _as_rows(x), _as_rows(g[0])
-    grad_x = np.empty(rows.shape, widened(x[:0]).dtype)
-    sums = np.empty((2, x.shape[1]), grad_x.dtype)
+    grad_x, sums = np.empty(rows.shape, std.dtype), np.empty((2, x.shape[1]), std.dtype)
 
     def work(channels: slice) -> None:
         own = None if weight is None else weight[channels]
@@ -139,12 +138,12 @@ def _gradients(
     """The cotangents of x, weight and bias; `into` takes that of x."""
     g_out, g_mean, g_var = map(widened, g)
     column, axes = (x.shape[1], *(1,) * (x.ndim - 2)), (0, *range(2, x.ndim))
-    count = len(x) * math.prod(x.shape[2:])
+    count = max(1, len(x) * math.prod(x.shape[2:]))
     if isinstance(x, Variable):  # gives them derivatives
-        mean = channel_sums(x) / max(1, count)
-        mean = mean + channel_sums(x - mean.reshape(column)) / max(1, count)
+        mean = channel_sums(x) / count
+        mean = mean + channel_sums(x - mean.reshape(column)) / count
         rest, least, size = in_range(x - mean.reshape(column), axes, eps)
-        var = channel_sums(rest * rest).reshape(column) / max(1, count)
+        var = channel_sums(rest * rest).reshape(column) / count
         std = ((var + least).sqrt() * size).reshape(-1)
     grad_x = grad_weight = grad_bias = None
     if needed[0] or needed[2]:
@@ -170,7 +169,7 @@ def _gradients(
 def _channel_dots(a: Any, b: Any) -> Any:
     """The sums of ``a * b`` over each channel, for arrays without the product in memory."""
     shape = (len(a), a.shape[1], math.prod(a.shape[2:]))
-    return np.vecdot(widened(a).reshape(shape), widened(b).reshape(shape)).sum(axis=0)
+    return np.vecdot(a.reshape(shape), b.reshape(shape)).sum(axis=0)
 
 
 batch_norm.defformula(

@@ -219,6 +219,7 @@ TRAPS: dict[str, Callable[[Tensor], Tensor]] = {
     "fmod by 0": lambda x: ops.fmod(1.0, x), "fmod of 0 by 0": lambda x: ops.fmod(x, x),
     "xlogy": lambda x: ops.xlogy(2.0, x), "xlogy of itself": lambda x: ops.xlogy(x, x),
     "xlog1py": lambda x: ops.xlog1py(2.0, x), "xlog1py of -1": lambda x: ops.xlog1py(x, x - 1.0),
+    "lgamma": ops.lgamma, "digamma": ops.digamma, "polygamma": lambda x: ops.polygamma(1, x),
 }  # fmt: skip
 AT = {
     "erfinv of -1": -1.0, "xlog1py": -1.0,
