@@ -264,7 +264,7 @@ def in_range(x: Any, axes: tuple[int, ...], eps: float) -> tuple[Any, Any, Any]:
     values = constant(x)
     if isinstance(values, Variable) or all_finite(values):
         return x, eps, 1
-    scale = extent(np.absolute(values).max(axis=axes, keepdims=True, initial=0))
+    scale = extent(np.absolute(values).max(axis=axes, keepdims=True))
     scale = np.exp2(np.floor(np.log2(scale)))
     return x / scale, eps / scale / scale, scale
 
@@ -430,7 +430,7 @@ def _group_norm_pull(
 
     in_passes(len(parts), size, work, elements=GROUPS, inner=parts.shape[2])
     grad_weight, grad_bias = (
-        part.reshape(len(x), x.shape[1]).sum(axis=0) if need else None
+        part.reshape(x.shape[:2]) if need else None
         for part, need in zip((products, sums), needed[1:], strict=True)
     )
     return (None if grad_x is None else grad_x.reshape(x.shape)), grad_weight, grad_bias

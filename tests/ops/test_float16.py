@@ -155,6 +155,8 @@ SUMS: dict[str, tuple[Callable[..., Any], list[np.ndarray]]] = {
     "multiply": (lambda b: tensor(ROWS) * b, [TWO]),
     "linear": (lambda b: ops.linear(tensor(ROWS), np.eye(2, dtype=np.float16), b), [TWO]),
     "layer_norm's bias": (lambda b: ops.layer_norm(tensor(ROWS), None, b), [TWO]),
+    "group_norm's bias": (lambda b: ops.group_norm(tensor(ROWS.T[None]), None, b, groups=1),
+                          [TWO]),
     "broadcast_to": (lambda b: ops.broadcast_to(b, (5000, 2)), [TWO]),
     "repeat": (lambda x: ops.repeat(x, 5000), [TWO]),
     "repeat by counts": (lambda x: ops.repeat(x, [5000, 5000]), [TWO]),

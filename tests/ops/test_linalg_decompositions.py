@@ -106,8 +106,9 @@ def test_cotangents_below_the_diagonal_of_r_have_no_effect() -> None:
         np.zeros((2, 2)),
         np.array([[1.0, 2.0, 0.0], [2.0, 4.0, 1.0]]),
         np.array([[0.1, 0.3], [0.2, 0.6], [0.7, 2.1]]),  # dependent but for rounding
+        np.stack([np.ones(100), 1 + 1e-14 * np.tile([1, -1], 50)], axis=1),
     ],
-    ids=["tall", "zero", "wide", "rounding"],
+    ids=["tall", "zero", "wide", "rounding", "rounding of many rows"],
 )
 def test_dependent_columns_have_no_derivative(x: np.ndarray) -> None:
     variable = leaf(x)
