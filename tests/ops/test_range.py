@@ -243,7 +243,7 @@ FUNCTIONS: dict[str, tuple[int, Any, bool]] = {
     "group_norm": (0, lambda x: F.group_norm(x, 2, SCALE, SHIFT), False),
     "instance_norm": (0, F.instance_norm, False),
     "batch_norm": (0, lambda x: F.batch_norm(x, None, None, SCALE, SHIFT, True), False),
-    "batch_norm around 0": (0, lambda x: F.batch_norm(ops.stack([x, -x]).flatten(0, 1), None, None,
+    "batch_norm around 0": (0, lambda x: F.batch_norm(ops.concatenate([x[:1], -x[:1]]), None, None,
                                                       SCALE, SHIFT, True), False),
 }  # fmt: skip
 
