@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minigrad.autograd.dtypes import checked, operand, promote, to_array
-from minigrad.autograd.errors import without_underflow
+from minigrad.autograd.errors import UnknownObject, without_underflow
 from minigrad.autograd.events import Call, tell
 from minigrad.autograd.lending import held, lent
 from minigrad.autograd.mode import changed, located, state
 from minigrad.autograd.mutation import rewritten, update, view_of
 from minigrad.autograd.node import Edge, Node, Variable, clock, node_of
 from minigrad.autograd.scope import FunctionCall
+from minigrad.autograd.typing import OpFunction, P
 from minigrad.support.signatures import call_error, into
 from minigrad.support.tree import mapped
 
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
     from minigrad.autograd.scope import Frame
 
 __all__ = [
-    "call_path", "leaf_of", "record_outputs", "rounded_once", "tell_ran", "with_history", "wrap",
+    "call_path", "leaf_of", "operator", "record_outputs", "rounded_once", "tell_ran",
+    "with_history", "wrap",
 ]  # fmt: skip
 
 _new = object.__new__  # without `__init__`, which checks and copies: a result needs neither
@@ -120,7 +122,14 @@ def _one_array(op: Primitive, general: Callable[..., Any]) -> Callable[..., Any]
     return call
 
 
-def _two_arrays(op: Primitive) -> Callable[..., Any]:
+def operator(function: OpFunction[P]) -> OpFunction[P]:
+    """The operator method of an op of two arrays, which leaves an unknown object to that object."""
+    method: Any = functools.update_wrapper(_two_arrays(function.op, UnknownObject), function)
+    return method
+
+
+def _two_arrays(op: Primitive, left: Any = ()) -> Callable[..., Any]:
+    """The call; at an exception of a class in `left` it returns NotImplemented."""
     forward, unconverted = op.forward, _unconverted(op)
 
     def call(a: Any = _MISSING, b: Any = _MISSING, /, **keywords: Any) -> Any:
@@ -132,14 +141,17 @@ def _two_arrays(op: Primitive) -> Callable[..., Any]:
             a, b = values
         if rewritten:
             update((a, b))
-        if isinstance(a, Variable):
-            x, p = a._data, a._node
-        else:
-            x, p = operand(a, op.name), None
-        if isinstance(b, Variable):
-            y, q = b._data, b._node
-        else:
-            y, q = operand(b, op.name), None
+        try:
+            if isinstance(a, Variable):
+                x, p = a._data, a._node
+            else:
+                x, p = operand(a, op.name), None
+            if isinstance(b, Variable):
+                y, q = b._data, b._node
+            else:
+                y, q = operand(b, op.name), None
+        except left:
+            return NotImplemented
         try:
             alike = x.__class__ is y.__class__ is _ndarray and x.dtype is y.dtype
             if not alike or (unconverted and x.dtype.char not in unconverted):

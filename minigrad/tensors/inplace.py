@@ -81,6 +81,8 @@ def inplace(op: Callable[P, Any], name: str = "") -> Callable[P, Tensor]:
         before = next(clock)
         with np.errstate(all="ignore"), nullcontext() if recorded else no_grad():
             result = op(self, *args, **keywords)
+        if result is NotImplemented:
+            return result
         if result.shape != self.shape:
             raise ValueError(f"{name}: the result has shape {result.shape}, not {self.shape}")
         if not recorded and _KINDS[result.dtype.kind] > _KINDS[self.dtype.kind]:

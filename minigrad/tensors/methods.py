@@ -9,8 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 from minigrad import ops
+from minigrad.autograd.call import operator
 from minigrad.autograd.node import Variable
-from minigrad.autograd.typing import Tensor
+from minigrad.autograd.typing import OpFunction, Tensor
 from minigrad.tensors import functions
 from minigrad.tensors.functions import shapes
 from minigrad.tensors.inplace import conversion, inplace, reshaping
@@ -270,7 +271,7 @@ def reflected(op: Callable[..., Any]) -> Callable[[Any, Any], Tensor]:
     return method
 
 
-_OPERATORS: dict[str, Callable[..., Any]] = {
+_OPERATORS: dict[str, OpFunction[Any]] = {
     "add": ops.add, "sub": ops.subtract, "mul": ops.multiply, "truediv": ops.divide,
     "floordiv": ops.floor_divide, "mod": ops.remainder, "pow": ops.power, "and": ops.bitwise_and,
     "or": ops.bitwise_or, "xor": ops.bitwise_xor, "lshift": ops.left_shift,
@@ -278,9 +279,10 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 for _name, _op in _OPERATORS.items():
-    setattr(Methods, f"__{_name}__", _op)
-    setattr(Methods, f"__r{_name}__", reflected(_op))
-    setattr(Methods, f"__i{_name}__", inplace(_op, f"__i{_name}__"))
+    _method = operator(_op)
+    setattr(Methods, f"__{_name}__", _method)
+    setattr(Methods, f"__r{_name}__", reflected(_method))
+    setattr(Methods, f"__i{_name}__", inplace(_method, f"__i{_name}__"))
 
 for _name, _method in [*vars(Methods).items()]:
     if _method in (_alone, _with_other, _with_several):

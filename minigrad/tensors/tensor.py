@@ -14,7 +14,7 @@ import numpy as np
 
 from minigrad import ops, random
 from minigrad.autograd import api as gradients
-from minigrad.autograd.call import leaf_of
+from minigrad.autograd.call import leaf_of, operator
 from minigrad.autograd.dtype_class import DTYPES
 from minigrad.autograd.dtype_class import dtype as DType
 from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
@@ -772,14 +772,16 @@ class Tensor(Methods, Fills, Variable):
 
     # Operators ------------------------------------------------------------------------------
 
-    __matmul__ = ops.matmul
-    __rmatmul__ = reflected(ops.matmul)
+    __matmul__ = operator(ops.matmul)
+    __rmatmul__ = reflected(operator(ops.matmul))
     __neg__ = ops.negative
     __invert__ = ops.invert
-    __lt__ = ops.less
-    __le__ = ops.less_equal
-    __gt__ = ops.greater
-    __ge__ = ops.greater_equal
+    __eq__ = operator(ops.equal)
+    __ne__ = operator(ops.not_equal)
+    __lt__ = operator(ops.less)
+    __le__ = operator(ops.less_equal)
+    __gt__ = operator(ops.greater)
+    __ge__ = operator(ops.greater_equal)
     __hash__ = object.__hash__
 
     def __getitem__(self, index: Any) -> Tensor:
@@ -792,15 +794,6 @@ class Tensor(Methods, Fills, Variable):
             set_item(ops.getitem(self, steps[0]), steps[1], value)
         else:
             set_item(self, index, value)
-
-    # Not a tensor for None and strings: `t == None` is False. `object` declares a bool.
-    def __eq__(self, other: Any) -> Tensor:  # type: ignore[override]
-        return NotImplemented if other is None or isinstance(other, str) else ops.equal(self, other)
-
-    def __ne__(self, other: Any) -> Tensor:  # type: ignore[override]
-        if other is None or isinstance(other, str):
-            return NotImplemented
-        return ops.not_equal(self, other)
 
     def __pos__(self) -> Tensor:
         return self
