@@ -11,7 +11,13 @@ from typing import Any, Literal
 
 from minigrad.autograd.events import effect, reading
 from minigrad.optim.optimizer import Optimizer
-from minigrad.support.checks import check_choice, check_number, check_probability, check_size
+from minigrad.support.checks import (
+    check_choice,
+    check_list,
+    check_number,
+    check_probability,
+    check_size,
+)
 from minigrad.tensors.tensor import Tensor
 
 __all__ = [
@@ -353,7 +359,8 @@ class MultiStepLR(_Factor):
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
         self.milestones = Counter(
-            check_size(self._name, "each of milestones", n, 0) for n in milestones
+            check_size(self._name, "each of milestones", n, 0)
+            for n in check_list(self._name, "milestones", milestones)
         )
         self.gamma = check_number(self._name, "gamma", gamma, 0.0)
         super().__init__(optimizer, last_epoch)
@@ -1067,7 +1074,8 @@ class SequentialLR(_Several):
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
         self._take(optimizer)
-        self._schedulers, self._milestones = list(schedulers), list(milestones)
+        self._schedulers = check_list(self._name, "schedulers", schedulers)
+        self._milestones = check_list(self._name, "milestones", milestones)
         self._check_schedulers()
         for step in self._milestones:
             check_size(self._name, "each of milestones", step, 0)
@@ -1118,7 +1126,7 @@ class ChainedScheduler(_Several):
     def __init__(
         self, schedulers: Iterable[LRScheduler], optimizer: Optimizer | None = None
     ) -> None:
-        self._schedulers = list(schedulers) if isinstance(schedulers, Iterable) else []
+        self._schedulers = check_list(self._name, "schedulers", schedulers)
         if not self._schedulers:
             raise ValueError(f"{self._name}: a list of schedulers expected, got {schedulers!r}")
         given = getattr(self._schedulers[0], "optimizer", None) if optimizer is None else optimizer

@@ -255,7 +255,7 @@ class Tensor(Methods, Fills, Variable):
     @property
     def mT(self) -> Tensor:
         """The tensor with its last two axes exchanged."""
-        return ops.swapaxes(self, -1, -2)
+        return ops.swapaxes(self, -1, -2) if self._data.ndim else self
 
     H, mH = T, mT  # there are no complex numbers
 

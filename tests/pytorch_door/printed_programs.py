@@ -228,6 +228,11 @@ print(x.resize_(2, 3), x.resize_((3, 2)).shape, x.resize_as_(torch.ones(6)).shap
 x.resize_(0)
 print(x, torch.empty(0).resize_(2, 3).shape, torch.arange(6).reshape(2, 3).narrow_copy(1, 0, 2))
 print(torch.narrow_copy(torch.arange(3), 0, 1, 2))
+base = torch.arange(8.0)
+print(base[2:3].resize_(2, 2).mul_(10), base.view(4, 2)[:, 1].resize_(3), base.view(2, 4).t().resize_(3))
+part = base[5:7]
+torch.add(torch.ones(1), 1, out=part)
+print(part, base, part.resize_(3))
 torch.ones(2, requires_grad=True).resize_(1, 2)
 ===
 x = torch.ones(2, requires_grad=True)
