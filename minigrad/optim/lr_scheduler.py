@@ -90,6 +90,8 @@ class LRScheduler:
                 why = f"last_epoch={last_epoch}, but group {i} has no 'initial_lr'"
                 raise ValueError(f"{self._name}: {why}; load the optimizer's state first")
         self.base_lrs = [float(group["initial_lr"]) for group in optimizer.param_groups]
+        if type(optimizer).step is Optimizer.step:  # another one does not say that it is called
+            vars(optimizer).setdefault("_waits", True)
         self._step_count = 0
         self.step()
 
@@ -161,6 +163,10 @@ class LRScheduler:
             ValueError: A learning rate is negative or not finite, or the optimizer was given a
                 group, and an option of the scheduler differs from group to group.
         """
+        if self._step_count == 1 and self.optimizer._waits:
+            self.optimizer._waits = False  # told once
+            why = "it skips the first learning rate; call optimizer.step() first"
+            warnings.warn(f"{self._name}: step() before optimizer.step(): {why}", stacklevel=3)
         if epoch is None:
             self._advance()
             return
@@ -271,6 +277,7 @@ class LambdaLR(LRScheduler):
         >>> from minigrad import ones, optim
         >>> optimizer = optim.SGD([ones(1, requires_grad=True)], lr=0.5)
         >>> scheduler = optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 / (1 + step))
+        >>> optimizer.step()
         >>> scheduler.step()
         >>> scheduler.get_last_lr()
         [0.25]
@@ -321,6 +328,7 @@ class StepLR(_Factor):
         >>> optimizer = optim.SGD([ones(1, requires_grad=True)], lr=1.0)
         >>> scheduler = optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5)
         >>> for _ in range(5):
+        ...     optimizer.step()
         ...     scheduler.step()
         >>> scheduler.get_last_lr()
         [0.25]
@@ -349,6 +357,7 @@ class MultiStepLR(_Factor):
         >>> from minigrad import ones, optim
         >>> optimizer = optim.SGD([ones(1, requires_grad=True)], lr=1.0)
         >>> scheduler = optim.lr_scheduler.MultiStepLR(optimizer, milestones=[1, 3], gamma=0.5)
+        >>> optimizer.step()
         >>> scheduler.step()
         >>> scheduler.get_last_lr()
         [0.5]
@@ -380,6 +389,7 @@ class ExponentialLR(_Factor):
         >>> optimizer = optim.SGD([ones(1, requires_grad=True)], lr=1.0)
         >>> scheduler = optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
         >>> for _ in range(3):
+        ...     optimizer.step()
         ...     scheduler.step()
         >>> scheduler.get_last_lr()
         [0.125]
@@ -433,6 +443,7 @@ class PolynomialLR(_Factor):
         >>> from minigrad import ones, optim
         >>> optimizer = optim.SGD([ones(1, requires_grad=True)], lr=1.0)
         >>> scheduler = optim.lr_scheduler.PolynomialLR(optimizer, total_iters=4, power=2.0)
+        >>> optimizer.step()
         >>> scheduler.step()
         >>> scheduler.get_last_lr()
         [0.5625]
@@ -460,6 +471,7 @@ class MultiplicativeLR(LambdaLR):
         >>> from minigrad import ones, optim
         >>> optimizer = optim.SGD([ones(1, requires_grad=True)], lr=1.0)
         >>> scheduler = optim.lr_scheduler.MultiplicativeLR(optimizer, lambda step: 0.5)
+        >>> optimizer.step()
         >>> scheduler.step()
         >>> scheduler.get_last_lr()
         [0.5]
@@ -490,6 +502,7 @@ class CosineAnnealingLR(LRScheduler):
         >>> optimizer = optim.SGD([ones(1, requires_grad=True)], lr=1.0)
         >>> scheduler = optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=10)
         >>> for _ in range(5):
+        ...     optimizer.step()
         ...     scheduler.step()
         >>> round(scheduler.get_last_lr()[0], 6)
         0.5
@@ -540,6 +553,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         >>> scheduler = optim.lr_scheduler.CosineAnnealingWarmRestarts(optimizer, T_0=2, T_mult=2)
         >>> rates = scheduler.get_last_lr()
         >>> for _ in range(6):
+        ...     optimizer.step()
         ...     scheduler.step()
         ...     rates += scheduler.get_last_lr()
         >>> [round(rate, 2) for rate in rates]
@@ -657,6 +671,7 @@ class CyclicLR(_WithMomentum):
         >>> scheduler = optim.lr_scheduler.CyclicLR(optimizer, 0.0, 1.0, step_size_up=4)
         >>> rates = scheduler.get_last_lr()
         >>> for _ in range(8):
+        ...     optimizer.step()
         ...     scheduler.step()
         ...     rates += scheduler.get_last_lr()
         >>> rates
@@ -737,6 +752,7 @@ class OneCycleLR(_WithMomentum):
         >>> scheduler = optim.lr_scheduler.OneCycleLR(optimizer, max_lr=1.0, total_steps=10)
         >>> rates = scheduler.get_last_lr()
         >>> for _ in range(9):
+        ...     optimizer.step()
         ...     scheduler.step()
         ...     rates += scheduler.get_last_lr()
         >>> [round(rate, 2) for rate in rates]
@@ -823,6 +839,7 @@ class LinearLR(_Factor):
         >>> scheduler = optim.lr_scheduler.LinearLR(optimizer, start_factor=0.5, total_iters=4)
         >>> rates = scheduler.get_last_lr()
         >>> for _ in range(5):
+        ...     optimizer.step()
         ...     scheduler.step()
         ...     rates += scheduler.get_last_lr()
         >>> [round(rate, 3) for rate in rates]
@@ -869,6 +886,7 @@ class NoamScheduler(LRScheduler):
         >>> optimizer = optim.Adam([ones(1, requires_grad=True)])
         >>> scheduler = optim.lr_scheduler.NoamScheduler(optimizer, model_size=64, warmup_steps=4)
         >>> for _ in range(3):
+        ...     optimizer.step()
         ...     scheduler.step()
         >>> scheduler.get_last_lr()
         [0.0625]
@@ -910,6 +928,7 @@ class WarmupCosineLR(LRScheduler):
         >>> scheduler = optim.lr_scheduler.WarmupCosineLR(optimizer, 3, total_steps=7)
         >>> rates = scheduler.get_last_lr()
         >>> for _ in range(7):
+        ...     optimizer.step()
         ...     scheduler.step()
         ...     rates += scheduler.get_last_lr()
         >>> [round(rate, 2) for rate in rates]
@@ -956,6 +975,7 @@ class ReduceLROnPlateau(LRScheduler):
         >>> optimizer = optim.SGD([ones(1, requires_grad=True)], lr=1.0)
         >>> scheduler = optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=1)
         >>> for loss in [3.0, 2.0, 2.0, 2.5]:
+        ...     optimizer.step()
         ...     scheduler.step(loss)
         >>> scheduler.get_last_lr()
         [0.1]
@@ -1063,6 +1083,7 @@ class SequentialLR(_Several):
         >>> scheduler = SequentialLR(optimizer, [rise, fall], milestones=[2])
         >>> rates = scheduler.get_last_lr()
         >>> for _ in range(4):
+        ...     optimizer.step()
         ...     scheduler.step()
         ...     rates += scheduler.get_last_lr()
         >>> rates
@@ -1115,6 +1136,7 @@ class ChainedScheduler(_Several):
         >>> scheduler = ChainedScheduler(parts)
         >>> rates = scheduler.get_last_lr()
         >>> for _ in range(2):
+        ...     optimizer.step()
         ...     scheduler.step()
         ...     rates += scheduler.get_last_lr()
         >>> rates
