@@ -56,9 +56,7 @@ under no_grad, from detached tensors, or by an op without a derivative...'
     leaves, value = {parameter._node}, loss
     if not isinstance(loss, Variable):
         if not callable(loss):
-            raise TypeError(
-                f"why_no_grad: the loss, or a function that computes it, expected, got {loss!r}"
-            )
+            raise TypeError(f"why_no_grad: the loss, or a function of it, expected, got {loss!r}")
         trace = Trace(lines=True)
         trace.value(parameter)
         with trace:

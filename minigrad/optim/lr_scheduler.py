@@ -11,13 +11,7 @@ from typing import Any, Literal
 
 from minigrad.autograd.events import effect, reading
 from minigrad.optim.optimizer import Optimizer
-from minigrad.support.checks import (
-    check_choice,
-    check_list,
-    check_number,
-    check_probability,
-    check_size,
-)
+from minigrad.support.checks import check_choice, check_number, check_probability, check_size
 from minigrad.tensors.tensor import Tensor
 
 __all__ = [
@@ -134,6 +128,12 @@ class LRScheduler:
     def _one_of(self, name: str, value: str, *choices: str) -> Any:
         """An option that has a few values."""
         return check_choice(self._name, name, value, choices)
+
+    def _listed(self, name: str, value: Any) -> list[Any]:
+        """An option that is a list, or gives one."""
+        if not isinstance(value, Iterable):
+            raise TypeError(f"{self._name}: {name} must be a list, got {value!r}")
+        return list(value)
 
     def _per_group(self, name: str, value: Any) -> list[float]:
         """An option as one number for each group; a single number is used for all."""
@@ -369,7 +369,7 @@ class MultiStepLR(_Factor):
     ) -> None:  # fmt: skip
         self.milestones = Counter(
             check_size(self._name, "each of milestones", n, 0)
-            for n in check_list(self._name, "milestones", milestones)
+            for n in self._listed("milestones", milestones)
         )
         self.gamma = check_number(self._name, "gamma", gamma, 0.0)
         super().__init__(optimizer, last_epoch)
@@ -1095,8 +1095,8 @@ class SequentialLR(_Several):
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
         self._take(optimizer)
-        self._schedulers = check_list(self._name, "schedulers", schedulers)
-        self._milestones = check_list(self._name, "milestones", milestones)
+        self._schedulers = self._listed("schedulers", schedulers)
+        self._milestones = self._listed("milestones", milestones)
         self._check_schedulers()
         for step in self._milestones:
             check_size(self._name, "each of milestones", step, 0)
@@ -1148,7 +1148,7 @@ class ChainedScheduler(_Several):
     def __init__(
         self, schedulers: Iterable[LRScheduler], optimizer: Optimizer | None = None
     ) -> None:
-        self._schedulers = check_list(self._name, "schedulers", schedulers)
+        self._schedulers = self._listed("schedulers", schedulers)
         if not self._schedulers:
             raise ValueError(f"{self._name}: a list of schedulers expected, got {schedulers!r}")
         given = getattr(self._schedulers[0], "optimizer", None) if optimizer is None else optimizer

@@ -70,13 +70,6 @@ def check_probability(owner: str, name: str, value: Any) -> float:
     return float(value)
 
 
-def check_list(owner: str, name: str, value: Any) -> list[Any]:
-    """Return the parts of an iterable as a list; anything else, and a string, is a TypeError."""
-    if isinstance(value, str) or not isinstance(value, Iterable):
-        raise TypeError(f"{owner}: {name} must be a list, got {value!r}")
-    return list(value)
-
-
 def check_flag(owner: str, name: str, value: Any) -> bool:
     """Return True or False; 1 and 0 count as them, but not the string "False", which is truthy."""
     plain = value is True or value is False

@@ -280,8 +280,7 @@ class _Mapping(_Entries, MutableMapping[str, T]):
         except (TypeError, ValueError):
             wanted = f"a dict, or pairs of a key and a {self._kind}, expected"
             raise TypeError(f"{type(self).__name__}: {wanted}, got {other!r}") from None
-        for key, value in entries.items():
-            self[key] = value
+        super().update(entries)
 
     def __getitem__(self, key: str) -> T:
         tell("entered", self)

@@ -299,9 +299,9 @@ MESSAGES: dict[str, tuple[Any, ...]] = {
     "backward": (lambda op: t(2).backward(), "…(2,)….sum()", RuntimeError),
     "zeros": (lambda op: minigrad.zeros(2.5), "…2.5", TypeError),
     "ones": (lambda op: minigrad.ones((2, -1)), "…-1", TypeError),
-    "promote_types": (lambda op: minigrad.promote_types("a", "b"), "…dtype |S0", TypeError),
-    "can_cast": (lambda op: minigrad.can_cast("a", "b"), "…dtype |S0", TypeError),
-    "add old": (lambda op: minigrad.add(t(2), 3, old=3), "…takes input, other, alpha", TypeError),
+    "promote_types": (lambda op: minigrad.promote_types("U", "U"), "…dtype <U0", TypeError),
+    "can_cast": (lambda op: minigrad.can_cast("U", "U"), "…dtype <U0", TypeError),
+    "add of one": (lambda op: minigrad.add(t(2)), "…takes input, other, alpha", TypeError),
     "__iadd__ of a float": (lambda op: tensor([1]).__iadd__(1.5), "…float32…int64", TypeError),
 }  # fmt: skip
 

@@ -55,7 +55,7 @@ def _old_order(
     return number, *tensors
 
 
-def add(input: Any, other: Any, _old: Any = None, *, alpha: float = 1) -> Tensor:
+def add(input: Any, other: Any, old: Any = None, *, alpha: float = 1) -> Tensor:
     """Compute input + alpha * other; `add(input, alpha, other)` is PyTorch's old order.
 
     Example:
@@ -63,13 +63,11 @@ def add(input: Any, other: Any, _old: Any = None, *, alpha: float = 1) -> Tensor
         >>> minigrad.add(minigrad.tensor([1.0]), minigrad.tensor([2.0]), alpha=10).item()
         21.0
     """
-    alpha, other = (
-        (alpha, other) if _old is None else _old_order("add", "alpha", alpha, other, _old)
-    )
+    alpha, other = (alpha, other) if old is None else _old_order("add", "alpha", alpha, other, old)
     return ops.add(input, other if alpha == 1 else alpha * other)
 
 
-def sub(input: Any, other: Any, _old: Any = None, *, alpha: float = 1) -> Tensor:
+def sub(input: Any, other: Any, old: Any = None, *, alpha: float = 1) -> Tensor:
     """Compute input - alpha * other; `sub(input, alpha, other)` is PyTorch's old order.
 
     Example:
@@ -77,9 +75,7 @@ def sub(input: Any, other: Any, _old: Any = None, *, alpha: float = 1) -> Tensor
         >>> minigrad.sub(minigrad.tensor([1.0]), minigrad.tensor([2.0])).item()
         -1.0
     """
-    alpha, other = (
-        (alpha, other) if _old is None else _old_order("sub", "alpha", alpha, other, _old)
-    )
+    alpha, other = (alpha, other) if old is None else _old_order("sub", "alpha", alpha, other, old)
     return ops.subtract(input, other if alpha == 1 else alpha * other)
 
 
@@ -124,9 +120,7 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
 divide = div
 
 
-def addcdiv(
-    input: Any, tensor1: Any, tensor2: Any, _old: Any = None, *, value: float = 1
-) -> Tensor:
+def addcdiv(input: Any, tensor1: Any, tensor2: Any, old: Any = None, *, value: float = 1) -> Tensor:
     """Compute input + value * tensor1 / tensor2.
 
     `addcdiv(input, value, tensor1, tensor2)` is PyTorch's old order.
@@ -137,14 +131,12 @@ def addcdiv(
         >>> minigrad.addcdiv(x, x, x, value=10).tolist()
         [11.0, 12.0]
     """
-    if _old is not None:
-        value, tensor1, tensor2 = _old_order("addcdiv", "value", value, tensor1, tensor2, _old)
+    if old is not None:
+        value, tensor1, tensor2 = _old_order("addcdiv", "value", value, tensor1, tensor2, old)
     return input + value * ops.divide(tensor1, tensor2)
 
 
-def addcmul(
-    input: Any, tensor1: Any, tensor2: Any, _old: Any = None, *, value: float = 1
-) -> Tensor:
+def addcmul(input: Any, tensor1: Any, tensor2: Any, old: Any = None, *, value: float = 1) -> Tensor:
     """Compute input + value * tensor1 * tensor2.
 
     `addcmul(input, value, tensor1, tensor2)` is PyTorch's old order.
@@ -155,8 +147,8 @@ def addcmul(
         >>> minigrad.addcmul(x, x, x, value=10).tolist()
         [11.0, 42.0]
     """
-    if _old is not None:
-        value, tensor1, tensor2 = _old_order("addcmul", "value", value, tensor1, tensor2, _old)
+    if old is not None:
+        value, tensor1, tensor2 = _old_order("addcmul", "value", value, tensor1, tensor2, old)
     return input + value * ops.multiply(tensor1, tensor2)
 
 

@@ -44,9 +44,7 @@ def charts(record: Profile | Statistics, path: str | os.PathLike[str] | None = N
     """
     title = type(record).__name__
     if not isinstance(record, (Profile, Statistics)):
-        raise TypeError(
-            f"charts: a Profile or Statistics of minigrad.debugging expected, got {title}"
-        )
+        raise TypeError(f"charts: a Profile or Statistics expected, got {title}")
     return written(static("charts.html").format(title, inline(record)), title, path)
 
 
