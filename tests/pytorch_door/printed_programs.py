@@ -236,6 +236,17 @@ torch.add(torch.ones(1), 1, out=part)
 print(part, base, part.resize_(3))
 torch.ones(2, requires_grad=True).resize_(1, 2)
 ===
+class Sized:
+    def __new__(cls, size, scale=1):
+        made = super().__new__(cls)
+        made.size = size * scale
+        return made
+class Layer(nn.Module, Sized):
+    def __init__(self, size, scale=1):
+        super().__init__()
+        self.linear = nn.Linear(size, 1)
+print(Layer(2).size, Layer(2, scale=3).size, Layer(size=2).linear)
+===
 x = torch.ones(2, requires_grad=True)
 for one in torch.real(x), x.real, torch.conj(x), x.conj(), x.conj_physical(), torch.resolve_conj(x):
     print(one is x or one)
