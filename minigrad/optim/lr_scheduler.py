@@ -165,8 +165,8 @@ class LRScheduler:
         """
         if self._step_count == 1 and self.optimizer._waits:
             self.optimizer._waits = False  # told once
-            why = "it skips the first learning rate; call optimizer.step() first"
-            warnings.warn(f"{self._name}: step() before optimizer.step(): {why}", stacklevel=3)
+            why = "step() before optimizer.step() skips the first learning rate"
+            warnings.warn(f"{self._name}: {why}", stacklevel=3)
         if epoch is None:
             self._advance()
             return

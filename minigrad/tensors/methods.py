@@ -279,10 +279,10 @@ _OPERATORS: dict[str, OpFunction[Any]] = {
 }  # fmt: skip
 
 for _name, _op in _OPERATORS.items():
-    _method = operator(_op)
-    setattr(Methods, f"__{_name}__", _method)
-    setattr(Methods, f"__r{_name}__", reflected(_method))
-    setattr(Methods, f"__i{_name}__", inplace(_method, f"__i{_name}__"))
+    _operator: Any = operator(_op)
+    setattr(Methods, f"__{_name}__", _operator)
+    setattr(Methods, f"__r{_name}__", reflected(_operator))
+    setattr(Methods, f"__i{_name}__", inplace(_operator, f"__i{_name}__"))
 
 for _name, _method in [*vars(Methods).items()]:
     if _method in (_alone, _with_other, _with_several):

@@ -776,8 +776,8 @@ class Tensor(Methods, Fills, Variable):
     __rmatmul__ = reflected(operator(ops.matmul))
     __neg__ = ops.negative
     __invert__ = ops.invert
-    __eq__ = operator(ops.equal)
-    __ne__ = operator(ops.not_equal)
+    __eq__ = operator(ops.equal)  # type: ignore[assignment]  # of `object` a bool
+    __ne__ = operator(ops.not_equal)  # type: ignore[assignment]
     __lt__ = operator(ops.less)
     __le__ = operator(ops.less_equal)
     __gt__ = operator(ops.greater)
