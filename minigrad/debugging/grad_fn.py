@@ -25,9 +25,10 @@ _NAMES = {
     "moveaxis": "permute", "multiply": "mul", "negative": "neg", "norm": "linalg_vector_norm",
     "pad": "constant_pad_nd", "qr": "linalg_qr", "ravel": "view", "repeat": "view",
     "reshape": "view", "rms_norm": "mul", "rnn": "stack", "scatter_diagonal": "diag_embed",
-    "setitem": "CopySlices", "slogdet": "linalg_slogdet", "solve": "linalg_solve_ex",
-    "square": "pow", "subtract": "sub", "svd": "linalg_svd", "swapaxes": "transpose",
-    "take": "index_select", "take_along_axis": "gather", "tile": "repeat", "transpose": "permute",
+    "scatter_extreme": "scatter_reduce", "setitem": "CopySlices", "slogdet": "linalg_slogdet",
+    "solve": "linalg_solve_ex", "square": "pow", "subtract": "sub", "svd": "linalg_svd",
+    "swapaxes": "transpose", "take": "index_select", "take_along_axis": "gather", "tile": "repeat",
+    "transpose": "permute",
 }  # fmt: skip
 """Ops whose nodes have another name in PyTorch."""
 
@@ -40,9 +41,11 @@ _FUNCTIONS = {
     )
 } | {
     "adaptive_max_pool2d": "AdaptiveMaxPool2D", "affine_grid": "AffineGridGenerator",
-    "avg_pool2d": "AvgPool2D", "dropout2d": "Mul", "fold": "Col2Im", "grid_sample": "GridSampler2D",
-    "instance_norm": "View", "logsigmoid": "LogSigmoid", "pairwise_distance": "NormBackward1",
-    "prelu": "PreluKernel", "rrelu": "RreluWithNoise", "selu": "Elu", "unfold": "Im2Col",
+    "avg_pool1d": "SqueezeBackward1", "avg_pool2d": "AvgPool2D", "conv_transpose1d": "Convolution",
+    "conv_transpose2d": "Convolution", "dropout2d": "Mul", "fold": "Col2Im",
+    "grid_sample": "GridSampler2D", "instance_norm": "View", "logsigmoid": "LogSigmoid",
+    "pairwise_distance": "NormBackward1", "prelu": "PreluKernel", "rrelu": "RreluWithNoise",
+    "selu": "Elu", "unfold": "Im2Col",
 }  # fmt: skip
 """Functions of several ops that are one node in PyTorch."""
 
@@ -80,9 +83,9 @@ def _saved(node: Node) -> dict[str, Any]:
     return {} if node.saved is FREED else dict(zip(node.plan.saved_names, node.saved, strict=True))
 
 
-def _by(argument: str, value: Any, name: str, other: str) -> Callable[[Node], str]:
-    """The name where an argument has this value, and the name otherwise."""
-    return lambda node: name if _saved(node).get(argument) == value else other
+def _by_axis(without: str, along: str) -> Callable[[Node], str]:
+    """The name without an axis, and along one."""
+    return lambda node: without if _saved(node).get("axis") is None else along
 
 
 _BY_NODE: dict[str, Callable[[Node], str]] = {
@@ -92,13 +95,10 @@ _BY_NODE: dict[str, Callable[[Node], str]] = {
         else "Addmm" if 2 in node.plan.slots else "Mm"
     ),
     "matmul": lambda node: ("Dot", "Mv", "Mm", "UnsafeView")[min(len(node.shape), 3)],
-    "max": _by("axis", None, "MaxBackward1", "Amax"),
-    "mean": _by("axis", None, "Mean", "MeanBackward1"),
-    "min": _by("axis", None, "MinBackward1", "Amin"),
-    "prod": _by("axis", None, "Prod", "ProdBackward1"),
-    "sum": _by("axis", None, "Sum", "SumBackward1"),
-    "clone": _of_clone, "power": _of_power,
-    "quantile": _by("method", "lower", "Median", "SqueezeBackward4"),
+    "max": _by_axis("MaxBackward1", "Amax"), "min": _by_axis("MinBackward1", "Amin"),
+    "mean": _by_axis("Mean", "MeanBackward1"), "prod": _by_axis("Prod", "ProdBackward1"),
+    "sum": _by_axis("Sum", "SumBackward1"), "clone": _of_clone, "power": _of_power,
+    "quantile": lambda n: "Median" if _saved(n).get("method") == "lower" else "SqueezeBackward4",
     "squeeze": lambda node: f"SqueezeBackward{int(1 in node.shape)}",
     "max_pool": lambda node: "SqueezeBackward1" if len(node.shape) < 4 else "MaxPool2DWithIndices",
 }  # fmt: skip

@@ -367,10 +367,8 @@ class MultiStepLR(_Factor):
         self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1,
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
-        self.milestones = Counter(
-            check_size(self._name, "each of milestones", n, 0)
-            for n in self._listed("milestones", milestones)
-        )
+        steps = self._listed("milestones", milestones)
+        self.milestones = Counter(check_size(self._name, "each of milestones", n, 0) for n in steps)
         self.gamma = check_number(self._name, "gamma", gamma, 0.0)
         super().__init__(optimizer, last_epoch)
 
