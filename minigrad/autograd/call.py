@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minigrad.autograd.dtypes import checked, operand, promote, to_array
-from minigrad.autograd.errors import UnknownObject, without_underflow
+from minigrad.autograd.errors import without_underflow
 from minigrad.autograd.events import Call, tell
 from minigrad.autograd.lending import held, lent
 from minigrad.autograd.mode import changed, located, state
 from minigrad.autograd.mutation import rewritten, update, view_of
 from minigrad.autograd.node import Edge, Node, Variable, clock, node_of
 from minigrad.autograd.scope import FunctionCall
-from minigrad.autograd.typing import OpFunction, P
 from minigrad.support.signatures import call_error, into
 from minigrad.support.tree import mapped
 
@@ -31,8 +30,7 @@ if TYPE_CHECKING:
     from minigrad.autograd.scope import Frame
 
 __all__ = [
-    "call_path", "leaf_of", "operator", "record_outputs", "rounded_once", "tell_ran",
-    "with_history", "wrap",
+    "call_path", "leaf_of", "record_outputs", "rounded_once", "tell_ran", "with_history", "wrap",
 ]  # fmt: skip
 
 _new = object.__new__  # without `__init__`, which checks and copies: a result needs neither
@@ -41,14 +39,17 @@ _FIRST, _SECOND, _BOTH = (0,), (1,), (0, 1)
 _MISSING = Parameter.empty
 
 
-def call_path(op: Primitive) -> Callable[..., Any]:
-    """The function on tensors that runs `op`, by the leanest path that fits its signature."""
+def call_path(op: Primitive, unknown: Any = ()) -> Callable[..., Any]:
+    """The function on tensors that runs `op`, by the leanest path that fits its signature.
+
+    Of two arrays, an error of the kind `unknown` makes it return NotImplemented.
+    """
     general: Any = _any_signature(op)
     general.__signature__ = op.signature
     if not op.special and op.arrays == 1:
         return _one_array(op, general)
     if not op.special and op.arrays == 2 == len(op.params):
-        return _two_arrays(op)
+        return _two_arrays(op, unknown)
     return general
 
 
@@ -122,14 +123,7 @@ def _one_array(op: Primitive, general: Callable[..., Any]) -> Callable[..., Any]
     return call
 
 
-def operator(function: OpFunction[P]) -> OpFunction[P]:
-    """The operator method of an op of two arrays, which leaves an unknown object to that object."""
-    method: Any = functools.update_wrapper(_two_arrays(function.op, UnknownObject), function)
-    return method
-
-
-def _two_arrays(op: Primitive, left: Any = ()) -> Callable[..., Any]:
-    """The call; at an exception of a class in `left` it returns NotImplemented."""
+def _two_arrays(op: Primitive, unknown: Any) -> Callable[..., Any]:
     forward, unconverted = op.forward, _unconverted(op)
 
     def call(a: Any = _MISSING, b: Any = _MISSING, /, **keywords: Any) -> Any:
@@ -150,7 +144,7 @@ def _two_arrays(op: Primitive, left: Any = ()) -> Callable[..., Any]:
                 y, q = b._data, b._node
             else:
                 y, q = operand(b, op.name), None
-        except left:
+        except unknown:
             return NotImplemented
         try:
             alike = x.__class__ is y.__class__ is _ndarray and x.dtype is y.dtype

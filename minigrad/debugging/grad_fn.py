@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 from minigrad.autograd import dtype_class
 from minigrad.autograd.call import with_history
 from minigrad.autograd.node import FREED, Leaf, Node, Output
+from minigrad.autograd.primitives import registry
 from minigrad.autograd.scope import FunctionCall
 
 _NAMES = {
@@ -74,7 +75,9 @@ def _of_power(node: Node) -> str:
 
 def _of_clone(node: Node) -> str:
     """PyTorch's flip is a copy; here it is a view that is copied."""
-    flips = any(isinstance(node, Node) and node.plan.op.name == "flip" for node in node.parents)
+    flips = any(
+        isinstance(node, Node) and node.plan.op is registry["flip"] for node in node.parents
+    )
     return "Flip" if flips else "Clone"
 
 

@@ -6,17 +6,19 @@ place.
 """
 
 from collections.abc import Callable
+from functools import update_wrapper
 from typing import Any
 
 from minigrad import ops
-from minigrad.autograd.call import operator
+from minigrad.autograd.call import call_path
+from minigrad.autograd.errors import UnknownObject
 from minigrad.autograd.node import Variable
-from minigrad.autograd.typing import OpFunction, Tensor
+from minigrad.autograd.typing import OpFunction, P, Tensor
 from minigrad.tensors import functions
 from minigrad.tensors.functions import shapes
 from minigrad.tensors.inplace import conversion, inplace, reshaping
 
-__all__ = ["Methods", "reflected"]
+__all__ = ["Methods", "operator", "reflected"]
 
 
 def _alone(self: Any) -> Tensor:
@@ -259,6 +261,12 @@ class Methods(Variable):
     char = conversion("char", "int8")
     byte = conversion("byte", "uint8")
     bool = conversion("bool", "bool")
+
+
+def operator(function: OpFunction[P]) -> OpFunction[P]:
+    """The operator of an op of two arrays, which leaves an object that it does not know to it."""
+    method: Any = update_wrapper(call_path(function.op, UnknownObject), function)
+    return method
 
 
 def reflected(op: Callable[..., Any]) -> Callable[[Any, Any], Tensor]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from minigrad import ops, random
 from minigrad.autograd import api as gradients
-from minigrad.autograd.call import leaf_of, operator
+from minigrad.autograd.call import leaf_of
 from minigrad.autograd.dtype_class import DTYPES
 from minigrad.autograd.dtype_class import dtype as DType
 from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
@@ -33,7 +33,7 @@ from minigrad.tensors.functions.arguments import sizes_of
 from minigrad.tensors.indices import is_integer, two_steps
 from minigrad.tensors.inplace import Fills, assign, read_again, set_item
 from minigrad.tensors.kinds import NAMES, dtype_of_kind
-from minigrad.tensors.methods import Methods, reflected
+from minigrad.tensors.methods import Methods, operator, reflected
 from minigrad.tensors.printing import shown
 from minigrad.tensors.storage import TypedStorage
 
