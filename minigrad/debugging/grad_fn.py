@@ -75,9 +75,8 @@ def _of_power(node: Node) -> str:
 
 def _of_clone(node: Node) -> str:
     """PyTorch's flip is a copy; here it is a view that is copied."""
-    flips = any(
-        isinstance(node, Node) and node.plan.op is registry["flip"] for node in node.parents
-    )
+    [parent] = node.parents
+    flips = isinstance(parent, Node) and parent.plan.op is registry["flip"]
     return "Flip" if flips else "Clone"
 
 

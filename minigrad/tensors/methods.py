@@ -7,7 +7,7 @@ place.
 
 from collections.abc import Callable
 from functools import update_wrapper
-from typing import Any
+from typing import Any, cast
 
 from minigrad import ops
 from minigrad.autograd.call import call_path
@@ -265,8 +265,7 @@ class Methods(Variable):
 
 def operator(function: OpFunction[P]) -> OpFunction[P]:
     """The operator of an op of two arrays, which leaves an object that it does not know to it."""
-    method: Any = update_wrapper(call_path(function.op, UnknownObject), function)
-    return method
+    return cast("OpFunction[P]", update_wrapper(call_path(function.op, UnknownObject), function))
 
 
 def reflected(op: Callable[..., Any]) -> Callable[[Any, Any], Tensor]:

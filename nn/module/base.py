@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from inspect import CO_VARKEYWORDS
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar, cast
 
 import numpy as np
 
@@ -94,8 +94,7 @@ class Module(Hooked):
             if wrong and not code.co_flags & CO_VARKEYWORDS:
                 raise call_error(cls.__name__, cls.__init__, (None,) * code.co_argcount, wrong)
         make: Any = super().__new__  # of a class beside this one, which may take arguments
-        made: Self = make(cls) if make is object.__new__ else make(cls, *args, **kwargs)
-        return made
+        return cast("Self", make(cls) if make is object.__new__ else make(cls, *args, **kwargs))
 
     def __init__(self) -> None:
         super().__init__()

@@ -182,7 +182,7 @@ class TestExplore:
         ):
             with pytest.raises(TypeError, match=why):
                 viz.explore(target, *inputs)
-        with pytest.raises(ValueError, match=r"\.html file, got path='x\.png'"):
+        with pytest.raises(ValueError, match=r"ends in \.html, got 'x\.png'"):
             viz.explore(drawn, path="x.png")
         with pytest.raises(TypeError, match="charts: a Profile .*got int"):
             viz.charts(3)

@@ -155,8 +155,7 @@ def written(text: str, title: str, path: str | os.PathLike[str] | None) -> Page:
         path = Path(tempfile.mkdtemp(prefix="minigrad-")) / f"{name}.html"
     path = Path(path)
     if path.suffix != ".html":
-        remedy = "viz.graph(...).save(path) draws a picture"
-        raise ValueError(f"a page is an .html file, got path={path.name!r}; {remedy}")
+        raise ValueError(f"a page ends in .html, got {path.name!r}; graph(...).save draws pictures")
     write(path, text)
     return Page(path)
 
