@@ -1,6 +1,7 @@
 """Tensor as a Python object: numbers, truth, iteration, copies, pickles, repr."""
 
 import copy
+import operator
 import pickle
 from typing import Any
 
@@ -30,6 +31,25 @@ def test_hash_and_membership() -> None:
     assert (x == y).tolist() == [True, True]
     assert 2.0 in x
     assert 3.0 not in x
+
+
+@pytest.mark.parametrize(("name", "theirs"), [
+    *[(name, f"r{name}") for name in (
+        "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor",
+        "lshift", "rshift",
+    )],
+    ("lt", "gt"), ("gt", "lt"), ("le", "ge"), ("ge", "le"), ("eq", "eq"), ("ne", "ne"),
+])  # fmt: skip
+def test_an_operator_asks_an_object_that_it_does_not_know(name: str, theirs: str) -> None:
+    x, theirs = tensor([1]), f"__{theirs.rstrip('_')}__"
+    answering = type("Answering", (), {theirs: lambda self, other: ("answer", other)})()
+    assert getattr(operator, name)(x, answering) == ("answer", x)
+    assert getattr(x, theirs)(object()) is NotImplemented
+    if theirs[2] == "r":
+        assert getattr(operator, f"i{name.rstrip('_')}")(x, answering) == ("answer", x)
+        for wrong in (None, object(), {}):
+            with pytest.raises(TypeError, match="and 'Tensor'$"):
+                getattr(operator, name)(wrong, x)
 
 
 def test_length_and_iteration() -> None:

@@ -39,14 +39,17 @@ _FIRST, _SECOND, _BOTH = (0,), (1,), (0, 1)
 _MISSING = Parameter.empty
 
 
-def call_path(op: Primitive) -> Callable[..., Any]:
-    """The function on tensors that runs `op`, by the leanest path that fits its signature."""
+def call_path(op: Primitive, unknown: Any = ()) -> Callable[..., Any]:
+    """The function on tensors that runs `op`, by the leanest path that fits its signature.
+
+    Of two arrays, an error of the kind `unknown` makes it return NotImplemented.
+    """
     general: Any = _any_signature(op)
     general.__signature__ = op.signature
     if not op.special and op.arrays == 1:
         return _one_array(op, general)
     if not op.special and op.arrays == 2 == len(op.params):
-        return _two_arrays(op)
+        return _two_arrays(op, unknown)
     return general
 
 
@@ -120,7 +123,7 @@ def _one_array(op: Primitive, general: Callable[..., Any]) -> Callable[..., Any]
     return call
 
 
-def _two_arrays(op: Primitive) -> Callable[..., Any]:
+def _two_arrays(op: Primitive, unknown: Any) -> Callable[..., Any]:
     forward, unconverted = op.forward, _unconverted(op)
 
     def call(a: Any = _MISSING, b: Any = _MISSING, /, **keywords: Any) -> Any:
@@ -132,14 +135,17 @@ def _two_arrays(op: Primitive) -> Callable[..., Any]:
             a, b = values
         if rewritten:
             update((a, b))
-        if isinstance(a, Variable):
-            x, p = a._data, a._node
-        else:
-            x, p = operand(a, op.name), None
-        if isinstance(b, Variable):
-            y, q = b._data, b._node
-        else:
-            y, q = operand(b, op.name), None
+        try:
+            if isinstance(a, Variable):
+                x, p = a._data, a._node
+            else:
+                x, p = operand(a, op.name), None
+            if isinstance(b, Variable):
+                y, q = b._data, b._node
+            else:
+                y, q = operand(b, op.name), None
+        except unknown:
+            return NotImplemented
         try:
             alike = x.__class__ is y.__class__ is _ndarray and x.dtype is y.dtype
             if not alike or (unconverted and x.dtype.char not in unconverted):

@@ -10,41 +10,47 @@ from weakref import WeakValueDictionary
 from minigrad.autograd import dtype_class
 from minigrad.autograd.call import with_history
 from minigrad.autograd.node import FREED, Leaf, Node, Output
+from minigrad.autograd.primitives import registry
 from minigrad.autograd.scope import FunctionCall
 
 _NAMES = {
     "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan",
-    "arctan2": "atan2", "arctanh": "atanh", "astype": "to_copy", "batch_norm": "native_batch_norm",
-    "broadcast_to": "expand", "cholesky": "linalg_cholesky_ex", "concatenate": "cat",
-    "convolution_transpose": "convolution", "cross_entropy": "nll_loss", "det": "linalg_det",
-    "divide": "div", "dropout": "mul", "eigh": "linalg_eigh", "einsum": "view",
+    "arctan2": "atan2", "arctanh": "atanh", "astype": "to_copy",
+    "attention": "scaled_dot_product_flash_attention_for_cpu", "batch_norm": "native_batch_norm",
+    "broadcast_to": "expand", "cholesky": "linalg_cholesky_ex", "clip": "ClampBackward1",
+    "concatenate": "cat", "convolution_transpose": "convolution", "cross_entropy": "nll_loss",
+    "det": "linalg_det", "divide": "div", "dropout": "mul", "eigh": "linalg_eigh", "einsum": "view",
     "expand_dims": "unsqueeze", "flatten": "view", "getitem": "index",
     "group_norm": "native_group_norm", "gru": "stack", "inv": "linalg_inv_ex",
-    "layer_norm": "native_layer_norm", "lu": "linalg_lu_factor_ex", "moveaxis": "permute",
-    "multiply": "mul",
-    "negative": "neg", "norm": "linalg_vector_norm", "pad": "constant_pad_nd", "power": "pow",
-    "qr": "linalg_qr", "reshape": "view", "rnn": "stack", "scatter_diagonal": "diag_embed",
-    "slogdet": "linalg_slogdet", "solve": "linalg_solve_ex", "square": "pow", "subtract": "sub",
-    "svd": "linalg_svd", "swapaxes": "transpose", "take": "index_select",
-    "take_along_axis": "gather", "tile": "repeat", "transpose": "permute",
+    "layer_norm": "native_layer_norm", "log1p": "Log1P", "lu": "linalg_lu_factor_ex",
+    "moveaxis": "permute", "multiply": "mul", "negative": "neg", "norm": "linalg_vector_norm",
+    "pad": "constant_pad_nd", "qr": "linalg_qr", "ravel": "view", "repeat": "view",
+    "reshape": "view", "rms_norm": "mul", "rnn": "stack", "scatter_diagonal": "diag_embed",
+    "scatter_extreme": "scatter_reduce", "setitem": "CopySlices", "slogdet": "linalg_slogdet",
+    "solve": "linalg_solve_ex", "square": "pow", "subtract": "sub", "svd": "linalg_svd",
+    "swapaxes": "transpose", "take": "index_select", "take_along_axis": "gather", "tile": "repeat",
+    "transpose": "permute",
 }  # fmt: skip
 """Ops whose nodes have another name in PyTorch."""
 
 _FUNCTIONS = {
-    "avg_pool2d": "AvgPool2D", "binary_cross_entropy": "BinaryCrossEntropy",
-    "binary_cross_entropy_with_logits": "BinaryCrossEntropyWithLogits", "celu": "Celu",
-    "channel_shuffle": "ChannelShuffle", "elu": "Elu", "embedding_bag": "EmbeddingBag",
-    "fold": "Col2Im", "glu": "Glu", "grid_sample": "GridSampler2D", "hardsigmoid": "Hardsigmoid",
-    "hardswish": "Hardswish", "huber_loss": "HuberLoss", "leaky_relu": "LeakyRelu",
-    "logsigmoid": "LogSigmoid", "mish": "Mish", "mse_loss": "MseLoss",
-    "multi_margin_loss": "MultiMarginLoss", "nll_loss": "NllLoss", "pixel_shuffle": "PixelShuffle",
-    "pixel_unshuffle": "PixelUnshuffle", "prelu": "PreluKernel", "rrelu": "RreluWithNoise",
-    "selu": "Elu", "smooth_l1_loss": "SmoothL1Loss", "threshold": "Threshold", "unfold": "Im2Col",
+    name: name for name in (
+        "binary_cross_entropy", "binary_cross_entropy_with_logits", "celu", "channel_shuffle",
+        "elu", "embedding_bag", "glu", "hardshrink", "hardsigmoid", "hardswish", "huber_loss",
+        "leaky_relu", "mish", "mse_loss", "multi_margin_loss", "nll_loss", "pixel_shuffle",
+        "pixel_unshuffle", "smooth_l1_loss", "soft_margin_loss", "softshrink", "threshold",
+    )
+} | {
+    "adaptive_max_pool2d": "AdaptiveMaxPool2D", "affine_grid": "AffineGridGenerator",
+    "avg_pool1d": "SqueezeBackward1", "avg_pool2d": "AvgPool2D", "conv_transpose1d": "Convolution",
+    "conv_transpose2d": "Convolution", "dropout2d": "Mul", "fold": "Col2Im",
+    "grid_sample": "GridSampler2D", "instance_norm": "View", "logsigmoid": "LogSigmoid",
+    "pairwise_distance": "NormBackward1", "prelu": "PreluKernel", "rrelu": "RreluWithNoise",
+    "selu": "Elu", "unfold": "Im2Col",
 }  # fmt: skip
 """Functions of several ops that are one node in PyTorch."""
 
-
-_CELLS = {"GRUCell": "Add", "LSTM": "MkldnnRnnLayer", "RNNCell": ""}
+_CELLS = {"GRUCell": "Add", "LSTMCell": "Mul", "LSTM": "MkldnnRnnLayer", "RNNCell": ""}
 """Modules that return a part of what an op gave, and PyTorch's names of it."""
 
 
@@ -53,28 +59,35 @@ def _of_index(node: Node) -> str:
     if (kind := getattr(node.frame, "kind", "")) in _CELLS:
         known = getattr(node.frame, "module", None)
         return _CELLS[kind] or getattr(known, "nonlinearity", "tanh").capitalize()
-    index = () if node.saved is FREED else dict(_saved(node))["index"]
-    parts = index if isinstance(index, tuple) else (index,)
-    for part in reversed(parts):
-        if part is None or isinstance(part, int):
-            return "Unsqueeze" if part is None else "Select"
-        if isinstance(part, slice) and part != slice(None):
-            return "Slice"
-    return "Index"
+    index = _saved(node).get("index", [])
+    for part in reversed(index if isinstance(index, tuple) else (index,)):
+        if part is not Ellipsis and (part.__class__ is not slice or part != slice(None)):
+            return {int: "Select", slice: "Slice", type(None): "Unsqueeze"}.get(type(part), "Index")
+    return "Slice" if isinstance(index, slice) else "Alias"
 
 
-def _saved(node: Node) -> Any:
-    return zip(node.plan.saved_names, node.saved, strict=True)
+def _of_power(node: Node) -> str:
+    """The digit tells where a number stands: 0 right, 2 left, 1 nowhere."""
+    slot, *others = node.plan.slots
+    of_tensors = others or hasattr(_saved(node).get("ba"[slot]), "dtype")
+    return f"PowBackward{1 if of_tensors else 2 * slot}"
 
 
-def _by_axis(name: str, none: int) -> Callable[[Node], str]:
-    """The name and its digit: without an axis `none`, else the other one."""
+def _of_clone(node: Node) -> str:
+    """PyTorch's flip is a copy; here it is a view that is copied."""
+    [parent] = node.parents
+    flips = isinstance(parent, Node) and parent.plan.op is registry["flip"]
+    return "Flip" if flips else "Clone"
 
-    def named(node: Node) -> str:
-        axis = None if node.saved is FREED else dict(_saved(node)).get("axis")
-        return f"{name}Backward{none if axis is None else 1 - none}"
 
-    return named
+def _saved(node: Node) -> dict[str, Any]:
+    """What the node has saved, by name; nothing if it is freed."""
+    return {} if node.saved is FREED else dict(zip(node.plan.saved_names, node.saved, strict=True))
+
+
+def _by_axis(without: str, along: str) -> Callable[[Node], str]:
+    """The name without an axis, and along one."""
+    return lambda node: without if _saved(node).get("axis") is None else along
 
 
 _BY_NODE: dict[str, Callable[[Node], str]] = {
@@ -84,11 +97,12 @@ _BY_NODE: dict[str, Callable[[Node], str]] = {
         else "Addmm" if 2 in node.plan.slots else "Mm"
     ),
     "matmul": lambda node: ("Dot", "Mv", "Mm", "UnsafeView")[min(len(node.shape), 3)],
-    "max": _by_axis("Max", 1), "mean": _by_axis("Mean", 0), "min": _by_axis("Min", 1),
-    "prod": _by_axis("Prod", 0), "sum": _by_axis("Sum", 0), "log1p": lambda _: "Log1P",
-    "clip": lambda _: "ClampBackward1",
+    "max": _by_axis("MaxBackward1", "Amax"), "min": _by_axis("MinBackward1", "Amin"),
+    "mean": _by_axis("Mean", "MeanBackward1"), "prod": _by_axis("Prod", "ProdBackward1"),
+    "sum": _by_axis("Sum", "SumBackward1"), "clone": _of_clone, "power": _of_power,
+    "quantile": lambda n: "Median" if _saved(n).get("method") == "lower" else "SqueezeBackward4",
+    "squeeze": lambda node: f"SqueezeBackward{int(1 in node.shape)}",
     "max_pool": lambda node: "SqueezeBackward1" if len(node.shape) < 4 else "MaxPool2DWithIndices",
-    "setitem": lambda _: "CopySlices",
 }  # fmt: skip
 """Ops that are several in PyTorch."""
 
@@ -106,7 +120,8 @@ def _name_of(node: Node | Leaf) -> str:
     elif called in _BY_NODE:
         name = _BY_NODE[called](node)
     else:
-        name = "".join(map(str.capitalize, _NAMES.get(called, called).split("_")))
+        name = _NAMES.get(called, called)
+    name = "".join([word[:1].upper() + word[1:] for word in name.split("_")])
     return name if "Backward" in name or name == "CopySlices" else f"{name}Backward0"
 
 
@@ -180,7 +195,7 @@ class GradFn:
             raise RuntimeError(f"{self.name()}: a backward pass freed what it saved")
         return {
             name: with_history(value, None) if hasattr(value, "shape") else value
-            for name, value in _saved(self.node)
+            for name, value in _saved(self.node).items()
         }
 
     @property

@@ -55,6 +55,8 @@ under no_grad, from detached tensors, or by an op without a derivative...'
         raise TypeError(f"why_no_grad: a tensor expected, got {type(parameter).__name__}")
     leaves, value = {parameter._node}, loss
     if not isinstance(loss, Variable):
+        if not callable(loss):
+            raise TypeError(f"why_no_grad: the loss, or a function of it, expected, got {loss!r}")
         trace = Trace(lines=True)
         trace.value(parameter)
         with trace:

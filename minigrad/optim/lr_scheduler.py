@@ -84,6 +84,8 @@ class LRScheduler:
                 why = f"last_epoch={last_epoch}, but group {i} has no 'initial_lr'"
                 raise ValueError(f"{self._name}: {why}; load the optimizer's state first")
         self.base_lrs = [float(group["initial_lr"]) for group in optimizer.param_groups]
+        if type(optimizer).step is Optimizer.step:  # another one does not say that it is called
+            vars(optimizer).setdefault("_waits", True)
         self._step_count = 0
         self.step()
 
@@ -127,6 +129,12 @@ class LRScheduler:
         """An option that has a few values."""
         return check_choice(self._name, name, value, choices)
 
+    def _listed(self, name: str, value: Any) -> list[Any]:
+        """An option that is a list, or gives one."""
+        if not isinstance(value, Iterable):
+            raise TypeError(f"{self._name}: {name} must be a list, got {value!r}")
+        return list(value)
+
     def _per_group(self, name: str, value: Any) -> list[float]:
         """An option as one number for each group; a single number is used for all."""
         n = len(self.optimizer.param_groups)
@@ -155,6 +163,10 @@ class LRScheduler:
             ValueError: A learning rate is negative or not finite, or the optimizer was given a
                 group, and an option of the scheduler differs from group to group.
         """
+        if self._step_count == 1 and self.optimizer._waits:
+            self.optimizer._waits = False  # told once
+            why = "step() before optimizer.step() skips the first learning rate"
+            warnings.warn(f"{self._name}: {why}", stacklevel=3)
         if epoch is None:
             self._advance()
             return
@@ -265,6 +277,7 @@ class LambdaLR(LRScheduler):
         >>> from minigrad import ones, optim
         >>> optimizer = optim.SGD([ones(1, requires_grad=True)], lr=0.5)
         >>> scheduler = optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 / (1 + step))
+        >>> optimizer.step()
         >>> scheduler.step()
         >>> scheduler.get_last_lr()
         [0.25]
@@ -315,6 +328,7 @@ class StepLR(_Factor):
         >>> optimizer = optim.SGD([ones(1, requires_grad=True)], lr=1.0)
         >>> scheduler = optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5)
         >>> for _ in range(5):
+        ...     optimizer.step()
         ...     scheduler.step()
         >>> scheduler.get_last_lr()
         [0.25]
@@ -343,6 +357,7 @@ class MultiStepLR(_Factor):
         >>> from minigrad import ones, optim
         >>> optimizer = optim.SGD([ones(1, requires_grad=True)], lr=1.0)
         >>> scheduler = optim.lr_scheduler.MultiStepLR(optimizer, milestones=[1, 3], gamma=0.5)
+        >>> optimizer.step()
         >>> scheduler.step()
         >>> scheduler.get_last_lr()
         [0.5]
@@ -352,9 +367,8 @@ class MultiStepLR(_Factor):
         self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1,
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
-        self.milestones = Counter(
-            check_size(self._name, "each of milestones", n, 0) for n in milestones
-        )
+        steps = self._listed("milestones", milestones)
+        self.milestones = Counter(check_size(self._name, "each of milestones", n, 0) for n in steps)
         self.gamma = check_number(self._name, "gamma", gamma, 0.0)
         super().__init__(optimizer, last_epoch)
 
@@ -373,6 +387,7 @@ class ExponentialLR(_Factor):
         >>> optimizer = optim.SGD([ones(1, requires_grad=True)], lr=1.0)
         >>> scheduler = optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
         >>> for _ in range(3):
+        ...     optimizer.step()
         ...     scheduler.step()
         >>> scheduler.get_last_lr()
         [0.125]
@@ -426,6 +441,7 @@ class PolynomialLR(_Factor):
         >>> from minigrad import ones, optim
         >>> optimizer = optim.SGD([ones(1, requires_grad=True)], lr=1.0)
         >>> scheduler = optim.lr_scheduler.PolynomialLR(optimizer, total_iters=4, power=2.0)
+        >>> optimizer.step()
         >>> scheduler.step()
         >>> scheduler.get_last_lr()
         [0.5625]
@@ -453,6 +469,7 @@ class MultiplicativeLR(LambdaLR):
         >>> from minigrad import ones, optim
         >>> optimizer = optim.SGD([ones(1, requires_grad=True)], lr=1.0)
         >>> scheduler = optim.lr_scheduler.MultiplicativeLR(optimizer, lambda step: 0.5)
+        >>> optimizer.step()
         >>> scheduler.step()
         >>> scheduler.get_last_lr()
         [0.5]
@@ -483,6 +500,7 @@ class CosineAnnealingLR(LRScheduler):
         >>> optimizer = optim.SGD([ones(1, requires_grad=True)], lr=1.0)
         >>> scheduler = optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=10)
         >>> for _ in range(5):
+        ...     optimizer.step()
         ...     scheduler.step()
         >>> round(scheduler.get_last_lr()[0], 6)
         0.5
@@ -533,6 +551,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         >>> scheduler = optim.lr_scheduler.CosineAnnealingWarmRestarts(optimizer, T_0=2, T_mult=2)
         >>> rates = scheduler.get_last_lr()
         >>> for _ in range(6):
+        ...     optimizer.step()
         ...     scheduler.step()
         ...     rates += scheduler.get_last_lr()
         >>> [round(rate, 2) for rate in rates]
@@ -650,6 +669,7 @@ class CyclicLR(_WithMomentum):
         >>> scheduler = optim.lr_scheduler.CyclicLR(optimizer, 0.0, 1.0, step_size_up=4)
         >>> rates = scheduler.get_last_lr()
         >>> for _ in range(8):
+        ...     optimizer.step()
         ...     scheduler.step()
         ...     rates += scheduler.get_last_lr()
         >>> rates
@@ -730,6 +750,7 @@ class OneCycleLR(_WithMomentum):
         >>> scheduler = optim.lr_scheduler.OneCycleLR(optimizer, max_lr=1.0, total_steps=10)
         >>> rates = scheduler.get_last_lr()
         >>> for _ in range(9):
+        ...     optimizer.step()
         ...     scheduler.step()
         ...     rates += scheduler.get_last_lr()
         >>> [round(rate, 2) for rate in rates]
@@ -816,6 +837,7 @@ class LinearLR(_Factor):
         >>> scheduler = optim.lr_scheduler.LinearLR(optimizer, start_factor=0.5, total_iters=4)
         >>> rates = scheduler.get_last_lr()
         >>> for _ in range(5):
+        ...     optimizer.step()
         ...     scheduler.step()
         ...     rates += scheduler.get_last_lr()
         >>> [round(rate, 3) for rate in rates]
@@ -862,6 +884,7 @@ class NoamScheduler(LRScheduler):
         >>> optimizer = optim.Adam([ones(1, requires_grad=True)])
         >>> scheduler = optim.lr_scheduler.NoamScheduler(optimizer, model_size=64, warmup_steps=4)
         >>> for _ in range(3):
+        ...     optimizer.step()
         ...     scheduler.step()
         >>> scheduler.get_last_lr()
         [0.0625]
@@ -903,6 +926,7 @@ class WarmupCosineLR(LRScheduler):
         >>> scheduler = optim.lr_scheduler.WarmupCosineLR(optimizer, 3, total_steps=7)
         >>> rates = scheduler.get_last_lr()
         >>> for _ in range(7):
+        ...     optimizer.step()
         ...     scheduler.step()
         ...     rates += scheduler.get_last_lr()
         >>> [round(rate, 2) for rate in rates]
@@ -949,6 +973,7 @@ class ReduceLROnPlateau(LRScheduler):
         >>> optimizer = optim.SGD([ones(1, requires_grad=True)], lr=1.0)
         >>> scheduler = optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=1)
         >>> for loss in [3.0, 2.0, 2.0, 2.5]:
+        ...     optimizer.step()
         ...     scheduler.step(loss)
         >>> scheduler.get_last_lr()
         [0.1]
@@ -1056,6 +1081,7 @@ class SequentialLR(_Several):
         >>> scheduler = SequentialLR(optimizer, [rise, fall], milestones=[2])
         >>> rates = scheduler.get_last_lr()
         >>> for _ in range(4):
+        ...     optimizer.step()
         ...     scheduler.step()
         ...     rates += scheduler.get_last_lr()
         >>> rates
@@ -1067,7 +1093,8 @@ class SequentialLR(_Several):
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
         self._take(optimizer)
-        self._schedulers, self._milestones = list(schedulers), list(milestones)
+        self._schedulers = self._listed("schedulers", schedulers)
+        self._milestones = self._listed("milestones", milestones)
         self._check_schedulers()
         for step in self._milestones:
             check_size(self._name, "each of milestones", step, 0)
@@ -1107,6 +1134,7 @@ class ChainedScheduler(_Several):
         >>> scheduler = ChainedScheduler(parts)
         >>> rates = scheduler.get_last_lr()
         >>> for _ in range(2):
+        ...     optimizer.step()
         ...     scheduler.step()
         ...     rates += scheduler.get_last_lr()
         >>> rates
@@ -1118,7 +1146,7 @@ class ChainedScheduler(_Several):
     def __init__(
         self, schedulers: Iterable[LRScheduler], optimizer: Optimizer | None = None
     ) -> None:
-        self._schedulers = list(schedulers) if isinstance(schedulers, Iterable) else []
+        self._schedulers = self._listed("schedulers", schedulers)
         if not self._schedulers:
             raise ValueError(f"{self._name}: a list of schedulers expected, got {schedulers!r}")
         given = getattr(self._schedulers[0], "optimizer", None) if optimizer is None else optimizer

@@ -77,6 +77,8 @@ class Optimizer:
     """The options that are numbers from 0 up to, but not including, 1."""
     _whole_only = False
     """Whether it cannot train parameters of which each rank has a part."""
+    _waits = False
+    """Whether a scheduler was made for it, and no step was taken since."""
     _decoupled = False
     """Whether the weight decay is decoupled, without an option."""
     _elementwise = False
@@ -211,6 +213,8 @@ class Optimizer:
         Raises:
             ValueError: An option was set out of range since the last step. Nothing is updated then.
         """
+        if self._waits:
+            self._waits = False
         for group in self.param_groups:
             self._check_options(group)
         loss = None

@@ -201,6 +201,7 @@ class SWALR(LRScheduler):
         >>> optimizer = optim.SGD([ones(1, requires_grad=True)], lr=1.0)
         >>> scheduler = SWALR(optimizer, swa_lr=0.5, anneal_epochs=2, anneal_strategy="linear")
         >>> for _ in range(3):
+        ...     optimizer.step()
         ...     scheduler.step()
         >>> scheduler.get_last_lr()
         [0.5]

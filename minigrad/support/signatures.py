@@ -43,8 +43,8 @@ def call_error(name: str, function: Callable[..., Any], args: Any, kwargs: Any) 
         if twice:
             return TypeError(f"{name}: {twice[0]} is {new[twice[0]]}: give one of them")
         kwargs = {new.get(key, key): value for key, value in kwargs.items()}
-    # A method has an argument `self`; a function, which has an op, has none.
-    takes = [key for key in signature.parameters if op is not None or key != "self"]
+    # A method has an argument `self`; `old` is a third one in an order that PyTorch gave up.
+    takes = [key for key in signature.parameters if op is not None or key not in ("self", "old")]
     try:
         signature.bind(*args, **kwargs)
     except TypeError as error:

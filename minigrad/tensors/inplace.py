@@ -81,6 +81,8 @@ def inplace(op: Callable[P, Any], name: str = "") -> Callable[P, Tensor]:
         before = next(clock)
         with np.errstate(all="ignore"), nullcontext() if recorded else no_grad():
             result = op(self, *args, **keywords)
+        if result is NotImplemented:
+            return result
         if result.shape != self.shape:
             raise ValueError(f"{name}: the result has shape {result.shape}, not {self.shape}")
         if not recorded and _KINDS[result.dtype.kind] > _KINDS[self.dtype.kind]:
@@ -309,7 +311,7 @@ class Fills(Variable):
                 told = f"out of shape {this.shape} is resized to {result.shape}"
                 told = located(f"{name}: {told}; call out.resize_(0) first")
                 warnings.warn(told, stacklevel=4)
-            this.data = np.empty(result.shape, self._data.dtype)
+            self.resize_(result.shape)
         return set_item(self, ..., result, name)
 
     def _taken_over(self, name: str, result: Any) -> Self:
@@ -325,7 +327,9 @@ class Fills(Variable):
         return set_item(self, ..., value, "fill_")
 
     def resize_(self, *sizes: Any, memory_format: Any = None) -> Self:
-        """Give this tensor itself another shape, with the first of its elements, and zeros.
+        """Give this tensor itself another shape: the elements from its first one on in its memory.
+
+        Where the memory ends, it gets a new one, which ends in zeros.
 
         Raises:
             RuntimeError: It requires a gradient.
@@ -334,6 +338,12 @@ class Fills(Variable):
             raise RuntimeError("resize_: a tensor that requires grad is not resized; use reshape")
         shape = tuple(sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes)
         count, known = math.prod(shape), self._data.reshape(-1)
+        memory = owner(self._data)
+        if shape == self._data.shape:
+            return self
+        if memory.dtype == known.dtype:  # not of bytes from a file
+            start = Place.of_array(self._data).start - Place.of_array(memory).start
+            known = memory.ravel("K")[start // memory.itemsize :]
         if count > known.size:
             known = np.concatenate([known, np.zeros(count - known.size, known.dtype)])
         this: Any = self

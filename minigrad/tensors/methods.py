@@ -6,16 +6,19 @@ place.
 """
 
 from collections.abc import Callable
-from typing import Any
+from functools import update_wrapper
+from typing import Any, cast
 
 from minigrad import ops
+from minigrad.autograd.call import call_path
+from minigrad.autograd.errors import UnknownObject
 from minigrad.autograd.node import Variable
-from minigrad.autograd.typing import Tensor
+from minigrad.autograd.typing import OpFunction, P, Tensor
 from minigrad.tensors import functions
 from minigrad.tensors.functions import shapes
 from minigrad.tensors.inplace import conversion, inplace, reshaping
 
-__all__ = ["Methods", "reflected"]
+__all__ = ["Methods", "operator", "reflected"]
 
 
 def _alone(self: Any) -> Tensor:
@@ -260,6 +263,11 @@ class Methods(Variable):
     bool = conversion("bool", "bool")
 
 
+def operator(function: OpFunction[P]) -> OpFunction[P]:
+    """The operator of an op of two arrays, which leaves an object that it does not know to it."""
+    return cast("OpFunction[P]", update_wrapper(call_path(function.op, UnknownObject), function))
+
+
 def reflected(op: Callable[..., Any]) -> Callable[[Any, Any], Tensor]:
     """The reflected operator method: ``other op tensor``."""
 
@@ -270,7 +278,7 @@ def reflected(op: Callable[..., Any]) -> Callable[[Any, Any], Tensor]:
     return method
 
 
-_OPERATORS: dict[str, Callable[..., Any]] = {
+_OPERATORS: dict[str, OpFunction[Any]] = {
     "add": ops.add, "sub": ops.subtract, "mul": ops.multiply, "truediv": ops.divide,
     "floordiv": ops.floor_divide, "mod": ops.remainder, "pow": ops.power, "and": ops.bitwise_and,
     "or": ops.bitwise_or, "xor": ops.bitwise_xor, "lshift": ops.left_shift,
@@ -278,9 +286,10 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 for _name, _op in _OPERATORS.items():
-    setattr(Methods, f"__{_name}__", _op)
-    setattr(Methods, f"__r{_name}__", reflected(_op))
-    setattr(Methods, f"__i{_name}__", inplace(_op, f"__i{_name}__"))
+    _operator: Any = operator(_op)
+    setattr(Methods, f"__{_name}__", _operator)
+    setattr(Methods, f"__r{_name}__", reflected(_operator))
+    setattr(Methods, f"__i{_name}__", inplace(_operator, f"__i{_name}__"))
 
 for _name, _method in [*vars(Methods).items()]:
     if _method in (_alone, _with_other, _with_several):

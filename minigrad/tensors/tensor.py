@@ -33,7 +33,7 @@ from minigrad.tensors.functions.arguments import sizes_of
 from minigrad.tensors.indices import is_integer, two_steps
 from minigrad.tensors.inplace import Fills, assign, read_again, set_item
 from minigrad.tensors.kinds import NAMES, dtype_of_kind
-from minigrad.tensors.methods import Methods, reflected
+from minigrad.tensors.methods import Methods, operator, reflected
 from minigrad.tensors.printing import shown
 from minigrad.tensors.storage import TypedStorage
 
@@ -255,7 +255,7 @@ class Tensor(Methods, Fills, Variable):
     @property
     def mT(self) -> Tensor:
         """The tensor with its last two axes exchanged."""
-        return ops.swapaxes(self, -1, -2)
+        return ops.swapaxes(self, -1, -2) if self._data.ndim else self
 
     H, mH = T, mT  # there are no complex numbers
 
@@ -772,14 +772,16 @@ class Tensor(Methods, Fills, Variable):
 
     # Operators ------------------------------------------------------------------------------
 
-    __matmul__ = ops.matmul
-    __rmatmul__ = reflected(ops.matmul)
+    __matmul__ = operator(ops.matmul)
+    __rmatmul__ = reflected(operator(ops.matmul))
     __neg__ = ops.negative
     __invert__ = ops.invert
-    __lt__ = ops.less
-    __le__ = ops.less_equal
-    __gt__ = ops.greater
-    __ge__ = ops.greater_equal
+    __eq__ = operator(ops.equal)  # type: ignore[assignment]  # of `object` a bool
+    __ne__ = operator(ops.not_equal)  # type: ignore[assignment]
+    __lt__ = operator(ops.less)
+    __le__ = operator(ops.less_equal)
+    __gt__ = operator(ops.greater)
+    __ge__ = operator(ops.greater_equal)
     __hash__ = object.__hash__
 
     def __getitem__(self, index: Any) -> Tensor:
@@ -792,15 +794,6 @@ class Tensor(Methods, Fills, Variable):
             set_item(ops.getitem(self, steps[0]), steps[1], value)
         else:
             set_item(self, index, value)
-
-    # Not a tensor for None and strings: `t == None` is False. `object` declares a bool.
-    def __eq__(self, other: Any) -> Tensor:  # type: ignore[override]
-        return NotImplemented if other is None or isinstance(other, str) else ops.equal(self, other)
-
-    def __ne__(self, other: Any) -> Tensor:  # type: ignore[override]
-        if other is None or isinstance(other, str):
-            return NotImplemented
-        return ops.not_equal(self, other)
 
     def __pos__(self) -> Tensor:
         return self

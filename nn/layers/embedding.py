@@ -62,7 +62,7 @@ class Embedding(Module):
             self.weight = Parameter(empty(shape), not _freeze)
             self.reset_parameters()
         else:
-            refuse_shapes(_weight.shape != shape, owner, f"a table of shape {shape}", _weight)
+            refuse_shapes(np.shape(_weight) != shape, owner, f"a table of shape {shape}", _weight)
             self.weight = Parameter(_weight, not _freeze)
         self.to(dtype=dtype, device=device)
 
@@ -79,7 +79,8 @@ class Embedding(Module):
             >>> nn.Embedding.from_pretrained(ones(5, 2)).weight.requires_grad
             False
         """
-        rows, width = embeddings.shape
+        refuse_shapes(np.ndim(embeddings) != 2, cls.__name__, "a table of vectors", embeddings)
+        rows, width = np.shape(embeddings)
         options = padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse
         return cls(rows, width, *options, embeddings, freeze)
 
@@ -140,7 +141,8 @@ class EmbeddingBag(Embedding):
         sparse: bool = False, include_last_offset: bool = False, padding_idx: int | None = None,
     ) -> Self:  # fmt: skip
         """Make one whose table shares the memory of `embeddings`; frozen, it is not trained."""
-        rows, width = embeddings.shape
+        refuse_shapes(np.ndim(embeddings) != 2, cls.__name__, "a table of vectors", embeddings)
+        rows, width = np.shape(embeddings)
         options = max_norm, norm_type, scale_grad_by_freq, mode, sparse
         layer = cls(rows, width, *options, embeddings, include_last_offset, padding_idx)
         layer.weight.requires_grad = not freeze

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from inspect import CO_VARKEYWORDS
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar, cast
 
 import numpy as np
 
@@ -87,13 +87,14 @@ class Module(Hooked):
         if not issubclass(cls, _Getattr) and any("__getattr__" in c.co_names for c in codes):
             cls.__bases__ = (*cls.__bases__, _Getattr)
 
-    def __new__(cls, *_: Any, **kwargs: Any) -> Self:
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         if kwargs:
             code = getattr(cls.__init__, "__code__", Module.__new__.__code__)
             wrong = dict.fromkeys([name for name in kwargs if name not in code.co_varnames])
             if wrong and not code.co_flags & CO_VARKEYWORDS:
                 raise call_error(cls.__name__, cls.__init__, (None,) * code.co_argcount, wrong)
-        return super().__new__(cls)
+        make: Any = super().__new__  # of a class beside this one, which may take arguments
+        return cast("Self", make(cls) if make is object.__new__ else make(cls, *args, **kwargs))
 
     def __init__(self) -> None:
         super().__init__()

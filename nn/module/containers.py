@@ -273,6 +273,15 @@ class _Mapping(_Entries, MutableMapping[str, T]):
         super().__init__()
         self.update(modules or ())
 
+    def update(self, other: Named = (), /, **named: Any) -> None:  # type: ignore[override]
+        """Set the entries of a mapping, or of pairs of a key and a value."""
+        try:
+            entries = dict(other, **named)
+        except (TypeError, ValueError):
+            wanted = f"a dict, or pairs of a key and a {self._kind}, expected"
+            raise TypeError(f"{type(self).__name__}: {wanted}, got {other!r}") from None
+        super().update(entries)
+
     def __getitem__(self, key: str) -> T:
         tell("entered", self)
         if self._registered.get(key) != self._kind:

@@ -91,6 +91,7 @@ def test_what_is_no_tensor_is_refused() -> None:
     for tensor, loss, told in (
         (np.ones(3), lambda: w, "tensor.*ndarray"),
         (w, lambda: w.sum().item(), "float.*tensor"),
+        (w, 3, "the loss, or a function .*got 3"),
     ):
         with pytest.raises(TypeError, match=told):
             why_no_grad(tensor, loss)

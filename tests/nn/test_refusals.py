@@ -311,6 +311,10 @@ REFUSALS: dict[str, str] = {
     "nn.init.dirac(ones(3, 3))": "dirac_: ... (3, 3)",
     "nn.init.dirac(ones(3, 3, 1), 2)": "dirac_: ... groups=2 ... (3, 3, 1)",
     # layers that learn their size
+    "nn.ModuleDict([nn.ReLU()])": "ModuleDict: a dict, or pairs of ... expected, got [ReLU()]",
+    "nn.ParameterDict(3)": "ParameterDict: a dict, or pairs of ... expected, got 3",
+    "nn.Embedding.from_pretrained(ones(3))": "Embedding: ... got (3,)",
+    "nn.EmbeddingBag.from_pretrained([1.0])": "EmbeddingBag: ... got (1,)",
     "nn.LazyLinear(3)(ones(2, 0))": "LazyLinear: in_features ... above 0 ... got 0",
     "nn.LazyConv1d(4, 2, groups=2)(ones(2, 3, 5))": "LazyConv1d: ... by groups (2), got 3",
     "nn.LazyBatchNorm1d()(ones(2))": "LazyBatchNorm1d: num_features ... got 0",

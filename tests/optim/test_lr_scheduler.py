@@ -84,6 +84,16 @@ def test_only_for_optimizers(make: Any) -> None:
         make([leaf([1.0])])
 
 
+@pytest.mark.parametrize("call", [
+    lambda: lr_scheduler.MultiStepLR(optimizer(), 3),
+    lambda: SequentialLR(optimizer(), [StepLR(optimizer(), 1)], 3),
+    lambda: SequentialLR(optimizer(), 3, [1]), lambda: lr_scheduler.ChainedScheduler(3),
+])  # fmt: skip
+def test_a_list_is_expected(call: Any) -> None:
+    with pytest.raises(TypeError, match=r"^\w+: (milestones|schedulers) must be a list, got 3"):
+        call()
+
+
 @schedulers
 def test_groups_that_come_later(make: Any) -> None:
     """One with the rates of the first has them in each step; options of each have none for it."""

@@ -1,12 +1,14 @@
 """Schedules against PyTorch: the same learning rates and momenta in every step."""
 
 import re
+import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 from side_by_side import torch
 
+import minigrad
 from minigrad import Tensor, optim
 from minigrad.optim import lr_scheduler, swa_utils
 
@@ -250,3 +252,22 @@ def test_with_a_last_epoch(name: str, options: dict[str, Any]) -> None:
         for group in optimizer.param_groups:
             group["initial_lr"] = 2 * group["lr"]
     compare(pair, both(pair, name, {**options, "last_epoch": 7}))
+
+
+@pytest.mark.parametrize("order", ["mos", "ms", "mss", "mso", "oms", "mosms", "moms"])
+def test_a_step_before_that_of_the_optimizer_is_told(order: str) -> None:
+    """m makes a scheduler, o is a step of the optimizer, s one of the scheduler made last."""
+
+    def told(t: Any) -> int:
+        optimizer = t.optim.SGD([t.ones(1, requires_grad=True)], lr=0.1)
+        scheduler: Any = None
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for do in order:
+                if do == "m":
+                    scheduler = t.optim.lr_scheduler.StepLR(optimizer, 1)
+                else:
+                    (optimizer if do == "o" else scheduler).step()
+        return sum("optimizer.step()" in str(one.message) for one in caught)
+
+    assert told(minigrad) == told(torch)

@@ -63,6 +63,7 @@ torch.zeros(3).normal_().shape, torch.zeros(3).uniform_(-1, 1).shape, torch.ones
 x.clone().sub_(y, alpha=2), x.clone().clamp_max_(max=0), torch.zeros(3, 4).scatter_(1, i, value=1.0)
 torch.zeros(3, 4).index_add_(1, i[0], x), x.clone().index_copy_(0, torch.tensor([2, 0]), y[:2])
 x.clone().clamp_(0), x.clone().add_(y, alpha=3), x.clone().mul_(2).sub_(1), torch.relu_(x.clone())
+x[0, 0].movedim(0, -1), x[0, 0].swapaxes(-1, 0), x[0, 0].mT, x[0, 0].adjoint()
 torch.sigmoid_(x.clone()), torch.clamp_(x.clone(), 0), x[0, 0].flip(0)
 torch.index_select(x, dim=0, index=i[0, :2]), x.take_along_dim(i, dim=1), torch.cdist(x1=x, x2=y)
 torch.roll(x, shifts=1, dims=1), torch.triu(torch.ones(3, 3), diagonal=1), torch.isnan(x).any()

@@ -228,7 +228,24 @@ print(x.resize_(2, 3), x.resize_((3, 2)).shape, x.resize_as_(torch.ones(6)).shap
 x.resize_(0)
 print(x, torch.empty(0).resize_(2, 3).shape, torch.arange(6).reshape(2, 3).narrow_copy(1, 0, 2))
 print(torch.narrow_copy(torch.arange(3), 0, 1, 2))
+base = torch.arange(8.0)
+print(base[2:3].resize_(2, 2).mul_(10), base.view(4, 2)[:, 1].resize_(3))
+print(base.view(2, 4).t().resize_(3))
+part = base[5:7]
+torch.add(torch.ones(1), 1, out=part)
+print(part, base, part.resize_(3))
 torch.ones(2, requires_grad=True).resize_(1, 2)
+===
+class Sized:
+    def __new__(cls, size, scale=1):
+        made = super().__new__(cls)
+        made.size = size * scale
+        return made
+class Layer(nn.Module, Sized):
+    def __init__(self, size, scale=1):
+        super().__init__()
+        self.linear = nn.Linear(size, 1)
+print(Layer(2).size, Layer(2, scale=3).size, Layer(size=2).linear)
 ===
 x = torch.ones(2, requires_grad=True)
 for one in torch.real(x), x.real, torch.conj(x), x.conj(), x.conj_physical(), torch.resolve_conj(x):

@@ -60,6 +60,11 @@ nn.GRU(3, 2)(w[None])[0].grad_fn ; nn.RNN(3, 2)(w[None])[0].grad_fn
 F.hardswish(w) ; F.mish(w)
 F.conv_transpose2d(x, torch.ones(1, 1, 2, 2)) ; F.hardsigmoid(w) ; F.selu(w) ; F.celu(w)
 F.threshold(w, 2, 0) ; F.pixel_unshuffle(x[..., :1].expand(1, 1, 1, 1), 1)
+w**w ; 2**w ; m**w ; w.amax(1) ; w.amin(0) ; w[...] ; w[:] ; w.flip(0) ; w.fliplr() ; w.median()
+w[None].squeeze(0).squeeze() ; w.ravel() ; w.repeat_interleave(2, 0) ; F.rms_norm(w, (3,))
+F.scaled_dot_product_attention(x, x, x) ; nn.LSTMCell(3, 2)(w)[0].grad_fn ; F.hardshrink(w)
+F.softshrink(w) ; F.soft_margin_loss(w, m.T) ; F.instance_norm(x) ; F.dropout2d(x, 0.0)
+F.pairwise_distance(w, m.T) ; F.adaptive_max_pool2d(x, 1) ; F.affine_grid(w[None], (1, 1, 1, 2))
 """
 
 MODULES = """

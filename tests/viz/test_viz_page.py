@@ -182,6 +182,10 @@ class TestExplore:
         ):
             with pytest.raises(TypeError, match=why):
                 viz.explore(target, *inputs)
+        with pytest.raises(ValueError, match=r"ends in \.html, got 'x\.png'"):
+            viz.explore(drawn, path="x.png")
+        with pytest.raises(TypeError, match="charts: a Profile .*got int"):
+            viz.charts(3)
 
     def test_a_notebook_shows_the_page_in_a_frame(self) -> None:
         page = viz.explore(nn.Linear(3, 2), minigrad.randn(5, 3))

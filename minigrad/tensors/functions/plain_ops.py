@@ -17,7 +17,7 @@ __all__ = [
     "isinf", "isnan", "kron", "le", "left_shift", "less", "less_equal", "lgamma", "log", "log1p",
     "log2", "log10", "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor",
     "logit", "lt", "masked_fill", "masked_select", "matmul", "matrix_power", "maximum", "minimum",
-    "moveaxis", "movedim", "mul", "multiply", "ne", "neg", "negative", "nextafter", "not_equal",
+    "mul", "multiply", "ne", "neg", "negative", "nextafter", "not_equal",
     "pad", "polygamma", "power", "rad2deg", "ravel", "reciprocal", "relu", "remainder",
     "right_shift", "round", "row_stack", "rsqrt", "sgn", "sigmoid", "sign", "signbit", "silu",
     "sin", "sinc", "sinh", "slogdet", "softplus", "sqrt", "take_along_axis", "tan", "tanh",
@@ -37,7 +37,6 @@ eq, ne = ops.equal, ops.not_equal
 fix = ops.trunc
 ge, gt, le, lt = ops.greater_equal, ops.greater, ops.less_equal, ops.less
 inverse, matrix_power = linalg.inv, linalg.matrix_power
-movedim = ops.moveaxis
 mul = ops.multiply
 neg = ops.negative
 row_stack = ops.vstack

@@ -8,6 +8,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.dtype_class import dtype
+from minigrad.autograd.dtypes import checked
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
 from minigrad.tensors.storage import TypedStorage
@@ -147,7 +148,7 @@ def promote_types(type1: Any, type2: Any) -> dtype:
         >>> minigrad.promote_types(minigrad.int64, minigrad.float16)
         minigrad.float16
     """
-    one, other = np.dtype(type1), np.dtype(type2)
+    one, other = checked(type1, "promote_types"), checked(type2, "promote_types")
     if "f" in (one.kind, other.kind) and one.kind != other.kind:
         return dtype(one if one.kind == "f" else other)
     return dtype(np.promote_types(one, other))
@@ -164,7 +165,7 @@ def can_cast(from_: Any, to: Any) -> bool:
         False
     """
     kinds = "buif"
-    one, other = kinds.index(np.dtype(from_).kind), kinds.index(np.dtype(to).kind)
+    one, other = (kinds.index(checked(one, "can_cast").kind) for one in (from_, to))
     return one <= other or {one, other} == {1, 2}
 
 

@@ -29,7 +29,8 @@ from minigrad.tensors.functions.arguments import of_numbers, part, sizes_of
 __all__ = [
     "adjoint", "as_strided", "block_diag", "broadcast_shapes", "broadcast_to", "cartesian_prod",
     "cat", "chunk", "combinations", "concat", "concatenate", "diag", "diagflat", "diagonal",
-    "expand", "flatten", "flip", "fliplr", "flipud", "meshgrid", "narrow", "narrow_copy", "permute",
+    "expand", "flatten", "flip", "fliplr", "flipud", "meshgrid", "moveaxis", "movedim", "narrow",
+    "narrow_copy", "permute",
     "repeat", "repeat_interleave", "reshape", "roll", "rot90", "split", "split_with_sizes",
     "squeeze", "stack", "swapaxes", "swapdims", "t", "tensor_split", "tile", "transpose", "tril",
     "triu", "unbind", "unflatten", "unsqueeze",
@@ -51,6 +52,7 @@ def transpose(input: Any, dim0: int, dim1: int) -> Tensor:
     return ops.swapaxes(input, dim0, dim1)
 
 
+@of_numbers
 def swapaxes(input: Any, axis0: int, axis1: int) -> Tensor:
     """Exchange two axes: `transpose` under another name.
 
@@ -62,7 +64,8 @@ def swapaxes(input: Any, axis0: int, axis1: int) -> Tensor:
     return ops.swapaxes(input, axis0, axis1)
 
 
-swapdims = transpose
+swapdims, moveaxis = transpose, of_numbers(ops.moveaxis)
+movedim = moveaxis
 
 
 def permute(input: Any, *axes: Any, dims: Any = None) -> Tensor:
@@ -97,7 +100,7 @@ def adjoint(input: Any) -> Tensor:
         >>> tuple(minigrad.adjoint(minigrad.ones(2, 3, 4)).shape)
         (2, 4, 3)
     """
-    return ops.swapaxes(input, -1, -2)
+    return ops.swapaxes(input, -1, -2) if input.ndim else input
 
 
 # Shapes

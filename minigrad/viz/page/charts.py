@@ -30,6 +30,10 @@ def charts(record: Profile | Statistics, path: str | os.PathLike[str] | None = N
     Returns:
         The page: its path, which shows itself in a notebook. The file needs nothing else.
 
+    Raises:
+        TypeError: `record` is neither.
+        ValueError: `path` does not end in ".html".
+
     Example:
         >>> from minigrad import nn, ones, viz
         >>> from minigrad.debugging import Profile
@@ -39,6 +43,8 @@ def charts(record: Profile | Statistics, path: str | os.PathLike[str] | None = N
         'Profile.html'
     """
     title = type(record).__name__
+    if not isinstance(record, (Profile, Statistics)):
+        raise TypeError(f"charts: a Profile or Statistics expected, got {title}")
     return written(static("charts.html").format(title, inline(record)), title, path)
 
 

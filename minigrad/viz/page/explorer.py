@@ -115,8 +115,8 @@ def explore(
 
     Raises:
         TypeError: `target` is not one of these, or the arguments do not fit it.
-        ValueError: `depth` is negative, or a name of `values` or `open` is unknown; or a stop of
-            `walk` names no box or step, or several.
+        ValueError: `depth` is negative, `path` does not end in ".html", or a name of `values` or
+            `open` is unknown; or a stop of `walk` names no box or step, or several.
 
     Example:
         >>> from minigrad import nn, randn, viz
@@ -154,6 +154,8 @@ def written(text: str, title: str, path: str | os.PathLike[str] | None) -> Page:
         name = re.sub(r"[^\w.-]+", "_", title).strip("_") or "graph"
         path = Path(tempfile.mkdtemp(prefix="minigrad-")) / f"{name}.html"
     path = Path(path)
+    if path.suffix != ".html":
+        raise ValueError(f"a page ends in .html, got {path.name!r}; graph(...).save draws pictures")
     write(path, text)
     return Page(path)
 
