@@ -11,7 +11,13 @@ import numpy as np
 
 from minigrad.autograd.primitives import of_numpy, primitive
 from minigrad.ops._numerics import (
-    all_finite, constant, formula, stopped, times_sign, zero_gradient, zero_safe,
+    all_finite,
+    constant,
+    formula,
+    stopped,
+    times_sign,
+    zero_gradient,
+    zero_safe,
 )
 
 __all__ = [
