@@ -43,6 +43,19 @@ class _Progress:
     position: int = 0
 
 
+class _Epoch(Iterator[B]):
+    """The batches of an epoch, one after the other; its length is that of a whole epoch."""
+
+    def __init__(self, batches: Iterator[B], loader: DataLoader[B]) -> None:
+        self._batches, self._loader = batches, loader
+
+    def __next__(self) -> B:
+        return next(self._batches)
+
+    def __len__(self) -> int:
+        return len(self._loader)
+
+
 class DataLoader(Generic[B]):
     """A loop over a dataset in batches; each ``for`` loop is one independent epoch.
 
@@ -173,7 +186,7 @@ class DataLoader(Generic[B]):
         else:
             progress, self._loaded = self._loaded, None
         self._latest = progress
-        return self._batches(progress)
+        return _Epoch(self._batches(progress), self)
 
     def _begin(self, generator: np.random.Generator, position: int = 0) -> _Progress:
         """An epoch whose order is drawn from a generator, if it is drawn."""

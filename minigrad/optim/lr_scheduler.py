@@ -100,6 +100,12 @@ class LRScheduler:
     def _name(self) -> str:
         return type(self).__name__
 
+    def _steps(self, name: str, value: Any, least: int = 1, *, whole: bool = True) -> Any:
+        """A number of steps as it is given: an int, or a float, as part of a length often is."""
+        if isinstance(value, float) and not (whole and value % 1):
+            return check_number(self._name, name, value, least)
+        return check_size(self._name, name, value, least)
+
     @property
     def _lrs(self) -> list[float]:
         """The current learning rates, which some schedulers multiply by a factor."""
@@ -337,7 +343,7 @@ class StepLR(_Factor):
     def __init__(
         self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1
     ) -> None:
-        self.step_size = check_size(self._name, "step_size", step_size)
+        self.step_size = self._steps("step_size", step_size)
         self.gamma = check_number(self._name, "gamma", gamma, 0.0)
         super().__init__(optimizer, last_epoch)
 
@@ -368,7 +374,7 @@ class MultiStepLR(_Factor):
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
         steps = self._listed("milestones", milestones)
-        self.milestones = Counter(check_size(self._name, "each of milestones", n, 0) for n in steps)
+        self.milestones = Counter(self._steps("each of milestones", n, 0) for n in steps)
         self.gamma = check_number(self._name, "gamma", gamma, 0.0)
         super().__init__(optimizer, last_epoch)
 
@@ -421,7 +427,7 @@ class ConstantLR(_Factor):
     ) -> None:  # fmt: skip
         self.factor = check_probability(self._name, "factor", factor)
         check_number(self._name, "factor", factor, above=0.0)
-        self.total_iters = check_size(self._name, "total_iters", total_iters, 0)
+        self.total_iters = self._steps("total_iters", total_iters, 0)
         super().__init__(optimizer, last_epoch)
 
     def _factor(self) -> float:
@@ -450,7 +456,7 @@ class PolynomialLR(_Factor):
     def __init__(
         self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1
     ) -> None:
-        self.total_iters = check_size(self._name, "total_iters", total_iters)
+        self.total_iters = self._steps("total_iters", total_iters)
         self.power = check_number(self._name, "power", power, 0.0)
         super().__init__(optimizer, last_epoch)
 
@@ -509,7 +515,7 @@ class CosineAnnealingLR(LRScheduler):
     def __init__(
         self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1
     ) -> None:
-        self.T_max = check_size(self._name, "T_max", T_max)
+        self.T_max = self._steps("T_max", T_max, whole=False)
         self.eta_min = check_number(self._name, "eta_min", eta_min, 0.0)
         super().__init__(optimizer, last_epoch)
 
@@ -691,9 +697,9 @@ class CyclicLR(_WithMomentum):
         self._scale_fn_custom = scale_fn
         if scale_fn is None:
             self.scale_mode = "iterations" if mode == "exp_range" else "cycle"
-        up = check_size(self._name, "step_size_up", step_size_up)
+        up = self._steps("step_size_up", step_size_up, whole=False)
         down = step_size_up if step_size_down is None else step_size_down
-        self.total_size = float(up + check_size(self._name, "step_size_down", down))
+        self.total_size = float(up + self._steps("step_size_down", down, whole=False))
         self.step_ratio = up / self.total_size
         self.gamma = check_number(self._name, "gamma", gamma, 0.0)
         lows, self.max_lrs = self._per_group("base_lr", base_lr), self._per_group("max_lr", max_lr)
@@ -851,7 +857,7 @@ class LinearLR(_Factor):
         self.start_factor = check_probability(self._name, "start_factor", start_factor)
         check_number(self._name, "start_factor", start_factor, above=0.0)
         self.end_factor = check_probability(self._name, "end_factor", end_factor)
-        self.total_iters = check_size(self._name, "total_iters", total_iters)
+        self.total_iters = self._steps("total_iters", total_iters)
         super().__init__(optimizer, last_epoch)
 
     def _factor(self) -> float:

@@ -169,8 +169,8 @@ class Methods(Variable):
     renorm = functions.renorm
     repeat = shapes.repeat
     repeat_interleave = functions.repeat_interleave
-    reshape = functions.reshape
-    reshape_as = view_as = shapes.reshape_as
+    reshape = resize = functions.reshape
+    reshape_as = view_as = resize_as = shapes.reshape_as
     roll = functions.roll
     rot90 = functions.rot90
     round = functions.round

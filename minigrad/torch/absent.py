@@ -32,7 +32,7 @@ ABSENT = {
     "no view is made by strides: index the tensor": "as_strided_* empty_strided diagonal_scatter",
     "a model runs in one process: minigrad.distributed is for several": """
         distributed multiprocessing nn.parallel utils.data.distributed futures monitor
-        is_distributed *DistributedDataParallel *DistributedSampler SyncBatchNorm""",
+        is_distributed share_memory* *DistributedDataParallel *DistributedSampler SyncBatchNorm""",
     "nothing is downloaded: load files with torch.load": "hub utils.model_zoo",
     "minigrad.onnx.export(model, args, path) writes ONNX files": "onnx",
     "minigrad.debugging.Profile measures a block": """

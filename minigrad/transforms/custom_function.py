@@ -203,7 +203,8 @@ class Application:
         function, context = self.function, self.context
         given, inputs = list(self.args), {}
         for place, array in zip(self.places, arrays, strict=True):
-            given[place] = wrap(array)
+            if array is not given[place]._data:  # of a replay, or converted
+                given[place] = wrap(array)
             inputs[id(given[place])] = self.args[place]
         with no_grad(), changed(within=context):
             if function.setup_context is Function.setup_context:

@@ -12,8 +12,9 @@ from layer_table import LAYERS, NEED_EINOPS
 
 import minigrad
 import minigrad.nn.functional as F
-from minigrad import nn
+from minigrad import distributions, nn
 from minigrad.io import LoadError, load, save
+from minigrad.io.pt.objects import SAVED
 from minigrad.nn.utils import prune
 
 CALLED = [line for line in LAYERS if line.is_called]
@@ -25,8 +26,8 @@ def same_parts(one: Any, other: Any) -> None:
     if isinstance(one, minigrad.Tensor):
         assert (one.requires_grad, one.dtype) == (other.requires_grad, other.dtype)
         np.testing.assert_array_equal(one.numpy(), other.numpy())
-    elif isinstance(one, nn.Module | dict):
-        mine, theirs = (vars(x) if isinstance(x, nn.Module) else x for x in (one, other))
+    elif isinstance(one, (dict, *SAVED)):
+        mine, theirs = (x if isinstance(x, dict) else vars(x) for x in (one, other))
         assert mine.keys() == theirs.keys()
         for name, part in mine.items():
             same_parts(part, theirs[name])
@@ -61,6 +62,8 @@ class Net(nn.Module):
         self.tied = nn.Linear(3, 3, bias=False)
         self.tied.weight = self.first.weight
         self.act = F.gelu
+        base = distributions.Normal(minigrad.zeros(3), 1.0)
+        self.prior = distributions.TransformedDistribution(base, [distributions.ExpTransform()])
         self.sizes = (1, [2, {"a": None}])
         self.register_buffer("mask", minigrad.ones(3), persistent=False)
         self.register_buffer("none", None)
@@ -84,6 +87,7 @@ def test_a_module_comes_back_as_it_was(tmp_path: Path) -> None:
     assert list(loaded.state_dict()) == list(net.state_dict())
     assert loaded.first.weight._node.name == "weight"
     np.testing.assert_array_equal(loaded(x).numpy(), net(x).numpy())
+    np.testing.assert_array_equal(loaded.prior.log_prob(x**2), net.prior.log_prob(x**2))
     loaded.train()
     minigrad.optim.SGD(loaded.parameters(), lr=0.1).step(lambda: loaded(x).sum().backward())
     assert loaded.first.weight.grad is not None

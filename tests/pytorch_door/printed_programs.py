@@ -16,6 +16,39 @@ z.sum().backward(retain_graph=True)
 y.sum().backward()
 print(x.grad, w.grad)
 ===
+class Checkpoint(torch.autograd.Function):  # of guided diffusion: it keeps its arguments themselves
+    @staticmethod
+    def forward(ctx, run, x, *weights):
+        ctx.run, ctx.x, ctx.weights = run, x, weights
+        print(x.requires_grad, x.is_leaf, [one is w for one in weights], torch.is_grad_enabled())
+        return run(x)
+    @staticmethod
+    def backward(ctx, g):
+        x = ctx.x.detach().requires_grad_()
+        with torch.enable_grad():
+            y = ctx.run(x)
+        return None, *torch.autograd.grad(y, (x, *ctx.weights), g)
+x, w = torch.ones(2, requires_grad=True), torch.tensor([2.0, 3.0], requires_grad=True)
+Checkpoint.apply(lambda x: w * x**2, x * 3, w).sum().backward()
+print(x.grad, w.grad)
+===
+for function in torch.log, torch.log2, torch.log10, lambda x: torch.tensor([1e-40, 2e-39, 1.0]) / x:
+    x = torch.tensor([1e-40, 2e-39, 1.0], requires_grad=True)
+    print(torch.autograd.grad(function(x), x, torch.full((3,), 1e-12))[0][:2] > 1e20)
+x = torch.tensor([1e-40, 2e-39, 1.0], requires_grad=True)
+print(torch.autograd.grad((x / x.detach()).sum() * 1e-9, x)[0])
+print(torch.autograd.grad(x.log().sum() * 1e-9, x)[0])
+===
+import warnings
+from torch.nn import _reduction
+warnings.simplefilter("ignore")
+for args in (None, None), (False, None), (True, False):
+    print(_reduction.legacy_get_string(*args))
+print(torch.arange(6).resize(2, 3), torch.arange(6.0).resize_as(torch.ones(3, 2)))
+batches = iter(torch.utils.data.DataLoader(range(5), 2))
+print(len(batches), next(batches), len(batches))
+print(torch.broadcast_to(torch.ones(3), (2, -1)), torch.ones(1, 2).broadcast_to((3, -1)).shape)
+===
 class Triple(torch.autograd.Function):
     @staticmethod
     def forward(ctx, a):

@@ -2,8 +2,8 @@
 
 An object is its class, by its import path, and its attributes. It is made by ``object.__new__`` and
 gets the attributes at once: no code of its class runs, and none of the file. The class must be a
-subclass of Module (or a method of pruning) that the program has imported. Functions are those of
-`minigrad.nn.functional`, which compute and nothing else.
+subclass of Module, Distribution or Transform (or a method of pruning) that the program has
+imported. Functions are those of `minigrad.nn.functional`, which compute and nothing else.
 """
 
 from __future__ import annotations
@@ -13,16 +13,17 @@ from itertools import chain
 from typing import Any
 
 from minigrad.autograd.node import Leaf, clock
+from minigrad.distributions import Distribution, Transform
 from minigrad.io.errors import LoadError
 from minigrad.nn import Module, functional
 from minigrad.nn.module.registry import HOOKS, KINDS
 from minigrad.nn.utils.prune import BasePruningMethod
 
-SAVED = (Module, BasePruningMethod)
+SAVED = (Module, BasePruningMethod, Distribution, Transform)
 FUNCTIONS = {name: getattr(functional, name) for name in vars(functional)["__all__"]}
 
 
-def attributes(value: Module | BasePruningMethod) -> dict[str, Any]:
+def attributes(value: Module | BasePruningMethod | Distribution | Transform) -> dict[str, Any]:
     """What is saved of an object."""
     kind = type(value)
     if "_parametrized" in vars(kind):

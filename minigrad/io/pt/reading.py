@@ -32,7 +32,7 @@ from minigrad.io.errors import LoadError
 from minigrad.io.pt.objects import FUNCTIONS, made, name_leaves
 from minigrad.io.pt.unpickler import Unpickler, key
 from minigrad.nn import Module, Parameter
-from minigrad.tensors.creation import Device
+from minigrad.tensors.creation import Device, Size
 from minigrad.tensors.tensor import Tensor
 
 NEWEST = 10
@@ -337,10 +337,10 @@ def _no_more(value: Any, what: str) -> None:
         raise LoadError(f"a tensor has {what}, which are not supported")
 
 
-def _size(_reader: Any, lengths: Any) -> tuple[int, ...]:
+def _size(_reader: Any, lengths: Any) -> Size:
     if type(lengths) is not tuple or not all(type(n) is int for n in lengths):
         raise LoadError("damaged: a torch.Size holds something else than lengths")
-    return lengths
+    return Size(lengths)
 
 
 def _device(_reader: Any, kind: Any, _index: Any = None) -> Device:

@@ -21,7 +21,7 @@ from minigrad.io.pt.reading import DTYPES, STORAGES, UNTYPED
 from minigrad.io.pt.unpickler import ATOMS, LONGEST_KEY
 from minigrad.io.tree import Packer, said
 from minigrad.nn import Parameter
-from minigrad.tensors.creation import Device
+from minigrad.tensors.creation import Device, Size
 from minigrad.tensors.tensor import Tensor
 
 FOLDER = "archive"
@@ -215,6 +215,8 @@ class _Pickler(Packer):
         self.alive: list[Any] = []  # that no other object gets its identity
 
     def entry(self, value: Any, path: tuple[str, ...]) -> Any:
+        if isinstance(value, Size):
+            return call("torch Size", super().entry(value, path))
         if not isinstance(value, SAVED):
             return super().entry(value, path)
         kind = type(value)

@@ -196,14 +196,14 @@ def expand(input: Any, *sizes: Any, size: Any = None) -> Tensor:
 
 
 def broadcast_to(input: Any, size: Sequence[int]) -> Tensor:
-    """Repeat along axes of length 1 to a shape, without copying.
+    """Repeat along axes of length 1 to a shape, without copying; -1 leaves an axis as it is.
 
     Example:
         >>> import minigrad
         >>> minigrad.broadcast_to(minigrad.arange(3), (2, 3)).tolist()
         [[0, 1, 2], [0, 1, 2]]
     """
-    return ops.broadcast_to(input, tuple(size))
+    return ops.expand(input, *size)
 
 
 def expand_as(input: Any, other: Any) -> Tensor:
