@@ -47,7 +47,8 @@ ABSENT = {
     "there is no compiler of graphs; functions run as they are": """
         jit fx export library package compiler ops classes overrides cond while_loop
         sym_* cpp parse_* merge_type* unify_type* import_ir* utils.backend_registration
-        utils.backcompat utils.cpp_* compiled_with* thread_safe_generator""",
+        utils.backcompat compiled_with* thread_safe_generator""",
+    "no C++ is compiled": "utils.cpp_*",
     "batches are made by DataLoader": "utils.data.datapipes utils.data.graph* *DataPipe",
     "an inner function: torch.nn and torch.nn.functional have what models use": """
         *mkldnn* *_copy native_* batch_norm_* *rnn_* gru* lstm* *unsafe_* fused_* .*_norm .*_loss
@@ -70,7 +71,8 @@ CALLED = """
     distributed.broadcast distributed.get_rank distributed.get_world_size
     distributed.*_process_group multiprocessing.spawn hub.*load* hub.get_dir
     utils.data.*DistributedSampler utils.model_zoo.*load* jit.ScriptFunction jit.load jit.save
-    profiler.profile"""
+    profiler.profile fx.Proxy _C.Graph _C.Value utils.cpp_extension.*load*
+    utils.cpp_extension.*Extension"""
 """Those that programs import, or ask for in `isinstance`: they are an error when called."""
 
 UNKNOWN = "not written, or not a name of PyTorch's"

@@ -144,10 +144,14 @@ class Module(Hooked):
         return self
 
     def train(self, mode: bool = True) -> Self:
-        """Set training mode: dropout is active, batch norm uses batch statistics."""
+        """Set training mode here and by `train` of all children.
+
+        Dropout is active then, and batch norm uses batch statistics.
+        """
         check_flag("train", "mode", mode)
-        for module in self.modules():
-            module.training = mode
+        self.training = mode
+        for child in self.children():
+            child.train(mode)  # the class may have its own, as one that keeps a layer frozen
         return self
 
     def eval(self) -> Self:
