@@ -276,11 +276,9 @@ def _fitted(window: Window, sizes: Sequence[int], ceil_mode: bool) -> Window:
         rest = size + 2 * width - gap * (kernel - 1) - 1  # what lies behind the first window
         others = -(-rest // stride)
         others -= others * stride >= size + width  # none starts in the padding at the end
-        more = max(0, others * stride - rest)
-        if rest < 0:
-            more = 0
-            if others == 0:
-                kernel, stride = (size + 2 * width - 1) // gap + 1, max(stride, gap)
+        if others == 0 > rest:
+            kernel, stride, rest = (size + 2 * width - 1) // gap + 1, max(stride, gap), 0
+        more = max(0, others * stride - rest) * (others >= 0)
         axes.append((kernel, stride, (width, width + more), gap))
     return Window(*zip(*axes, strict=True))
 

@@ -160,7 +160,7 @@ import torch.distributed.nn
 import torch.distributed as dist
 from torch.distributed.nn.functional import all_gather
 from torch._utils import _flatten_dense_tensors, _unflatten_dense_tensors
-print(dist.is_initialized())
+print(dist.is_initialized(), dist.ReduceOp.SUM is dist.ReduceOp.SUM)
 parts = [torch.ones(2, 2), torch.zeros(3)]
 flat = _flatten_dense_tensors(parts)
 print(flat, _unflatten_dense_tensors(flat, parts))
@@ -213,6 +213,7 @@ from torch.optim.optimizer import Optimizer, ParamsT, required
 from torch.utils.data.distributed import DistributedSampler
 print(isinstance(nn.ReLU(), torch.jit.ScriptModule), torch.jit.annotate(int, 3), required is None)
 print(isinstance(nn.ReLU(), (torch.fx.Proxy, torch._C.Graph)), torch._C._get_tracing_state())
+print(torch._softmax_backward_data(torch.eye(2), torch.eye(2) / 4, 1, torch.float32))
 w, x = torch.arange(192.0).reshape(24, 8).sin(), torch.arange(80.0).reshape(5, 2, 8).cos()
 output = F.multi_head_attention_forward(
     query=x[:1], key=x, value=x, embed_dim_to_check=8, num_heads=2, in_proj_weight=None,
