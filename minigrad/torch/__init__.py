@@ -105,7 +105,7 @@ def _assert(condition: _Any, message: str) -> None:
         raise AssertionError(message)
 
 
-def _softmax_backward_data(grad_output: _Any, output: _Any, dim: int, input_dtype: _Any) -> Tensor:
+def _softmax_backward_data(grad_output: _Any, output: _Any, dim: _Any, input_dtype: _Any) -> Tensor:
     """The gradient of the input of softmax, from that of its output."""
     return (output * (grad_output - (grad_output * output).sum(dim, True))).to(input_dtype)
 
