@@ -568,15 +568,13 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = 
     recorded = input._node is not None or state.get().observers
     if recorded:
         own = np.full(memory.size, -1)
-        inside = _places(array.shape, [by // step for by in array.strides], first)
-        own[inside] = np.arange(array.size).reshape(array.shape)
+        by = np.array(array.strides, int) // step
+        own[_places(array.shape, by, first).ravel()] = np.arange(array.size)
     if not memory.flags.c_contiguous or (recorded and (own >= 0).sum() < array.size):
         raise RuntimeError("as_strided: a contiguous tensor is needed here; call .contiguous()")
-    reached = places.min(initial=0) >= 0 and places.max(initial=-1) < own.size
-    if not reached or own[places].min(initial=0) < 0:
+    if (places < 0).any() or (places >= own.size).any() or (own[places] < 0).any():
         given = f"size {shape}, stride {tuple(stride)} and offset {offset}"
-        count = array.size if recorded else memory.size
-        raise RuntimeError(f"as_strided: {given} reach beyond the {count} elements")
+        raise RuntimeError(f"as_strided: {given} reach beyond the {(own >= 0).sum()} elements")
     if recorded:
         found = ops.getitem(ops.ravel(input), own[places])
         found._data.flags.writeable = False

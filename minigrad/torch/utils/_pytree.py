@@ -10,26 +10,24 @@ from typing import Any
 PyTree = Any
 
 
-def _dict_flatten(tree: Any) -> tuple[list[Any], Any]:
+def _of_dict(tree: Any) -> tuple[list[Any], Any]:
     return [*tree.values()], [*tree]
-
-
-def _dict_unflatten(parts: Iterable[Any], keys: Any) -> Any:
-    return dict(zip(keys, parts, strict=True))
 
 
 NODES: dict[type, tuple[Callable[[Any], Any], Callable[[Any, Any], Any]]] = {
     list: (lambda x: (x, None), lambda parts, _: [*parts]),
     tuple: (lambda x: (x, None), lambda parts, _: (*parts,)),
     deque: (lambda x: (x, x.maxlen), deque),
-    dict: (_dict_flatten, _dict_unflatten),
-    OrderedDict: (_dict_flatten, lambda parts, keys: OrderedDict(zip(keys, parts, strict=True))),
+    dict: (_of_dict, lambda parts, keys: dict(zip(keys, parts, strict=True))),
+    OrderedDict: (_of_dict, lambda parts, keys: OrderedDict(zip(keys, parts, strict=True))),
     defaultdict: (
         lambda x: ([*x.values()], (x.default_factory, [*x])),
         lambda parts, known: defaultdict(known[0], zip(known[1], parts, strict=True)),
     ),
 }
 """Containers: what gives the parts and the rest of one, and what makes it of them."""
+
+_dict_flatten, _dict_unflatten = NODES[dict]
 
 
 @dataclass(frozen=True)
