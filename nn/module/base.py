@@ -191,7 +191,7 @@ class Module(Hooked):
         self, *target: Any, dtype: Any = None, device: Any = None,
         non_blocking: bool = False, memory_format: Any = None,  # noqa: ARG002
     ) -> Self:  # fmt: skip
-        """Convert parameters, their gradients and floating-point buffers to a floating dtype.
+        """Convert floating-point parameters, their gradients and buffers to a floating dtype.
 
         Parameters stay the same objects, so an optimizer keeps them. Buffers are replaced.
 
@@ -218,7 +218,7 @@ class Module(Hooked):
 
     def _convert(self, target: np.dtype[Any]) -> None:
         for parameter in self.parameters():
-            if parameter.dtype != target:
+            if parameter.dtype.kind == "f" and parameter.dtype != target:
                 gradient = parameter.grad
                 parameter.data = values_of(parameter).astype(target)
                 parameter.grad = None if gradient is None else ops.astype(gradient, target)

@@ -127,6 +127,8 @@ class Frozen(nn.BatchNorm1d):
         return super().train(False)
 model = nn.Sequential(nn.Linear(1, 1), nn.Sequential(Frozen(1))).train()
 print([module.training for module in model.modules()])
+model.register_parameter("mask", nn.Parameter(torch.tensor([True]), requires_grad=False))
+print([value.dtype for value in model.double().state_dict().values()])
 model = nn.Sequential(nn.ReLU())
 model._modules.update(last=nn.Tanh(), first=nn.Identity())
 print(model, model._modules.pop("last"), len(model), model._modules)
