@@ -43,6 +43,7 @@ FAMILIES: dict[str, Family] = {
         (draw(3, 4) > 0) * 1.0),
     "Exponential": (lambda d: d.Exponential, (POSITIVE,), (OTHER,), np.exp(draw(2, 3, 4))),
     "Laplace": (lambda d: d.Laplace, (LOC, SCALE), (draw(4, seed=2), SCALE + 1), draw(3, 1, 4)),
+    "Gumbel": (lambda d: d.Gumbel, (LOC, SCALE), (draw(4, seed=2), SCALE + 1), draw(3, 1, 4)),
     "Gamma": (lambda d: d.Gamma, (POSITIVE, SCALE[:1]), (OTHER, SCALE[1:]), np.exp(draw(2, 3, 4))),
     "Beta": (lambda d: d.Beta, (POSITIVE, SCALE[:1]), (OTHER, SCALE[1:]), within(2, 3, 4)),
     "Dirichlet": (lambda d: d.Dirichlet, (POSITIVE,), (OTHER,), rows(2, 3, 4)),

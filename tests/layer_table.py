@@ -361,6 +361,7 @@ LAYERS = [
     layer("LPPool1d", 4, 3, 2, True, of=[(2, 4, 6)]),
     layer("LPPool2d", 2, 2, of=IMAGES),
     layer("LPPool2d", 4, 3, 2, True, of=[(1, 2, 4, 6)]),
+    layer("AvgPool2d", 9, ceil_mode=True, of=[(1, 2, 4, 6)]),
     layer("AvgPool2d", 3, 2, 1, ceil_mode=True, count_include_pad=False, of=[(1, 2, 4, 6)]),
     layer("AdaptiveAvgPool1d", 2, of=CHANNELS,
           by=lambda m, x: np.stack([x[..., :3].mean(-1), x[..., 2:].mean(-1)], -1)),

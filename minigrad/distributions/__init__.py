@@ -9,7 +9,7 @@ from minigrad.distributions.counts import Bernoulli, Binomial, Geometric, Poisso
 from minigrad.distributions.distribution import Distribution, kl_divergence
 from minigrad.distributions.gamma import Beta, Dirichlet, Exponential, Gamma
 from minigrad.distributions.multivariate_normal import MultivariateNormal
-from minigrad.distributions.normal import Laplace, Normal, StudentT
+from minigrad.distributions.normal import Gumbel, Laplace, Normal, StudentT
 from minigrad.distributions.transformed import Independent, TransformedDistribution
 from minigrad.distributions.transforms import (
     AffineTransform,
@@ -22,8 +22,8 @@ from minigrad.distributions.uniform import Uniform
 
 __all__ = [
     "AffineTransform", "Bernoulli", "Beta", "Binomial", "Categorical", "Dirichlet", "Distribution",
-    "ExpTransform", "Exponential", "Gamma", "Geometric", "Independent", "Laplace",
-    "MultivariateNormal", "Normal", "OneHotCategorical", "Poisson", "SigmoidTransform", "StudentT",
-    "TanhTransform", "Transform", "TransformedDistribution", "Uniform", "constraints",
+    "ExpTransform", "Exponential", "Gamma", "Geometric", "Gumbel", "Independent",
+    "Laplace", "MultivariateNormal", "Normal", "OneHotCategorical", "Poisson", "SigmoidTransform",
+    "StudentT", "TanhTransform", "Transform", "TransformedDistribution", "Uniform", "constraints",
     "kl_divergence",
 ]  # fmt: skip

@@ -141,6 +141,57 @@ class Laplace(_LocationScale):
         return overlap + distance / other.scale - 1 - ops.log(ratio)
 
 
+class Gumbel(_LocationScale):
+    r"""Gumbel distributions: density :math:`e^{-z - e^{-z}} / \beta` with z = (x - μ) / β.
+
+    The largest of many samples of other distributions is about so. The class with the largest
+    logit plus a standard Gumbel sample is a sample of the softmax of the logits.
+
+    Args:
+        loc: The mode μ.
+        scale: β, above 0; the standard deviation is π β / √6.
+        validate_args: As in `Distribution`.
+
+    Raises:
+        ValueError: A scale is not above 0, or an argument is NaN.
+
+    Example:
+        >>> from minigrad.distributions import Gumbel
+        >>> gumbel = Gumbel([0.0, 1.0], 2.0)
+        >>> gumbel.log_prob(0.0)
+        tensor([-1.6931, -1.8419])
+    """
+
+    _standard = "gumbel"
+
+    @property
+    def mean(self) -> Tensor:
+        return self.loc + np.euler_gamma * self.scale
+
+    @property
+    def variance(self) -> Tensor:
+        return ops.square(math.pi * self.scale) / 6
+
+    def log_prob(self, value: Any) -> Tensor:
+        below = (self.loc - self._values("log_prob", value)) / self.scale
+        return below - ops.exp(below) - ops.log(self.scale)
+
+    def cdf(self, value: Any) -> Tensor:
+        return ops.exp(-ops.exp((self.loc - self._values("cdf", value)) / self.scale))
+
+    def icdf(self, value: Any) -> Tensor:
+        chances = self._values("icdf", value, unit_interval)
+        return self.loc - self.scale * ops.log(-ops.log(chances))
+
+    def entropy(self) -> Tensor:
+        return ops.log(self.scale) + (1 + np.euler_gamma)
+
+    def kl(self, other: Gumbel) -> Tensor:
+        ratio, distance = self.scale / other.scale, (other.loc - self.loc) / other.scale
+        overlap = ops.exp(distance + ops.lgamma(1 + ratio)) - distance
+        return overlap - ops.log(ratio) + np.euler_gamma * (ratio - 1) - 1
+
+
 class StudentT(_LocationScale):
     r"""Student's t distributions: as normal ones, with heavier tails.
 

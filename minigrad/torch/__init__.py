@@ -105,6 +105,11 @@ def _assert(condition: _Any, message: str) -> None:
         raise AssertionError(message)
 
 
+def _softmax_backward_data(grad_output: _Any, output: _Any, dim: _Any, input_dtype: _Any) -> Tensor:
+    """The gradient of the input of softmax, from that of its output."""
+    return (output * (grad_output - (grad_output * output).sum(dim, True))).to(input_dtype)
+
+
 def set_default_tensor_type(t: _Any) -> None:
     """Set the default dtype by the name of a type of tensors, or by the type."""
     name = t if isinstance(t, str) else t.__name__

@@ -47,14 +47,16 @@ ABSENT = {
     "there is no compiler of graphs; functions run as they are": """
         jit fx export library package compiler ops classes overrides cond while_loop
         sym_* cpp parse_* merge_type* unify_type* import_ir* utils.backend_registration
-        utils.backcompat utils.cpp_* compiled_with* thread_safe_generator""",
+        utils.backcompat compiled_with* thread_safe_generator""",
+    "no C++ is compiled": "utils.cpp_*",
     "batches are made by DataLoader": "utils.data.datapipes utils.data.graph* *DataPipe",
     "an inner function: torch.nn and torch.nn.functional have what models use": """
         *mkldnn* *_copy native_* batch_norm_* *rnn_* gru* lstm* *unsafe_* fused_* .*_norm .*_loss
         *_with_indices grid_sampler* affine_grid_generator .embedding* constant_pad_nd conv_tbc
         convolution .kl_div .binary_cross_entropy_with_logits norm_except_dim nonzero_static
         empty_permuted slice_inverse assert_int_or_pair *torch_function* *_notes *scaled_*mm
-        hash_tensor resize_as_ can_cast symeig .lu .solve .lstsq classproperty get_file_path""",
+        hash_tensor resize_as_ can_cast classproperty get_file_path""",
+    "PyTorch warns of it: use torch.linalg": ".lu .solve .lstsq symeig triangular_solve",
     "it is of PyTorch's engine in C++": ".[A-Z]* init_num_threads *anomaly*_enabled prepare_*",
     "it is a private name of PyTorch's": "._*",
 }  # fmt: skip
@@ -70,7 +72,8 @@ CALLED = """
     distributed.broadcast distributed.get_rank distributed.get_world_size
     distributed.*_process_group multiprocessing.spawn hub.*load* hub.get_dir
     utils.data.*DistributedSampler utils.model_zoo.*load* jit.ScriptFunction jit.load jit.save
-    profiler.profile"""
+    profiler.profile fx.Proxy _C.Graph _C.Value utils.cpp_extension.*load*
+    utils.cpp_extension.*Extension distributions.NegativeBinomial"""
 """Those that programs import, or ask for in `isinstance`: they are an error when called."""
 
 UNKNOWN = "not written, or not a name of PyTorch's"

@@ -33,8 +33,8 @@ PARTS = {
     "cuda.amp": "autocast_mode grad_scaler",
     "distributions": """
         bernoulli beta binomial categorical dirichlet distribution exponential gamma geometric
-        independent kl laplace multivariate_normal normal one_hot_categorical poisson studentT
-        transformed_distribution transforms uniform""",
+        gumbel independent kl laplace multivariate_normal normal one_hot_categorical poisson
+        studentT transformed_distribution transforms uniform""",
     "distributed": "nn",
     "distributed.nn": "api functional jit",
     "nn": "modules parallel parameter",

@@ -265,18 +265,22 @@ def _window(
 
 
 def _fitted(window: Window, sizes: Sequence[int], ceil_mode: bool) -> Window:
-    """The window; for `ceil_mode` with more padding at the end, for last partial windows."""
+    """The window; for `ceil_mode` with more padding at the end, for last partial windows.
+
+    An only window that is longer than its axis is cut off there.
+    """
     if not ceil_mode:
         return window
-    pairs, lines = [], zip(sizes, window.spans, window.stride, window.padding, strict=True)
-    for size, span, stride, (width, _) in lines:
-        rest, more = size + 2 * width - span, 0  # what lies behind the first window
-        if rest >= 0:
-            others = -(-rest // stride)
-            others -= others * stride >= size + width  # none starts in the padding at the end
-            more = max(0, others * stride - rest)
-        pairs.append((width, width + more))
-    return window._replace(padding=tuple(pairs))
+    axes = []
+    for size, kernel, stride, (width, _), gap in zip(sizes, *window, strict=True):
+        rest = size + 2 * width - gap * (kernel - 1) - 1  # what lies behind the first window
+        others = -(-rest // stride)
+        others -= others * stride >= size + width  # none starts in the padding at the end
+        if others == 0 > rest:
+            kernel, stride, rest = (size + 2 * width - 1) // gap + 1, max(stride, gap), 0
+        more = max(0, others * stride - rest) * (others >= 0)
+        axes.append((kernel, stride, (width, width + more), gap))
+    return Window(*zip(*axes, strict=True))
 
 
 def _max(owner: str, input: Tensor, window: Window, ceil_mode: bool, return_indices: bool) -> Any:

@@ -145,10 +145,14 @@ class Module(Hooked):
         return self
 
     def train(self, mode: bool = True) -> Self:
-        """Set training mode: dropout is active, batch norm uses batch statistics."""
+        """Set training mode here and by `train` of all children.
+
+        Dropout is active then, and batch norm uses batch statistics.
+        """
         check_flag("train", "mode", mode)
-        for module in self.modules():
-            module.training = mode
+        self.training = mode
+        for child in self.children():
+            child.train(mode)  # the class may have its own, as one that keeps a layer frozen
         return self
 
     def eval(self) -> Self:
@@ -188,7 +192,7 @@ class Module(Hooked):
         self, *target: Any, dtype: Any = None, device: Any = None,
         non_blocking: bool = False, memory_format: Any = None,  # noqa: ARG002
     ) -> Self:  # fmt: skip
-        """Convert parameters, their gradients and floating-point buffers to a floating dtype.
+        """Convert floating-point parameters, their gradients and buffers to a floating dtype.
 
         Parameters stay the same objects, so an optimizer keeps them. Buffers are replaced.
 
@@ -215,7 +219,7 @@ class Module(Hooked):
 
     def _convert(self, target: np.dtype[Any]) -> None:
         for parameter in self.parameters():
-            if parameter.dtype != target:
+            if parameter.dtype.kind == "f" and parameter.dtype != target:
                 gradient = parameter.grad
                 parameter.data = values_of(parameter).astype(target)
                 parameter.grad = None if gradient is None else ops.astype(gradient, target)

@@ -48,6 +48,8 @@ CASES: dict[str, Callable[[Any, Any], Any]] = {
     "Normal.icdf": lambda t, d: d.Normal(0.5, 2.0).icdf(shares(t)),
     "Normal of NumPy's number": lambda t, d: d.Normal(line(t), np.sqrt(2.0)).cdf(line(t)),
     "Gamma of NumPy's numbers": lambda t, d: d.Gamma(np.sqrt(2.0), np.float64(3.0)).mean,
+    "Gumbel.cdf": lambda t, d: d.Gumbel(0.5, 2.0).cdf(line(t)),
+    "Gumbel.icdf": lambda t, d: d.Gumbel(0.5, 2.0).icdf(shares(t)),
     "Laplace.cdf": lambda t, d: d.Laplace(0.5, 2.0).cdf(line(t)),
     "Laplace.icdf": lambda t, d: d.Laplace(0.5, 2.0).icdf(shares(t)),
     "Exponential.cdf": lambda t, d: d.Exponential(0.5).cdf(abs(line(t))),

@@ -155,6 +155,13 @@ class Blocks(nn.Module):
             x = block(x)
         return x
 print(Blocks(nn.Linear(2, 3), nn.ReLU(), nn.Flatten(0))(torch.ones(4, 2)).shape)
+class Frozen(nn.BatchNorm1d):
+    def train(self, mode=True):
+        return super().train(False)
+model = nn.Sequential(nn.Linear(1, 1), nn.Sequential(Frozen(1))).train()
+print([module.training for module in model.modules()])
+model.register_parameter("mask", nn.Parameter(torch.tensor([True]), requires_grad=False))
+print([value.dtype for value in model.double().state_dict().values()])
 model = nn.Sequential(nn.ReLU())
 model._modules.update(last=nn.Tanh(), first=nn.Identity())
 print(model, model._modules.pop("last"), len(model), model._modules)
@@ -170,6 +177,7 @@ print(pytree.tree_leaves({"a": [1, 2]}), pytree.tree_all(lambda x: x > 0, [1, 2]
 print(pytree.tree_any(lambda x: x > 1, [1, 2]), tree_map(lambda a, b: a + b, [1, 2], [3, 4]))
 print(pytree.tree_structure([1, 2]) == pytree.tree_structure([3, 4]))
 print(pytree.tree_any_only(int, bool, [0]))
+print(pytree._dict_unflatten([1, 2], "ab"), pytree._dict_flatten({"a": 1}))
 print(pytree.tree_all_only(int, lambda x: x > 0, [1, "a"]), pytree.tree_structure(1).is_leaf())
 Pair = collections.namedtuple("Pair", "a b")
 boxes = [collections.OrderedDict(a=1), collections.deque([1], 2), Pair(1, [2])]
@@ -187,7 +195,7 @@ import torch.distributed.nn
 import torch.distributed as dist
 from torch.distributed.nn.functional import all_gather
 from torch._utils import _flatten_dense_tensors, _unflatten_dense_tensors
-print(dist.is_initialized())
+print(dist.is_initialized(), dist.ReduceOp.SUM is dist.ReduceOp.SUM)
 parts = [torch.ones(2, 2), torch.zeros(3)]
 flat = _flatten_dense_tensors(parts)
 print(flat, _unflatten_dense_tensors(flat, parts))
@@ -239,6 +247,8 @@ set_device_states([], [])
 from torch.optim.optimizer import Optimizer, ParamsT, required
 from torch.utils.data.distributed import DistributedSampler
 print(isinstance(nn.ReLU(), torch.jit.ScriptModule), torch.jit.annotate(int, 3), required is None)
+print(isinstance(nn.ReLU(), (torch.fx.Proxy, torch._C.Graph)), torch._C._get_tracing_state())
+print(torch._softmax_backward_data(torch.eye(2), torch.eye(2) / 4, 1, torch.float32))
 w, x = torch.arange(192.0).reshape(24, 8).sin(), torch.arange(80.0).reshape(5, 2, 8).cos()
 output = F.multi_head_attention_forward(
     query=x[:1], key=x, value=x, embed_dim_to_check=8, num_heads=2, in_proj_weight=None,
@@ -292,6 +302,8 @@ print(y.detach(), torch.as_strided(x.detach(), (2,), (3,), 1))
 print(x[2:].detach().as_strided((2,), (3,)))
 (y * torch.arange(12.0).reshape(4, 3)).sum().backward()
 print(x.grad)
+part = (x * 2)[1:].reshape(4, 2).T
+print(torch.autograd.grad(part.as_strided((3, 2), (1, 3), 2).sum(), x)[0])
 z = torch.arange(6.0)
 z.as_strided((3, 2), (2, 1))[1, 0] = 9
 print(z, z.reshape(2, 3).t().as_strided((3, 2), (2, 1)))

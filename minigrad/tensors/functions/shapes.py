@@ -541,14 +541,22 @@ def narrow_copy(input: Any, dim: int, start: int, length: int) -> Tensor:
     return ops.clone(narrow(input, dim, start, length))
 
 
+def _places(shape: Any, stride: Any, offset: int) -> np.ndarray:
+    """The places in memory of all elements of a shape."""
+    places = np.full(shape, offset)
+    for axis, (n, by) in enumerate(zip(shape, stride, strict=True), 1):
+        places += np.arange(n).reshape(-1, *[1] * (len(shape) - axis)) * by
+    return places
+
+
 def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """View the memory of a tensor by lengths and steps, counted in elements.
 
     Where a gradient is recorded the result cannot be written to.
 
     Raises:
-        RuntimeError: The memory has no such places, or a gradient is recorded and the tensor is not
-            contiguous.
+        RuntimeError: The memory has no such places, or a gradient is recorded and they are not all
+            of the tensor, or two of its elements are at one place.
 
     Example:
         >>> import minigrad
@@ -559,19 +567,19 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = 
     memory, step = owner(array), array.itemsize
     first = (Place.of_array(array).start - Place.of_array(memory).start) // step
     offset = first if storage_offset is None else storage_offset
-    inside = [np.arange(n).reshape(-1, *[1] * (len(shape) - 1 - i)) for i, n in enumerate(shape)]
-    places = np.zeros(shape, np.int64) + offset
-    places += builtins.sum([place * by for place, by in zip(inside, stride, strict=True)])
+    places, own = _places(shape, stride, offset), np.arange(memory.size)
     recorded = input._node is not None or state.get().observers
-    count = array.size if recorded else memory.size
-    places -= first if recorded else 0
-    if places.min(initial=0) < 0 or places.max(initial=-1) >= count:
-        given = f"size {shape}, stride {tuple(stride)} and offset {offset}"
-        raise RuntimeError(f"as_strided: {given} reach beyond the {count} elements")
-    if not (array if recorded else memory).flags.c_contiguous:
-        raise RuntimeError("as_strided: a contiguous tensor is needed here; call .contiguous()")
     if recorded:
-        found = ops.getitem(ops.ravel(input), places)
+        own = np.full(memory.size, -1)
+        by = np.array(array.strides, int) // step
+        own[_places(array.shape, by, first).ravel()] = np.arange(array.size)
+    if not memory.flags.c_contiguous or (recorded and (own >= 0).sum() < array.size):
+        raise RuntimeError("as_strided: a contiguous tensor is needed here; call .contiguous()")
+    if (places < 0).any() or (places >= own.size).any() or (own[places] < 0).any():
+        given = f"size {shape}, stride {tuple(stride)} and offset {offset}"
+        raise RuntimeError(f"as_strided: {given} reach beyond the {(own >= 0).sum()} elements")
+    if recorded:
+        found = ops.getitem(ops.ravel(input), own[places])
         found._data.flags.writeable = False
         return found
     strides = [by * step for by in stride]

@@ -27,6 +27,8 @@ NODES: dict[type, tuple[Callable[[Any], Any], Callable[[Any, Any], Any]]] = {
 }
 """Containers: what gives the parts and the rest of one, and what makes it of them."""
 
+_dict_flatten, _dict_unflatten = NODES[dict]
+
 
 @dataclass(frozen=True)
 class TreeSpec:
