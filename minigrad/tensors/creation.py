@@ -323,9 +323,9 @@ def arange(
         raise OverflowError(f"arange: integers of 64 bits expected, got {bounds}")
     if dtype is not None and not whole and checked(dtype, "arange").kind in "iu":
         bounds = tuple(map(int, bounds))  # as in PyTorch
-    if bounds[2] == 0 or (bounds[1] - bounds[0]) / bounds[2] < 0:
+    values = np.arange(*bounds) if bounds[2] else np.empty(0)
+    if not values.size and (not bounds[2] or bounds[0] != bounds[1]):
         raise ValueError(f"arange: step must lead from {bounds[0]} to {bounds[1]}, got {bounds[2]}")
-    values = np.arange(*bounds)
     if dtype is None and values.dtype.kind == "f":
         dtype = get_default_dtype()
     elif dtype is None and whole:

@@ -219,7 +219,8 @@ def frexp(input: Any) -> Frexp:
         >>> [part.item() for part in minigrad.frexp(minigrad.tensor(6.0))]
         [0.75, 3]
     """
-    return Frexp(*ops.frexp(input))
+    mantissa, exponent = ops.frexp(input)
+    return Frexp(mantissa, exponent.detach())
 
 
 def frac(input: Any) -> Tensor:

@@ -240,7 +240,7 @@ def fill(input: Any, value: Any) -> Tensor:
         [3.0, 3.0]
     """
     given = value if isinstance(value, Variable) else tensor(value, dtype=input.dtype)
-    return ops.astype(ops.broadcast_to(given, input.shape), input.dtype)
+    return ops.clone(ops.astype(ops.broadcast_to(given, input.shape), input.dtype))
 
 
 def _written(x: Any, dim: int, index: Any, value: Any) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -333,15 +335,16 @@ def cov(
         1.0
     """
     rows = ops.reshape(input, (1, -1)) if input.ndim < 2 else with_axes(input, 2, "cov")
-    for given in (fweights, aweights):
-        if given is not None and (given.shape != rows.shape[1:] or (values_of(given) < 0).any()):
+    given = [weights for weights in (fweights, aweights) if weights is not None]
+    for weights in given:
+        if weights.shape != rows.shape[1:] or (values_of(weights) < 0).any():
             wanted = f"a weight of at least 0 for each of {rows.shape[1]} columns"
-            raise ValueError(f"cov: {wanted} expected, got {given}")
-    weights = np.ones(rows.shape[-1], rows.dtype) if fweights is None else fweights
-    weights, lost = (weights, 1) if aweights is None else (weights * aweights, aweights)
+            raise ValueError(f"cov: {wanted} expected, got {weights}")
+    weights = reduce(operator.mul, given or [np.ones(rows.shape[1], rows.dtype)])
     count = ops.sum(weights)
     centred = rows - ops.sum(rows * weights, -1, True) / count
-    left = ops.maximum(count - ops.sum(weights * lost) / count * correction, 0)
+    lost = 1 if aweights is None else ops.sum(weights * aweights) / count
+    left = ops.maximum(count - correction * lost, 0)
     joint = ops.matmul(centred * weights, ops.swapaxes(centred, -1, -2)) / left
     return ops.reshape(joint, ()) if len(rows) == 1 else joint
 
