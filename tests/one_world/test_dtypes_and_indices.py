@@ -156,6 +156,7 @@ m.roll(f, (1, 2)); m.roll(g, (1, 2), (0, 1)); f.clone().exponential_(0.0); f.clo
 f.clone().cauchy_(0, 0); f.clone().log_normal_(0, 0); m.cov(g[None]); m.cov(g, fweights=f)
 m.cov(g, aweights=-f[:2], correction=0); m.frexp(f); m.gcd(i, 4); m.lcm(u, u)
 m.put(f[0], i[:1], f[:1])
+m.all(g, dim=()); g.any(dim=[]); f[0].sum((0,)); m.amax(f[0], [0]); m.fill(f, 2).add_(1)
 m.nn.functional.pad(g[None], (-1, 1), mode='reflect'); m.gcd(f, 2)
 m.nn.functional.pad(g[None], (-2, 3), mode='replicate')
 m.nn.functional.pad(g[None], (2, -1), mode='circular')
