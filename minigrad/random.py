@@ -430,10 +430,16 @@ def bernoulli(
     if p is not None:
         dtype = input._data.dtype if isinstance(input, Variable) else None
         chance = np.broadcast_to(to_array(p, np.float64, name="bernoulli"), chance.shape)
-    if not ((chance >= 0) & (chance <= 1)).all():
-        raise ValueError(f"bernoulli: from 0 to 1 expected, got {chance.min()} to {chance.max()}")
-    drawn = _source(generator, "bernoulli").random(chance.shape) < chance
+    drawn = _source(generator, "bernoulli").random(chance.shape) < chances("bernoulli", chance)
     return leaf_of(drawn.astype(dtype or get_default_dtype()), False)
+
+
+def chances(name: str, p: Any) -> np.ndarray:
+    """Probabilities, which are from 0 to 1."""
+    found = to_array(p, np.float64, name=name)
+    if not ((found >= 0) & (found <= 1)).all():
+        raise ValueError(f"{name}: from 0 to 1 expected, got {found.min()} to {found.max()}")
+    return found
 
 
 @_draw

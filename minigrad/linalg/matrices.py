@@ -341,4 +341,6 @@ def vander(x: Any, *, N: int | None = None) -> Tensor:
         raise ValueError("vander: an axis of numbers expected, got shape ()")
     exponents = np.arange(shape[-1] if N is None else N)
     column = ops.expand_dims(x, -1)
+    if column.dtype.kind in "iu":
+        column = ops.astype(column, np.int64)
     return ops.power(column, exponents.astype(column.dtype))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.dtypes import checked, get_default_dtype
+from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
@@ -51,6 +51,8 @@ def astype(x: Any, dtype: Any) -> Tensor:
     chosen = checked(dtype, "astype")
     if isinstance(x, Variable) and x._data.dtype == chosen:
         return x  # type: ignore[return-value]
+    if not isinstance(x, Variable) and chosen.kind == "f":
+        x = to_array(x, chosen, name="astype")  # not by way of the default dtype
     return _astype(x, chosen) if chosen.kind == "f" else _to_integer(x, chosen)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import shape_of
+from minigrad.ops.casting import astype
 from minigrad.ops.diagonals import diagonal
 from minigrad.ops.shapes import transpose
 
@@ -56,6 +57,8 @@ def einsum(equation: Any, *operands: Any) -> Tensor:
         terms.append(labels)
     if len(terms) == 1 and sorted(terms[0]) == sorted(output) and (output.isalpha() or not output):
         return transpose(tensors[0], [terms[0].index(label) for label in output])  # a view
+    if len(terms) == 1 and tensors[0].dtype.kind in "iu":
+        tensors = [astype(tensors[0], np.int64)]  # as a sum
     return _einsum(*tensors, inputs=tuple(terms), output=output)
 
 

@@ -21,9 +21,9 @@ from minigrad.ops._numerics import (
 )
 
 __all__ = [
-    "abs", "add", "cbrt", "ceil", "copysign", "divide", "floor", "floor_divide", "fmod", "multiply",
-    "negative", "nextafter", "power", "reciprocal", "remainder", "round", "rsqrt", "sign",
-    "signbit", "sqrt", "square", "subtract", "trunc",
+    "abs", "add", "cbrt", "ceil", "copysign", "divide", "floor", "floor_divide", "fmod", "frexp",
+    "gcd", "lcm", "multiply", "negative", "nextafter", "power", "reciprocal", "remainder", "round",
+    "rsqrt", "sign", "signbit", "sqrt", "square", "subtract", "trunc",
 ]  # fmt: skip
 
 
@@ -251,6 +251,38 @@ def nextafter(a: Any, b: Any) -> Any:
     """
 
 
+@of_numpy(np.gcd)
+def gcd(a: Any, b: Any) -> Any:
+    """Compute the greatest common divisor of integers. Not differentiable.
+
+    Arguments and errors are as for `add`. Floats are a TypeError.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.gcd(minigrad.tensor([4, 9]), minigrad.tensor([6, 3])).tolist()
+        [2, 3]
+    """
+
+
+@of_numpy(np.lcm)
+def lcm(a: Any, b: Any) -> Any:
+    """Compute the least common multiple of integers. Not differentiable.
+
+    Arguments and errors are as for `gcd`.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.lcm(minigrad.tensor([4, 9]), minigrad.tensor([6, 3])).tolist()
+        [12, 9]
+    """
+
+
+@primitive(numpy=np.frexp, multiple_outputs=True, float_inputs=True)
+def frexp(x: Any) -> Any:
+    """The mantissa and the exponent."""
+    return np.frexp(x)
+
+
 @of_numpy(np.copysign, float_inputs=True)
 def copysign(a: Any, b: Any) -> Any:
     """Compute the absolute value of `a` with the sign of `b`.
@@ -355,6 +387,7 @@ round.defvjp(x=zero_gradient)
 sign.defvjp(x=zero_gradient)
 copysign.defvjp(a=lambda g, a, out: stopped(g, a) * (np.sign(a) * np.sign(out)), b=zero_gradient)
 nextafter.defvjp(a=lambda g: g, b=zero_gradient)
+frexp.defvjp(x=lambda g, out: g[0] * np.exp2(-out[1].astype(g[0].dtype)))
 floor_divide.defvjp(a=zero_gradient, b=zero_gradient)
 # The quotient from the remainder: a / b may be rounded up to the next whole number.
 fmod.defvjp(a=lambda g: g, b=lambda g, a, b: g * zero_safe(np.round((np.fmod(a, b) - a) / b), g))

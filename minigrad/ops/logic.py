@@ -254,7 +254,7 @@ def greater_equal(a: Any, b: Any) -> Any:
     """
 
 
-@of_numpy(np.isclose, arrays=2, promote=("a", "b"), compares=True)
+@primitive(numpy=np.isclose, arrays=2, promote=("a", "b"), compares=True)
 def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
     """Test which elements are close: ``|a - b| <= atol + rtol * |b|``. Not differentiable.
 
@@ -265,6 +265,9 @@ def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: b
         >>> minigrad.isclose(minigrad.tensor([1.0, 2.0]), [1.0, 2.1])
         tensor([ True, False])
     """
+    if rtol < 0 or atol < 0:
+        raise ValueError(f"isclose: rtol and atol of at least 0 expected, got {rtol} and {atol}")
+    return np.isclose(a, b, rtol, atol, equal_nan)
 
 
 def allclose(

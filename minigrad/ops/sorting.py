@@ -387,6 +387,27 @@ def _unique(x: Any, axis: int | None, equal_nan: bool) -> Any:
     return np.unique(x, True, True, True, axis, equal_nan=equal_nan)[1:]
 
 
+@primitive(arrays=1, multiple_outputs=True)
+def unique_consecutive(x: Any) -> Any:
+    """The first index, the inverse indices and the count of each run of equal slices."""
+    flat = x.reshape(len(x), -1) if len(x) else np.empty((0, 0))
+    first = np.ones(len(x), bool)
+    first[1:] = (flat[1:] != flat[:-1]).any(1)
+    starts = np.flatnonzero(first)
+    return starts, np.cumsum(first) - 1, np.diff(np.append(starts, len(x)))
+
+
+@primitive(arrays=1)
+def mode(x: Any, axis: int) -> Any:
+    """The last place of the commonest element along an axis, which stays."""
+    moved = np.moveaxis(x, axis, -1)
+    index = np.empty(moved.shape[:-1], np.int64)
+    for i in np.ndindex(index.shape):
+        _, which, counts = np.unique(moved[i], False, True, True, equal_nan=False)
+        index[i] = np.flatnonzero(which == counts.argmax())[-1]
+    return np.expand_dims(index, axis % x.ndim)
+
+
 def unique(
     x: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
     axis: int | None = None, *, equal_nan: bool = True, sorted: bool = True,

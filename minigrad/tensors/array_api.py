@@ -154,7 +154,9 @@ def arange(
     device: Any = None,
 ) -> Variable:  # fmt: skip
     """Numbers from `start` up to, but not including, `stop`; one number alone is `stop`."""
-    return creation.arange(start, stop, step, dtype=dtype, device=device)
+    low, end = (0, start) if stop is None else (start, stop)
+    end = end if (end - low) * step > 0 else low  # the standard has no error
+    return creation.arange(low, end, step, dtype=dtype, device=device)
 
 
 def linspace(

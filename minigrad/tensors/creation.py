@@ -304,15 +304,16 @@ def arange(
     """Return numbers that are `step` apart, from `start` (or 0) up to, but not including, `end`.
 
     One number alone is `end`. By default integers are int64, and other numbers have the default
-    dtype. The other arguments are as for `zeros`.
+    dtype; with an integer dtype, numbers are cut off first. The other arguments are as for `zeros`.
+
+    Raises:
+        ValueError: `step` is 0, or leads away from `end`.
 
     Example:
         >>> import minigrad
         >>> minigrad.arange(3)
         tensor([0, 1, 2])
     """
-    if step == 0:
-        raise ValueError("arange: step must not be 0")
     if start is None and end is None:
         raise TypeError("arange: the end is missing")
     bounds: Any = (0, start, step) if end is None else (0 if start is None else start, end, step)
@@ -322,7 +323,9 @@ def arange(
         raise OverflowError(f"arange: integers of 64 bits expected, got {bounds}")
     if dtype is not None and not whole and checked(dtype, "arange").kind in "iu":
         bounds = tuple(map(int, bounds))  # as in PyTorch
-    values = np.arange(*bounds)
+    values = np.arange(*bounds) if bounds[2] else np.empty(0)
+    if not values.size and (not bounds[2] or bounds[0] != bounds[1]):
+        raise ValueError(f"arange: step must lead from {bounds[0]} to {bounds[1]}, got {bounds[2]}")
     if dtype is None and values.dtype.kind == "f":
         dtype = get_default_dtype()
     elif dtype is None and whole:

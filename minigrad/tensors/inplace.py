@@ -29,6 +29,7 @@ from minigrad.autograd.node import Leaf, Node, Variable, clock, data_of, node_of
 from minigrad.autograd.typing import P, Tensor
 from minigrad.autograd.views import Place, owner
 from minigrad.ops.indexing import getitem, normalized, write
+from minigrad.support.checks import check_number
 from minigrad.support.tree import leaves
 from minigrad.tensors.indices import is_integer
 
@@ -389,10 +390,12 @@ class Fills(Variable):
 
     def log_normal_(self, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Self:
         """Write the exponentials of normal random numbers."""
+        check_number("log_normal_", "std", std, above=0)
         return self._filled(self._drawn("lognormal", mean, std, generator=generator))
 
     def cauchy_(self, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Self:
         """Write random numbers of a Cauchy distribution."""
+        check_number("cauchy_", "sigma", sigma, above=0)
         return self._filled(self._drawn("standard_cauchy", generator=generator) * sigma + median)
 
     def geometric_(self, p: float, *, generator: Any = None) -> Self:
@@ -401,6 +404,7 @@ class Fills(Variable):
 
     def exponential_(self, lambd: float = 1.0, *, generator: Any = None) -> Self:
         """Write exponential random numbers."""
+        check_number("exponential_", "lambd", lambd, above=0)
         return self._filled(self._drawn("exponential", 1 / lambd, generator=generator))
 
     def random_(
@@ -431,7 +435,8 @@ class Fills(Variable):
 
     def bernoulli_(self, p: Any = 0.5, *, generator: Any = None) -> Self:
         """Write 1 with a probability, else 0."""
-        return self._filled(self._drawn("random", generator=generator, dtype=np.float64) < p)
+        drawn = self._drawn("random", generator=generator, dtype=np.float64)
+        return self._filled(drawn < random.chances("bernoulli_", p))
 
     def _drawn(self, draw: Any, *parameters: Any, generator: Any, dtype: Any = None) -> Any:
         """Numbers for this tensor, by a function or from a distribution of NumPy's generator."""

@@ -667,7 +667,8 @@ class Tensor(Methods, Fills, Variable):
         """Convert to another dtype; the tensor itself if it has that.
 
         Args:
-            *target: A dtype, the device "cpu", or a tensor whose dtype is meant.
+            *target: A dtype, the device "cpu", or a tensor whose dtype is meant; then
+                `non_blocking` and `copy` may follow.
             dtype: The dtype.
             device: "cpu".
             copy: Whether it is copied in any case.
@@ -684,6 +685,7 @@ class Tensor(Methods, Fills, Variable):
             minigrad.float64
         """
         dtype = dtype_asked((*target, device), dtype)
+        copy = copy or [what for what in target if isinstance(what, bool)][1:] == [True]
         if dtype is not None and checked(dtype, "to") != self._data.dtype:
             return ops.astype(self, dtype)
         return ops.clone(self) if copy else self

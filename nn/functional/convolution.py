@@ -215,7 +215,7 @@ def pad(
     Args:
         input: A tensor with at least as many axes as are padded.
         pad: The widths (left, right), then (top, bottom) and so on: two for each axis, the last
-            axis first. With "constant" a negative width removes elements.
+            axis first. A negative width removes elements.
         mode: "constant", "reflect" without and "replicate" with the edge, or "circular".
         value: The constant, 0 by default.
 
@@ -226,21 +226,29 @@ def pad(
     """
     widths = _widths(pad, input.shape)
     check_choice("pad", "mode", mode, ("constant", *MODES))
+    removed = [(max(-before, 0), max(-after, 0)) for before, after in widths]
+    widths = [(max(before, 0), max(after, 0)) for before, after in widths]
+    if mode in ("constant", "circular"):
+        input, removed = _without(input, removed), []
     if mode != "constant":
         if value:
             raise value_error(f'pad: a value is for mode="constant", got mode={mode!r}')
         for n, pair in zip(input.shape, widths, strict=True):
             most = {"reflect": n - 1, "circular": n}.get(mode, max(pair))
-            if min(pair) < 0 or (max(pair) > most and any(pair)):
+            if max(pair) > most and any(pair):
                 what = f"cannot pad an axis of {n} elements by {pair}"
                 raise value_error(f"pad: {mode=} {what}: widths from 0 to {max(most, 0)} expected")
-        return ops.pad(input, widths, MODES[mode])
-    if any(min(pair) < 0 for pair in widths):
-        ends = [(max(-a, 0), n + min(b, 0)) for n, (a, b) in zip(input.shape, widths, strict=True)]
-        refuse_shapes(any(a > b for a, b in ends), "pad", f"more than what {pad} removes", input)
-        input = input[tuple(slice(*end) for end in ends)]
-        widths = [(max(before, 0), max(after, 0)) for before, after in widths]
+        return _without(ops.pad(input, widths, MODES[mode]), removed)
     return ops.pad(input, widths, constant_values=0 if value is None else value)
+
+
+def _without(x: Tensor, removed: list[tuple[int, int]]) -> Tensor:
+    """The tensor without so many elements at the two ends of each axis."""
+    if not any(map(any, removed)):
+        return x
+    ends = [(before, n - after) for n, (before, after) in zip(x.shape, removed, strict=True)]
+    refuse_shapes(any(a > b for a, b in ends), "pad", f"more elements than {removed}", x)
+    return x[tuple(slice(*end) for end in ends)]
 
 
 def _widths(pad: Sequence[int], shape: tuple[int, ...]) -> list[tuple[int, int]]:

@@ -131,7 +131,7 @@ REFUSALS: dict[str, str] = {
     "F.pad(X, (1, 1) * 3)": "pad: two widths each for up to 2 axes",
     "F.pad(X, (1, 1), 'edge')": "pad: mode must be ... 'edge'",
     "F.pad(X, (1, 1), 'reflect', 2.0)": "pad: a value is for ... got mode='reflect'",
-    "F.pad(X, (-2, -2))": "pad: more than what (-2, -2) removes ... got (2, 3)",
+    "F.pad(X, (-2, -2))": "pad: more elements than ... got (2, 3)",
     "F.interpolate(X, 2)": "interpolate: ... (N, C, L) or (N, C, H, W) ... (2, 3)",
     "F.interpolate(X[None], 2, mode='bilinear')": "(N, C, H, W) ... got (1, 2, 3)",
     "F.interpolate(X[None])": "size or scale_factor expected",

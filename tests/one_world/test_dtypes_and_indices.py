@@ -148,6 +148,18 @@ m.tensor(3.0, dtype=m.float16) * 2.5; f.half() + f; f.half() * 1e6; f.half().sum
 m.tensor([60000.], dtype=m.float16) * 2; m.ones(3).bool().float().mean()
 m.randint(0, 2, (3,), dtype=m.uint8).dtype; m.randint(5, 6, (2,)).dtype
 m.randint(5, 6, (2,), dtype=m.float32); m.rand(2, dtype=float).dtype
+m.float_power(f.double(), 2.1); m.float_power(2.1, f); m.heaviside(f * m.nan, f)
+m.einsum('i->', u * 100); m.einsum('i->', i8); m.linalg.vander(i8); m.linalg.vander(u)
+u.sum_to_size(1); i8.sum_to_size(()); m.arange(0, -3, 2); m.arange(0, 64, 0.5, dtype=m.int64)
+m.arange(3, 3, -1); m.isclose(f, f, rtol=-1.0); m.allclose(f, f, atol=-1.0); m.roll(f, (1, 2), 0)
+m.roll(f, (1, 2)); m.roll(g, (1, 2), (0, 1)); f.clone().exponential_(0.0); f.clone().bernoulli_(2)
+f.clone().cauchy_(0, 0); f.clone().log_normal_(0, 0); m.cov(g[None]); m.cov(g, fweights=f)
+m.cov(g, aweights=-f[:2], correction=0); m.frexp(f); m.gcd(i, 4); m.lcm(u, u)
+m.put(f[0], i[:1], f[:1])
+m.all(g, dim=()); g.any(dim=[]); f[0].sum((0,)); m.amax(f[0], [0]); m.fill(f, 2).add_(1)
+m.nn.functional.pad(g[None], (-1, 1), mode='reflect'); m.gcd(f, 2)
+m.nn.functional.pad(g[None], (-2, 3), mode='replicate')
+m.nn.functional.pad(g[None], (2, -1), mode='circular')
 m.rand(2, dtype=m.float64).dtype; m.rand(2, dtype=m.int64); m.randn(2, dtype=m.int64)
 m.randperm(3).dtype; m.randperm(3, dtype=m.int32).dtype; m.bernoulli(f * 0); m.bernoulli(i * 0)
 m.multinomial(i + 1, 1).dtype; m.multinomial(m.tensor([0., 1.]), 1); m.normal(0., 1., (2,)).dtype

@@ -63,6 +63,7 @@ m.nn.utils.parameters_to_vector([x]); m.select_scatter(x, x[0], 0, 0); x.mode().
 m.slice_scatter(x, x[:1], 0, 0, 1); m.utils.data.default_collate([x]); x.median(0).values
 m.func.functional_call(m.nn.Identity(), {}, (x,)); m.nn.functional.pixel_shuffle(x[None, None], 1)
 m.nn.functional.embedding(m.tensor([0, 1, 2]), x); x.fill_(1); x.requires_grad_(); x.add_(0)
+x.to(x, False, True); x.to(m.float64, False, True); x.to("cpu", m.float64, True); m.diff(x, 0)
 """
 
 VIEWS_HERE = {"m.nn.functional.pixel_shuffle(x[None, None], 1)"}

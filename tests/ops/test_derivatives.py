@@ -238,8 +238,8 @@ WITH_A_FLOAT64_ARRAY = {
 
 WITHOUT_DERIVATIVE = {
     "all", "allclose", "any", "argmax", "argmin", "argsort", "argwhere", "bitwise_and",
-    "bitwise_or", "bitwise_xor", "count_nonzero", "equal", "flatnonzero", "greater",
-    "greater_equal", "invert", "isclose", "isfinite", "isin", "isinf", "isnan", "left_shift",
+    "bitwise_or", "bitwise_xor", "count_nonzero", "equal", "flatnonzero", "gcd", "greater",
+    "greater_equal", "invert", "isclose", "isfinite", "isin", "isinf", "isnan", "lcm", "left_shift",
     "less", "less_equal", "linalg.matrix_rank", "logical_and", "logical_not", "logical_or",
     "logical_xor", "max_pool_places", "nonzero",
     "not_equal", "right_shift", "searchsorted", "signbit",

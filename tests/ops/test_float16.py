@@ -27,6 +27,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         for name, op in registry.items()
         if op.module.removeprefix("minigrad.ops.") in FAMILIES
         and op.differentiable and op.arrays == 1 and name in ops.__all__
+        and not op.multiple_outputs
     },
     "gelu tanh": lambda x: ops.gelu(x, "tanh"),
     "softplus 3": lambda x: ops.softplus(x, 3.0),

@@ -204,6 +204,11 @@ WORKS: dict[str, tuple[Callable[..., Any], list[np.ndarray]]] = {
     "power": (lambda x, n: x**n, [X, COUNT]),
     "sum": (lambda x, i: minigrad.scatter_reduce(x, 0, i, x * 2, "sum"), [X, WIDE]),
     "mean": (lambda x, i: minigrad.scatter_reduce(x, 0, i, x * 2, "mean"), [X, WIDE]),
+    "put": (lambda x, i, v: x.put(i, v, True), [X, PAIRS, draws(3, 2)]),
+    "index_put": (lambda x, i: x.index_put((i,), x[1], True), [X, PLACES]),
+    "mode": (lambda x, i: x[minigrad.mode(i).indices], [X, CLASSES % 2]),
+    "heaviside": (lambda x, m: minigrad.heaviside(minigrad.where(m, x, 0.0), x), [X, MASK]),
+    "gcd, lcm": (lambda x, i: minigrad.gcd(i, 6) * minigrad.lcm(i, 4) * x[:, 0], [X, CLASSES]),
 }  # fmt: skip
 WITHOUT_DERIVATIVE: dict[str, tuple[Callable[..., Any], list[np.ndarray]]] = {
     "amax": (lambda x, i: minigrad.scatter_reduce(x, 0, i, x * 2, "amax"), [X, WIDE]),
@@ -229,6 +234,8 @@ MAY_BE_REFUSED: dict[str, tuple[Callable[..., Any], list[np.ndarray]]] = {
     "full": (lambda q: minigrad.full((2,), q), [draws(3)]),
     "linspace": (lambda q: minigrad.linspace(0.0, q, 3), [draws(3)]),
     "bincount": (lambda i: minigrad.bincount(i, minlength=4), [PLACES]),
+    "runs": (lambda i: minigrad.unique_consecutive(i, True, True), [IDS % 2]),
+    "masked_scatter": (lambda x, m: x.masked_scatter(m, x * 2), [X, MASK]),
 }
 
 

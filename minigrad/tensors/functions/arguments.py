@@ -40,9 +40,9 @@ def of_numbers(function: Callable[P, R]) -> Callable[P, R]:
 
 def axes(dim: Any) -> Any:
     """The axes of a reduction; an empty list of them means all."""
-    if dim is None:
-        return None
-    return (tuple(dim) or None) if isinstance(dim, (tuple, list)) else dim
+    if isinstance(dim, (tuple, list)):
+        return dim[0] if len(dim) == 1 else tuple(dim) or None  # a number has axis 0, and not (0,)
+    return dim
 
 
 def computed(op: Any, dtype: Any, *args: Any) -> Any:

@@ -16,9 +16,9 @@ from minigrad.autograd.typing import Tensor
 
 __all__ = [
     "add", "addcdiv", "addcmul", "angle", "clamp_max", "clamp_min", "clone", "div", "divide",
-    "equal", "float_power", "frac", "frexp", "gcd", "heaviside", "isneginf", "isposinf", "isreal",
-    "lcm", "ldexp", "lerp", "logaddexp2", "mvlgamma", "nan_to_num", "positive", "pow", "rsub",
-    "square", "sub", "subtract",
+    "equal", "float_power", "frac", "frexp", "heaviside", "isneginf", "isposinf", "isreal", "ldexp",
+    "lerp", "logaddexp2", "mvlgamma", "nan_to_num", "positive", "pow", "rsub", "square", "sub",
+    "subtract",
 ]  # fmt: skip
 
 
@@ -212,15 +212,15 @@ class Frexp(NamedTuple):
 
 
 def frexp(input: Any) -> Frexp:
-    """Write numbers as mantissa * 2 ** exponent; this has no derivative.
+    """Write numbers as mantissa * 2 ** exponent.
 
     Example:
         >>> import minigrad
         >>> [part.item() for part in minigrad.frexp(minigrad.tensor(6.0))]
         [0.75, 3]
     """
-    mantissa, exponent = np.frexp(input._data)
-    return Frexp(wrap(mantissa), wrap(exponent))
+    mantissa, exponent = ops.frexp(input)
+    return Frexp(mantissa, exponent.detach())
 
 
 def frac(input: Any) -> Tensor:
@@ -319,41 +319,15 @@ def mvlgamma(input: Any, p: int) -> Tensor:
 
 
 def heaviside(input: Any, values: Any) -> Tensor:
-    """Compute the step function: 0 below 0, 1 above, `values` at 0; this has no derivative.
+    """Compute the step function: 0 below 0 and at NaN, 1 above, `values` at 0.
 
     Example:
         >>> import minigrad
         >>> minigrad.heaviside(minigrad.tensor([-1.0, 0.0, 2.0]), minigrad.tensor(0.5)).tolist()
         [0.0, 0.5, 1.0]
     """
-    pair = _promoted(input, values)
-    return wrap(np.heaviside(*pair).astype(np.result_type(*pair)))
-
-
-def _promoted(input: Any, other: Any) -> list[Any]:
-    return promote([input._data, data_of(other)])
-
-
-def gcd(input: Any, other: Any) -> Tensor:
-    """Compute the greatest common divisor of integers.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.gcd(minigrad.tensor([4, 9]), minigrad.tensor([6, 3])).tolist()
-        [2, 3]
-    """
-    return wrap(np.gcd(*_promoted(input, other)))
-
-
-def lcm(input: Any, other: Any) -> Tensor:
-    """Compute the least common multiple of integers.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.lcm(minigrad.tensor([4, 9]), minigrad.tensor([6, 3])).tolist()
-        [12, 9]
-    """
-    return wrap(np.lcm(*_promoted(input, other)))
+    step = ops.astype(ops.greater(input, 0), input.dtype)
+    return ops.where(ops.equal(input, 0), values, step)
 
 
 # Comparisons

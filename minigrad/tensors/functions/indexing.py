@@ -12,7 +12,7 @@ from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
 from minigrad.ops.argument_errors import checked
 from minigrad.ops.gathering import in_axes
-from minigrad.ops.indexing import index_of, integers, normalized
+from minigrad.ops.indexing import index_of, integers
 from minigrad.tensors.creation import tensor
 from minigrad.tensors.functions.arguments import of_numbers, part
 
@@ -137,8 +137,8 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Tensor:
         [5.0, 0.0, 6.0]
     """
     shape = np.broadcast_shapes(input.shape, mask.shape)
-    chosen = np.broadcast_to(mask._data, shape)
-    first = ops.getitem(ops.ravel(source), slice(int(chosen.sum())))
+    chosen = ops.broadcast_to(mask, shape)
+    first = ops.getitem(ops.ravel(source), slice(int(ops.sum(chosen))))
     return _put(ops.broadcast_to(input, shape), (chosen,), first, False)
 
 
@@ -227,6 +227,7 @@ def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Tensor
         >>> minigrad.zeros(2, 2).put(minigrad.tensor([3]), minigrad.tensor([5.0])).tolist()
         [[0.0, 0.0], [0.0, 5.0]]
     """
+    source = ops.reshape(source, index.shape)
     return ops.reshape(_put(ops.ravel(input), (index,), source, accumulate), input.shape)
 
 
@@ -239,7 +240,7 @@ def fill(input: Any, value: Any) -> Tensor:
         [3.0, 3.0]
     """
     given = value if isinstance(value, Variable) else tensor(value, dtype=input.dtype)
-    return ops.astype(ops.broadcast_to(given, input.shape), input.dtype)
+    return ops.clone(ops.astype(ops.broadcast_to(given, input.shape), input.dtype))
 
 
 def _written(x: Any, dim: int, index: Any, value: Any) -> Any:
@@ -255,6 +256,6 @@ def _put(x: Any, index: tuple[Any, ...], values: Any, add: bool) -> Any:
     if not add:
         filled[index] = values
         return filled
-    places = np.arange(x._data.size).reshape(x.shape)[normalized(index)]
+    places = ops.getitem(np.arange(x._data.size).reshape(x.shape), index)
     source = ops.reshape(ops.broadcast_to(values, places.shape), (-1,))
-    return ops.reshape(ops.index_add(ops.ravel(x), 0, places.ravel(), source), x.shape)
+    return ops.reshape(ops.index_add(ops.ravel(x), 0, ops.ravel(places), source), x.shape)

@@ -12,10 +12,10 @@ from minigrad.autograd.dtype_class import printed_as
 from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
+from minigrad.ops import sorting
 from minigrad.ops.argument_errors import checked
 from minigrad.ops.sorting import ValuesAndIndices
 from minigrad.tensors import return_types
-from minigrad.tensors.creation import tensor
 from minigrad.tensors.functions.arguments import of_numbers, part
 from minigrad.tensors.functions.reductions import with_places
 
@@ -116,14 +116,7 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
         >>> minigrad.mode(minigrad.tensor([2, 1, 2, 1])).indices.item()
         3
     """
-    moved = np.moveaxis(input._data, dim, -1)
-    flat = moved.reshape(-1, moved.shape[-1])
-    index = np.empty(len(flat), np.int64)
-    for i, row in enumerate(flat):
-        _, which, counts = np.unique(row, False, True, True, equal_nan=False)
-        index[i] = np.flatnonzero(which == counts.argmax())[-1]
-    places = np.expand_dims(index.reshape(moved.shape[:-1]), dim % input.ndim)
-    return with_places(return_types.mode, input, tensor(places), dim, keepdim)
+    return with_places(return_types.mode, input, sorting.mode(input, dim), dim, keepdim)
 
 
 @checked
@@ -160,16 +153,12 @@ def unique_consecutive(
         [1, 3, 1]
     """
     rows = ops.ravel(input) if dim is None else ops.moveaxis(input, dim, 0)
-    flat = rows._data.reshape(len(rows), -1) if len(rows) else np.empty((0, 0))
-    first = np.ones(len(flat), bool)
-    first[1:] = (flat[1:] != flat[:-1]).any(1)
-    kept = ops.getitem(rows, first)
-    found = [kept if dim is None else ops.moveaxis(kept, 0, dim)]
+    starts, inverse, counts = sorting.unique_consecutive(rows)
+    found = [ops.take(input, starts, dim)]
     if return_inverse:
-        inverse = np.cumsum(first) - 1
-        found.append(tensor(inverse.reshape(input.shape) if dim is None else inverse))
+        found.append(ops.reshape(inverse, input.shape) if dim is None else inverse)
     if return_counts:
-        found.append(tensor(np.diff(np.append(np.flatnonzero(first), len(flat)))))
+        found.append(counts)
     return found[0] if len(found) == 1 else builtins.tuple(found)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +12,7 @@ from minigrad import ops
 from minigrad.autograd.dtype_class import printed_as
 from minigrad.autograd.typing import Tensor
 from minigrad.ops import linalg
+from minigrad.ops._numerics import values_of
 from minigrad.ops.argument_errors import checked
 from minigrad.ops.linalg import matrix_exp as matrix_exp
 from minigrad.ops.linalg.lu import lu_unpack as unpacked
@@ -315,17 +318,34 @@ def matrix_rank(input: Any, tol: Any = None, symmetric: bool = False) -> Tensor:
 # Statistics of rows
 
 
-def cov(input: Any, *, correction: int = 1) -> Tensor:
+def cov(
+    input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None
+) -> Tensor:  # fmt: skip
     """Compute the covariance of rows; a number for one row.
+
+    Args:
+        input: Shape (variables, observations), or (observations,).
+        correction: How many degrees of freedom are lost.
+        fweights: How often each observation was made, integers of shape (observations,).
+        aweights: The weight of each observation, of the same shape.
 
     Example:
         >>> import minigrad
         >>> minigrad.cov(minigrad.tensor([1.0, 2.0, 3.0])).item()
         1.0
     """
-    rows = ops.reshape(input, (1, -1)) if input.ndim < 2 else input
-    centred = rows - ops.mean(rows, -1, True)
-    joint = ops.matmul(centred, ops.swapaxes(centred, -1, -2)) / (rows.shape[-1] - correction)
+    rows = ops.reshape(input, (1, -1)) if input.ndim < 2 else with_axes(input, 2, "cov")
+    given = [weights for weights in (fweights, aweights) if weights is not None]
+    for weights in given:
+        if weights.shape != rows.shape[1:] or (values_of(weights) < 0).any():
+            wanted = f"a weight of at least 0 for each of {rows.shape[1]} columns"
+            raise ValueError(f"cov: {wanted} expected, got {weights}")
+    weights = reduce(operator.mul, given or [np.ones(rows.shape[1], rows.dtype)])
+    count = ops.sum(weights)
+    centred = rows - ops.sum(rows * weights, -1, True) / count
+    lost = 1 if aweights is None else ops.sum(weights * aweights) / count
+    left = ops.maximum(count - correction * lost, 0)
+    joint = ops.matmul(centred * weights, ops.swapaxes(centred, -1, -2)) / left
     return ops.reshape(joint, ()) if len(rows) == 1 else joint
 
 

@@ -39,26 +39,26 @@ def _truth(x: Any, found: Tensor) -> Tensor:
 
 @checked
 def all(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
-    """Tell whether all elements are true, in all or along axes.
+    """Tell whether all elements are true, in all or along axes; along () each one alone.
 
     Example:
         >>> import minigrad
         >>> minigrad.all(minigrad.tensor([[True, False], [True, True]]), 1).tolist()
         [False, True]
     """
-    return _truth(input, ops.all(input, axes(dim), keepdim))
+    return _truth(input, ops.all(input, dim and axes(dim), keepdim))
 
 
 @checked
 def any(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
-    """Tell whether some element is true, of all or along axes.
+    """Tell whether some element is true, of all or along axes; along () each one alone.
 
     Example:
         >>> import minigrad
         >>> minigrad.any(minigrad.tensor([[True, False], [False, False]]), 1).tolist()
         [True, False]
     """
-    return _truth(input, ops.any(input, axes(dim), keepdim))
+    return _truth(input, ops.any(input, dim and axes(dim), keepdim))
 
 
 @checked

@@ -92,7 +92,7 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
         >>> minigrad.diff(minigrad.tensor([1, 4, 9])).tolist()
         [3, 5]
     """
-    return ops.diff(input, n, dim, prepend, append)
+    return ops.diff(input, n, dim, prepend, append) if n else ops.clone(input)
 
 
 def _trapezoids(y: Any, x: Any, dx: float, dim: int) -> Any:

@@ -24,7 +24,7 @@ from minigrad.autograd.typing import Tensor
 from minigrad.autograd.views import Place, owner
 from minigrad.ops.argument_errors import checked
 from minigrad.tensors.creation import tensor
-from minigrad.tensors.functions.arguments import of_numbers, part, sizes_of
+from minigrad.tensors.functions.arguments import of_numbers, part, signed, sizes_of
 
 __all__ = [
     "adjoint", "as_strided", "block_diag", "broadcast_shapes", "broadcast_to", "cartesian_prod",
@@ -222,7 +222,7 @@ def sum_to_size(input: Any, *sizes: Any, size: Any = None) -> Tensor:
     shape = sizes_of(sizes, size)
     given = (1,) * (input.ndim - len(shape)) + tuple(shape)
     short = tuple(i for i, n in enumerate(given) if n == 1 and input.shape[i] != 1)
-    total = ops.sum(input, short, True) if short else input
+    total = ops.sum(signed(input), short, True) if short or not shape else input
     return total if total.shape == shape else ops.reshape(total, shape)
 
 
@@ -331,6 +331,8 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Tensor:
         >>> minigrad.roll(minigrad.tensor([1, 2, 3]), 1).tolist()
         [3, 1, 2]
     """
+    if np.size(shifts) != (1 if dims is None else np.size(dims)):
+        raise ValueError(f"roll: a shift for each of dims expected, got {shifts} for {dims}")
     return ops.roll(input, shifts, dims)
 
 
