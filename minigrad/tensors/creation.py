@@ -136,7 +136,10 @@ def tensor(
 
 
 @created
-def asarray(obj: Any, dtype: Any = None, device: Any = None) -> Tensor:
+def asarray(
+    obj: Any, dtype: Any = None, device: Any = None, *, copy: bool | None = None,
+    requires_grad: bool | None = None,
+) -> Tensor:  # fmt: skip
     """Convert numbers, nested lists or an array to a tensor; a tensor stays itself.
 
     An array of that dtype shares its memory, as in `from_numpy`.
@@ -145,6 +148,11 @@ def asarray(obj: Any, dtype: Any = None, device: Any = None) -> Tensor:
         obj: What `tensor` takes.
         dtype: The dtype of the result; that of `obj` if None.
         device: The CPU, or None.
+        copy: True for memory of its own; False if it must be shared.
+        requires_grad: Whether the result requires a gradient; if None, as `obj` does.
+
+    Raises:
+        ValueError: `copy` is False, and the memory cannot be shared.
 
     Example:
         >>> import minigrad
@@ -152,12 +160,20 @@ def asarray(obj: Any, dtype: Any = None, device: Any = None) -> Tensor:
         >>> minigrad.asarray(x) is x, minigrad.asarray([1, 2]).tolist()
         (True, [1, 2])
     """
+    found: Any = obj
     if isinstance(obj, np.ndarray) and dtype in (None, obj.dtype):
-        return from_numpy(obj)
-    if not isinstance(obj, Variable):
-        return tensor(obj, dtype=dtype)
-    known: Any = obj
-    return known if dtype is None else known.astype(dtype)
+        found = from_numpy(obj)
+    elif not isinstance(obj, Variable):
+        found = tensor(obj, dtype=dtype)
+    elif dtype is not None:
+        found = found.astype(dtype)
+    shared = found is obj or isinstance(obj, np.ndarray) and np.shares_memory(found._data, obj)
+    if copy is False and not shared:
+        raise ValueError("asarray: copy=False needs a tensor, or an array, of the asked dtype")
+    found = found.clone() if copy and shared else found
+    if requires_grad is None:
+        return found
+    return found.requires_grad_() if requires_grad else found.detach()
 
 
 @created

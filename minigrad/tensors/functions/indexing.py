@@ -17,7 +17,8 @@ from minigrad.tensors.creation import tensor
 from minigrad.tensors.functions.arguments import of_numbers, part
 
 __all__ = [
-    "fill", "gather", "index_add", "index_copy", "index_fill", "index_put", "index_select",
+    "fill", "gather", "index_add", "index_copy", "index_fill", "index_put", "index_reduce",
+    "index_select",
     "masked_scatter", "nonzero", "put", "scatter", "scatter_add", "scatter_reduce", "select",
     "select_scatter", "slice_scatter", "take", "take_along_dim", "unravel_index",
 ]  # fmt: skip
@@ -178,6 +179,25 @@ def index_copy(input: Any, dim: int, index: Any, source: Any) -> Tensor:
         [0.0, 0.0, 1.0]
     """
     return _written(input, dim, index_of(index), source)
+
+
+@of_numbers
+def index_reduce(
+    input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
+) -> Tensor:
+    """Combine slices written to one place of an axis: see `scatter_reduce`.
+
+    Example:
+        >>> import minigrad
+        >>> x, index = minigrad.ones(2), minigrad.tensor([1, 1])
+        >>> x.index_reduce(0, index, minigrad.tensor([2.0, 3.0]), "prod").tolist()
+        [1.0, 6.0]
+    """
+    source = ops.atleast_1d(source)
+    axes = [1] * source.ndim
+    axes[dim] = -1
+    places = ops.broadcast_to(ops.reshape(index, axes), source.shape)
+    return ops.scatter_reduce(input, dim, places, source, reduce, include_self=include_self)
 
 
 @checked

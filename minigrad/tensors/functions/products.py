@@ -315,8 +315,12 @@ def matrix_rank(input: Any, tol: Any = None, symmetric: bool = False) -> Tensor:
 # Statistics of rows
 
 
-def cov(input: Any, *, correction: int = 1) -> Tensor:
+def cov(
+    input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None
+) -> Tensor:
     """Compute the covariance of rows; a number for one row.
+
+    `fweights` says how often each column counts, `aweights` how much.
 
     Example:
         >>> import minigrad
@@ -324,8 +328,12 @@ def cov(input: Any, *, correction: int = 1) -> Tensor:
         1.0
     """
     rows = ops.reshape(input, (1, -1)) if input.ndim < 2 else input
-    centred = rows - ops.mean(rows, -1, True)
-    joint = ops.matmul(centred, ops.swapaxes(centred, -1, -2)) / (rows.shape[-1] - correction)
+    counts, share = (1 if given is None else given for given in (fweights, aweights))
+    weights = np.ones_like(rows[0]) * counts * share
+    total = ops.sum(weights)
+    centred = rows - ops.sum(weights * rows, -1, True) / total
+    divisor = ops.maximum(total - correction * ops.sum(weights * share) / total, 0)
+    joint = ops.matmul(weights * centred, ops.swapaxes(centred, -1, -2)) / divisor
     return ops.reshape(joint, ()) if len(rows) == 1 else joint
 
 
