@@ -315,9 +315,7 @@ def matrix_rank(input: Any, tol: Any = None, symmetric: bool = False) -> Tensor:
 # Statistics of rows
 
 
-def cov(
-    input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None
-) -> Tensor:
+def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
     """Compute the covariance of rows; a number for one row.
 
     `fweights` says how often each column counts, `aweights` how much.
