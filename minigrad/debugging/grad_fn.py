@@ -21,9 +21,9 @@ _NAMES = {
     "expand_dims": "unsqueeze", "flatten": "view", "getitem": "index",
     "group_norm": "native_group_norm", "gru": "stack", "inv": "linalg_inv_ex",
     "layer_norm": "native_layer_norm", "lu": "linalg_lu_factor_ex", "moveaxis": "permute",
-    "multiply": "mul",
-    "negative": "neg", "norm": "linalg_vector_norm", "pad": "constant_pad_nd", "power": "pow",
-    "qr": "linalg_qr", "reshape": "view", "rnn": "stack", "scatter_diagonal": "diag_embed",
+    "multiply": "mul", "negative": "neg", "norm": "linalg_vector_norm", "pad": "constant_pad_nd",
+    "power": "pow", "qr": "linalg_qr", "reshape": "view", "rms_norm": "mul", "rnn": "stack",
+    "scatter_diagonal": "diag_embed", "scatter_extreme": "scatter_reduce",
     "slogdet": "linalg_slogdet", "solve": "linalg_solve_ex", "square": "pow", "subtract": "sub",
     "svd": "linalg_svd", "swapaxes": "transpose", "take": "index_select",
     "take_along_axis": "gather", "tile": "repeat", "transpose": "permute",
@@ -31,15 +31,19 @@ _NAMES = {
 """Ops whose nodes have another name in PyTorch."""
 
 _FUNCTIONS = {
+    "adaptive_max_pool2d": "AdaptiveMaxPool2D", "avg_pool1d": "SqueezeBackward1",
     "avg_pool2d": "AvgPool2D", "binary_cross_entropy": "BinaryCrossEntropy",
     "binary_cross_entropy_with_logits": "BinaryCrossEntropyWithLogits", "celu": "Celu",
-    "channel_shuffle": "ChannelShuffle", "elu": "Elu", "embedding_bag": "EmbeddingBag",
-    "fold": "Col2Im", "glu": "Glu", "grid_sample": "GridSampler2D", "hardsigmoid": "Hardsigmoid",
-    "hardswish": "Hardswish", "huber_loss": "HuberLoss", "leaky_relu": "LeakyRelu",
-    "logsigmoid": "LogSigmoid", "mish": "Mish", "mse_loss": "MseLoss",
-    "multi_margin_loss": "MultiMarginLoss", "nll_loss": "NllLoss", "pixel_shuffle": "PixelShuffle",
+    "channel_shuffle": "ChannelShuffle", "conv_transpose1d": "Convolution",
+    "conv_transpose2d": "Convolution", "elu": "Elu", "embedding_bag": "EmbeddingBag",
+    "fold": "Col2Im", "glu": "Glu", "grid_sample": "GridSampler2D", "hardshrink": "Hardshrink",
+    "hardsigmoid": "Hardsigmoid", "hardswish": "Hardswish", "huber_loss": "HuberLoss",
+    "instance_norm": "View", "leaky_relu": "LeakyRelu", "logsigmoid": "LogSigmoid", "mish": "Mish",
+    "mse_loss": "MseLoss", "multi_margin_loss": "MultiMarginLoss", "nll_loss": "NllLoss",
+    "pairwise_distance": "NormBackward1", "pixel_shuffle": "PixelShuffle",
     "pixel_unshuffle": "PixelUnshuffle", "prelu": "PreluKernel", "rrelu": "RreluWithNoise",
-    "selu": "Elu", "smooth_l1_loss": "SmoothL1Loss", "threshold": "Threshold", "unfold": "Im2Col",
+    "selu": "Elu", "smooth_l1_loss": "SmoothL1Loss", "soft_margin_loss": "SoftMarginLoss",
+    "softshrink": "Softshrink", "threshold": "Threshold", "unfold": "Im2Col",
 }  # fmt: skip
 """Functions of several ops that are one node in PyTorch."""
 

@@ -17,9 +17,9 @@ from minigrad.ops.argument_errors import created
 from minigrad.support.checks import fitted, shape_of
 
 __all__ = [
-    "arange", "as_tensor", "asarray", "empty", "empty_like", "eye", "from_numpy", "full",
-    "full_like", "linspace", "logspace", "ones", "ones_like", "range", "scalar_tensor", "tensor",
-    "tril_indices", "triu_indices", "zeros", "zeros_like",
+    "arange", "as_tensor", "asarray", "empty", "empty_like", "eye", "from_numpy",
+    "frombuffer", "full", "full_like", "linspace", "logspace", "ones", "ones_like", "range",
+    "scalar_tensor", "tensor", "tril_indices", "triu_indices", "zeros", "zeros_like",
 ]  # fmt: skip
 
 
@@ -167,7 +167,7 @@ def asarray(
         found = tensor(obj, dtype=dtype)
     elif dtype is not None:
         found = found.astype(dtype)
-    shared = found is obj or isinstance(obj, np.ndarray) and np.shares_memory(found._data, obj)
+    shared = found is obj or (isinstance(obj, np.ndarray) and np.shares_memory(found._data, obj))
     if copy is False and not shared:
         raise ValueError("asarray: copy=False needs a tensor, or an array, of the asked dtype")
     found = found.clone() if copy and shared else found
@@ -211,6 +211,27 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
     if not array or ndarray.dtype.kind not in "biuf" or not ndarray.flags.writeable:
         return tensor(ndarray)
     return leaf_of(borrow(ndarray), False)
+
+
+@created
+def frombuffer(
+    buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False
+) -> Tensor:
+    """Return a row of numbers that shares the memory of a buffer, if that can be written to.
+
+    Args:
+        buffer: Bytes, a bytearray, or another object with a buffer.
+        dtype: The dtype of the numbers in it.
+        count: How many of them; -1 for all.
+        offset: The number of bytes before them.
+        requires_grad: Whether to compute gradients for it.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.frombuffer(bytearray([1, 0, 2, 0]), dtype=minigrad.int16).tolist()
+        [1, 2]
+    """
+    return from_numpy(np.frombuffer(buffer, dtype, count, offset)).requires_grad_(requires_grad)
 
 
 @created

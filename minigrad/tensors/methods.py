@@ -93,6 +93,7 @@ class Methods(Variable):
     diag_embed = functions.diag_embed
     diagflat = functions.diagflat
     diagonal = functions.diagonal
+    diagonal_scatter = functions.diagonal_scatter
     diff = functions.diff
     dist = functions.dist
     div = divide = functions.div

@@ -67,6 +67,7 @@ torch.cov(x, fweights=i[0] + 1, aweights=y[0].abs()), torch.cov(x, correction=5)
 x.index_reduce(1, i[0], y, "prod"), torch.asarray(w, requires_grad=False).requires_grad
 x.clone().index_reduce_(0, torch.tensor([1, -2]) % 3, y[:2], "mean", include_self=False)
 torch.asarray(x, copy=True) is x, torch.asarray(x, copy=False) is x, torch.asarray(w * 2).requires_grad
+x.diagonal_scatter(v[:3], 1), torch.frombuffer(bytearray(b"abcd"), dtype=torch.uint8, count=2)
 torch.broadcast_shapes((2, 1), (3,)), nn.Unflatten(1, torch.Size([2, 2]))(x)
 x.clone().clamp_(0), x.clone().add_(y, alpha=3), x.clone().mul_(2).sub_(1), torch.relu_(x.clone())
 torch.sigmoid_(x.clone()), torch.clamp_(x.clone(), 0), x[0, 0].flip(0)

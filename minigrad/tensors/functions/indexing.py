@@ -17,10 +17,10 @@ from minigrad.tensors.creation import tensor
 from minigrad.tensors.functions.arguments import of_numbers, part
 
 __all__ = [
-    "fill", "gather", "index_add", "index_copy", "index_fill", "index_put", "index_reduce",
-    "index_select",
-    "masked_scatter", "nonzero", "put", "scatter", "scatter_add", "scatter_reduce", "select",
-    "select_scatter", "slice_scatter", "take", "take_along_dim", "unravel_index",
+    "diagonal_scatter", "fill", "gather", "index_add", "index_copy", "index_fill", "index_put",
+    "index_reduce", "index_select", "masked_scatter", "nonzero", "put", "scatter", "scatter_add",
+    "scatter_reduce", "select", "select_scatter", "slice_scatter", "take", "take_along_dim",
+    "unravel_index",
 ]  # fmt: skip
 
 
@@ -210,6 +210,20 @@ def select_scatter(input: Any, src: Any, dim: int, index: int) -> Tensor:
         [[0.0, 0.0], [1.0, 1.0]]
     """
     return _written(input, dim, index, src)
+
+
+@checked
+def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """Write at a diagonal of two axes.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.zeros(2, 2).diagonal_scatter(minigrad.ones(2)).tolist()
+        [[1.0, 0.0], [0.0, 1.0]]
+    """
+    filled = ops.clone(input)
+    ops.diagonal(filled, offset, dim1, dim2).copy_(src)
+    return filled
 
 
 @checked
