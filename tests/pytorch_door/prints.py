@@ -61,8 +61,8 @@ F.hardswish(w) ; F.mish(w)
 F.conv_transpose2d(x, torch.ones(1, 1, 2, 2)) ; F.hardsigmoid(w) ; F.selu(w) ; F.celu(w)
 F.conv_transpose1d(w[None], torch.ones(2, 1, 1), q[:1]) ; F.avg_pool1d(w[None], 2)
 F.soft_margin_loss(w, m.T.sign()) ; F.softshrink(w) ; F.hardshrink(w)
-F.instance_norm(w[None]).grad_fn ; F.rms_norm(w, (3,)) ; F.adaptive_max_pool2d(x, 1) ; F.pairwise_distance(w, w + 1)
-w.scatter_reduce(0, torch.tensor([[0, 0, 0]]), w, "amax")
+F.instance_norm(w[None]).grad_fn ; F.rms_norm(w, (3,)) ; F.adaptive_max_pool2d(x, 1)
+F.pairwise_distance(w, w + 1) ; w.scatter_reduce(0, torch.tensor([[0, 0, 0]]), w, "amax")
 F.threshold(w, 2, 0) ; F.pixel_unshuffle(x[..., :1].expand(1, 1, 1, 1), 1)
 """
 
