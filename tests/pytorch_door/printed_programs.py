@@ -16,6 +16,20 @@ z.sum().backward(retain_graph=True)
 y.sum().backward()
 print(x.grad, w.grad)
 ===
+class Boxed(torch.autograd.Function):
+    boxed_grads_call = True
+    @staticmethod
+    def forward(ctx, a, b):
+        return a * 1, b * 2
+    @staticmethod
+    def vjp(ctx, grads):
+        print(type(grads), len(grads))
+        return grads[0], 2 * grads.pop()
+x, w = torch.ones(3, requires_grad=True), torch.ones(3, requires_grad=True)
+y, z = Boxed.apply(x, w)
+(y + 5 * z).sum().backward()
+print(x.grad, w.grad)
+===
 class Triple(torch.autograd.Function):
     @staticmethod
     def forward(ctx, a):
