@@ -46,13 +46,10 @@ class ParametrizationList(ModuleList):
         """Set the originals to those that give a value: `module.weight = value` does it.
 
         Raises:
-            NotImplementedError: A parametrization has no `right_inverse`.
+            AttributeError: A parametrization has no `right_inverse`.
             ValueError: What it gives does not have the shapes of the originals.
         """
         for parametrization in reversed([*self]):
-            if not hasattr(parametrization, "right_inverse"):
-                kind = type(parametrization).__name__
-                raise NotImplementedError(f"parametrize: {kind} has no right_inverse: it is needed")
             value = parametrization.right_inverse(value)
         parts = value if isinstance(value, tuple) else (value,)
         for (name, original), part in zip(self._own_parameters(), parts, strict=True):
