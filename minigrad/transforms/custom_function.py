@@ -254,9 +254,9 @@ def _made(cls: type[Function], places: tuple[int, ...], count: int) -> Any:
             given = [x if i in context._used else None for i, x in enumerate(given)]
             context._used.clear()
         each = iter(given)
-        grads = [next(each) if one else None for one in context._tensors]
+        incoming = [next(each) if one else None for one in context._tensors]
         rule = cls.backward if cls.vjp is Function.vjp else cls.vjp
-        found = rule(context, grads) if cls.boxed_grads_call else rule(context, *grads)
+        found = rule(context, incoming) if cls.boxed_grads_call else rule(context, *incoming)
         grads = found if isinstance(found, tuple) else (found,)
         if len(grads) < count or any(x is not None for x in grads[count:]):
             came = f"{len(grads)} gradients; forward has {count} arguments"

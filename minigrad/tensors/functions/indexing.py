@@ -193,11 +193,11 @@ def index_reduce(
         >>> x.index_reduce(0, index, minigrad.tensor([2.0, 3.0]), "prod").tolist()
         [1.0, 6.0]
     """
-    source = ops.atleast_1d(source)
-    axes = [1] * source.ndim
-    axes[dim] = -1
-    places = ops.broadcast_to(ops.reshape(index, axes), source.shape)
-    return ops.scatter_reduce(input, dim, places, source, reduce, include_self=include_self)
+    rows, source = ops.moveaxis(input, dim, -1), ops.moveaxis(ops.atleast_1d(source), dim, -1)
+    places = ops.broadcast_to(index, (*rows.shape[:-1], np.size(index)))
+    source = ops.broadcast_to(source, places.shape)
+    found = ops.scatter_reduce(rows, -1, places, source, reduce, include_self=include_self)
+    return ops.moveaxis(found, -1, dim)
 
 
 @checked
