@@ -83,7 +83,7 @@ def test_asarray() -> None:
     assert xp.asarray(0.5).dtype == minigrad.get_default_dtype()
     assert xp.asarray([True], dtype=xp.int32, device="cpu").dtype == np.int32
     narrow = xp.asarray(x, dtype=xp.float32)
-    for obj, dtype in ((X, None), (x, xp.float32), (narrow, xp.float64)):
+    for obj, dtype in (([1.0], None), (X, xp.float32), (x, xp.float32), (narrow, xp.float64)):
         with pytest.raises(ValueError, match="^asarray: copy=False"):
             xp.asarray(obj, dtype=dtype, copy=False)
 

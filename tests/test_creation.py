@@ -237,6 +237,10 @@ WRONG = {
     "Tensor": [call(1.0, dtype="float33"), call(RAGGED)],
     "as_tensor": [call(RAGGED), call(ONES, "float33")],
     "from_numpy": [call([1.0]), call(1.0)],
+    "frombuffer": [
+        call(b"abc", dtype="float33"), call(b"abc", dtype="float32"), call(3, dtype="int8"),
+        call(b"abcd", dtype="float32", count=2), call(b"a"),
+    ],
     "scalar_tensor": [call("a"), call(1.0, "float33")],
     "range": [call("a"), call(0, 5, 0)],
     "logspace": [call(0, 1, -1), call("a", 1, 3)],

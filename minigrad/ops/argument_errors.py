@@ -37,7 +37,7 @@ KINDS: dict[str, tuple[tuple[type, ...], str]] = {
 """By the first word of a hint: what fits, and how an error calls it."""
 REPEATED = AttributeError, IndexError, MemoryError, OverflowError, TypeError, ValueError
 """The errors that get the name of the function."""
-WITHOUT_EFFECT = {"layout", "pin_memory", "memory_format", "names"}
+WITHOUT_EFFECT = {"layout", "pin_memory", "memory_format"}
 """PyTorch's keywords of creation that change nothing here."""
 OPTIONS = {"dtype", "device", "generator"}
 """Parameters whose hint is "Any", and which are not tensors: their own errors say what came."""

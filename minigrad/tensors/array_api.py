@@ -177,14 +177,7 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Variable]:
 # einx learns the tensor type from the return annotation.
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: Any = None) -> Variable:
     """Convert to a tensor; a tensor is returned as it is unless a copy is asked for."""
-    on_cpu(device)
-    if isinstance(obj, Variable):
-        tensor = astype(obj, obj._data.dtype if dtype is None else dtype, copy=copy is True)
-    else:
-        tensor = creation.tensor(obj, dtype=dtype)
-    if copy is False and tensor is not obj:
-        raise ValueError("asarray: copy=False needs a tensor that has the requested dtype already")
-    return tensor
+    return creation.asarray(obj, dtype, device, copy=copy)
 
 
 def astype(x: Any, dtype: Any, /, *, copy: Any = True, device: Any = None) -> Variable:

@@ -17,9 +17,9 @@ from minigrad.ops.argument_errors import created
 from minigrad.support.checks import fitted, shape_of
 
 __all__ = [
-    "arange", "as_tensor", "asarray", "empty", "empty_like", "eye", "from_numpy", "full",
-    "full_like", "linspace", "logspace", "ones", "ones_like", "range", "scalar_tensor", "tensor",
-    "tril_indices", "triu_indices", "zeros", "zeros_like",
+    "arange", "as_tensor", "asarray", "empty", "empty_like", "eye", "from_numpy",
+    "frombuffer", "full", "full_like", "linspace", "logspace", "ones", "ones_like", "range",
+    "scalar_tensor", "tensor", "tril_indices", "triu_indices", "zeros", "zeros_like",
 ]  # fmt: skip
 
 
@@ -136,7 +136,10 @@ def tensor(
 
 
 @created
-def asarray(obj: Any, dtype: Any = None, device: Any = None) -> Tensor:
+def asarray(
+    obj: Any, dtype: Any = None, device: Any = None, *, copy: bool | None = None,
+    requires_grad: bool | None = None,
+) -> Tensor:  # fmt: skip
     """Convert numbers, nested lists or an array to a tensor; a tensor stays itself.
 
     An array of that dtype shares its memory, as in `from_numpy`.
@@ -145,6 +148,11 @@ def asarray(obj: Any, dtype: Any = None, device: Any = None) -> Tensor:
         obj: What `tensor` takes.
         dtype: The dtype of the result; that of `obj` if None.
         device: The CPU, or None.
+        copy: True for memory of its own; False if it must be shared.
+        requires_grad: Whether the result requires a gradient; if None, as `obj` does.
+
+    Raises:
+        ValueError: `copy` is False, and the memory cannot be shared.
 
     Example:
         >>> import minigrad
@@ -152,12 +160,20 @@ def asarray(obj: Any, dtype: Any = None, device: Any = None) -> Tensor:
         >>> minigrad.asarray(x) is x, minigrad.asarray([1, 2]).tolist()
         (True, [1, 2])
     """
+    found: Any = obj
     if isinstance(obj, np.ndarray) and dtype in (None, obj.dtype):
-        return from_numpy(obj)
-    if not isinstance(obj, Variable):
-        return tensor(obj, dtype=dtype)
-    known: Any = obj
-    return known if dtype is None else known.astype(dtype)
+        found = from_numpy(obj)
+    elif not isinstance(obj, Variable):
+        found = tensor(obj, dtype=dtype)
+    elif dtype is not None:
+        found = found.astype(dtype)
+    shared = found is obj or (isinstance(obj, np.ndarray) and np.shares_memory(found._data, obj))
+    if copy is False and not shared:
+        raise ValueError("asarray: copy=False needs a tensor, or an array, of the asked dtype")
+    found = found.clone() if copy and shared else found
+    if requires_grad is None:
+        return found
+    return found.requires_grad_() if requires_grad else found.detach()
 
 
 @created
@@ -195,6 +211,27 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
     if not array or ndarray.dtype.kind not in "biuf" or not ndarray.flags.writeable:
         return tensor(ndarray)
     return leaf_of(borrow(ndarray), False)
+
+
+@created
+def frombuffer(
+    buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False
+) -> Tensor:
+    """Return a row of numbers that shares the memory of a buffer, if that can be written to.
+
+    Args:
+        buffer: Bytes, a bytearray, or another object with a buffer.
+        dtype: The dtype of the numbers in it.
+        count: How many of them; -1 for all.
+        offset: The number of bytes before them.
+        requires_grad: Whether to compute gradients for it.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.frombuffer(bytearray([1, 0, 2, 0]), dtype=minigrad.int16).tolist()
+        [1, 2]
+    """
+    return from_numpy(np.frombuffer(buffer, dtype, count, offset)).requires_grad_(requires_grad)
 
 
 @created

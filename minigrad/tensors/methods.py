@@ -96,6 +96,7 @@ class Methods(Variable):
     diag_embed = functions.diag_embed
     diagflat = functions.diagflat
     diagonal = functions.diagonal
+    diagonal_scatter = functions.diagonal_scatter
     diff = functions.diff
     dist = functions.dist
     div = divide = functions.div
@@ -118,6 +119,7 @@ class Methods(Variable):
     index_add = functions.index_add
     index_copy = functions.index_copy
     index_fill = functions.index_fill
+    index_reduce = functions.index_reduce
     index_put = functions.index_put
     index_select = functions.index_select
     is_complex = functions.is_complex
@@ -237,7 +239,9 @@ class Methods(Variable):
     add_ = addbmm_ = addcdiv_ = addcmul_ = addmm_ = addmv_ = addr_ = baddbmm_ = _with_several
     clamp_ = clamp_max_ = clamp_min_ = clip_ = cumprod_ = cumsum_ = div_ = divide_ = _with_several
     float_power_ = heaviside_ = index_add_ = index_copy_ = index_fill_ = index_put_ = _with_several
-    lerp_ = logit_ = masked_fill_ = masked_scatter_ = mvlgamma_ = nan_to_num_ = _with_several
+    index_reduce_ = lerp_ = logit_ = masked_fill_ = masked_scatter_ = mvlgamma_ = nan_to_num_ = (
+        _with_several
+    )
     pow_ = put_ = renorm_ = round_ = scatter_ = scatter_add_ = scatter_reduce_ = _with_several
     sub_ = subtract_ = tril_ = triu_ = _with_several
 

@@ -28,8 +28,8 @@ ABSENT = {
     "arrays are NumPy's, there is no other backend": "backends has_*",
     "no tensor has this dtype: use torch.float32 or torch.int64": """
         bfloat16 bit bits* int? uint? uint16 uint32 uint64 float4_* float8_* BFloat16Tensor""",
-    "memory is NumPy's: x.numpy() shares it": "*[sS]torage *StorageBase from_file frombuffer",
-    "no view is made by strides: index the tensor": "as_strided_* empty_strided diagonal_scatter",
+    "memory is NumPy's: x.numpy() shares it": "*[sS]torage *StorageBase from_file",
+    "no view is made by strides: index the tensor": "as_strided_* *empty_strided dim_order",
     "a model runs in one process: minigrad.distributed is for several": """
         distributed multiprocessing nn.parallel utils.data.distributed futures monitor
         is_distributed share_memory* *DistributedDataParallel *DistributedSampler SyncBatchNorm""",

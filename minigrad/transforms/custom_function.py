@@ -114,8 +114,11 @@ class _Place(NamedTuple):
 class Function:
     """An op with a derivative of its own: define `forward` and `backward`, and call `apply`.
 
-    `forward` is not recorded. `backward` may be differentiated again, if it is made of ops. With a
-    `setup_context`, `forward` has no argument `ctx`.
+    `forward` is not recorded. `backward`, which may be called `vjp`, may be differentiated again,
+    if it is made of ops. With a `setup_context`, `forward` has no argument `ctx`.
+
+    Attributes:
+        boxed_grads_call: Whether `backward` takes one list of gradients, which it may empty.
 
     Example:
         >>> import minigrad
@@ -135,6 +138,7 @@ class Function:
         tensor(12.)
     """
 
+    boxed_grads_call: ClassVar[bool] = False
     _ops: ClassVar[dict[Any, Any]]
 
     @staticmethod
@@ -150,6 +154,8 @@ class Function:
     def backward(ctx: Any, *grads: Any) -> Any:
         """Compute the gradient of each argument, or None, from the gradient of each output."""
         raise NotImplementedError("Function: define backward(ctx, ...)")
+
+    vjp = backward
 
     @classmethod
     def apply(cls, *args: Any) -> Any:
@@ -249,7 +255,9 @@ def _made(cls: type[Function], places: tuple[int, ...], count: int) -> Any:
             given = [x if i in context._used else None for i, x in enumerate(given)]
             context._used.clear()
         each = iter(given)
-        found = cls.backward(context, *[next(each) if one else None for one in context._tensors])
+        incoming = [next(each) if one else None for one in context._tensors]
+        rule = cls.backward if cls.vjp is Function.vjp else cls.vjp
+        found = rule(context, incoming) if cls.boxed_grads_call else rule(context, *incoming)
         grads = found if isinstance(found, tuple) else (found,)
         if len(grads) < count or any(x is not None for x in grads[count:]):
             came = f"{len(grads)} gradients; forward has {count} arguments"

@@ -55,7 +55,7 @@ def vmap(
         func: Takes and returns tensors, or nested tuples, lists and dicts of tensors.
         in_dims: For each positional argument, or for all, the dim that counts the samples; None if
             it is the same for all. A structure of dims, for an argument that is a structure.
-            Keyword arguments are mapped along dim 0.
+            Keyword arguments are the same for all.
         out_dims: Where that dim goes in the result, or in each part of it.
         randomness: What a random number in the function is: an "error", "different" for each
             sample, or the "same" for all.
@@ -94,8 +94,7 @@ def vmap(
         dims = in_dims if isinstance(in_dims, (tuple, list)) else (in_dims,) * len(args)
         if len(dims) != len(args):
             raise ValueError(f"vmap: in_dims has {len(dims)} entries for {len(args)} arguments")
-        named = spread(kwargs, dict.fromkeys(kwargs, 0), "kwargs")
-        leaves = [_argument(*leaf) for leaf in (*spread(args, dims, "args"), *named)]
+        leaves = [_argument(*leaf) for leaf in spread(args, dims, "args")]
         size = _common_size(leaves)
         step = chunk_size or max(size, 1)
         starts = range(0, max(size, 1), step)
@@ -105,10 +104,10 @@ def vmap(
             run = _MappedCall(min(step, size - start), randomness)
             runs.append(run)
             given = [run.given(_window(leaf, start, start + step)) for _, leaf in leaves]
-            every = rebuilt((args, kwargs), iter(given))
+            every = rebuilt(args, iter(given))
             last = start == starts[-1]
             with drawing_from(None if again is None or last else repeated(again)):
-                results.append(run.of_all(*run.of_one(func, *every), out_dims))
+                results.append(run.of_all(*run.of_one(func, every, kwargs), out_dims))
         like, found = results[0]
         if len(results) > 1:
             axes = [axis for _, _, axis in spread(like, out_dims, "the result")]

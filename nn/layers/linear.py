@@ -153,7 +153,7 @@ class Unflatten(Module):
     def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
         super().__init__()
         self.dim = dim
-        self.unflattened_size = tuple(unflattened_size)
+        self.unflattened_size = unflattened_size
 
     def forward(self, input: Tensor) -> Tensor:
         """Unflatten a tensor whose axis has the product of the sizes as its size."""

@@ -102,6 +102,9 @@ class _SpectralNorm(Module):
         u, v = ops.clone(left), ops.clone(right)  # as they are now
         return weight / ops.matmul(u, ops.matmul(matrix, v))
 
+    def right_inverse(self, weight: Tensor) -> Tensor:
+        return weight
+
     def _as_matrix(self, weight: Tensor) -> Tensor:
         """The weight with one axis as its rows, and all others as columns."""
         rows = ops.moveaxis(weight, self.dim, 0)

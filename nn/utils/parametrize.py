@@ -41,6 +41,22 @@ class ParametrizationList(ModuleList):
             value = parametrization(value)
         return value
 
+    @no_grad()
+    def right_inverse(self, value: Any) -> None:
+        """Set the originals to those that give a value: `module.weight = value` does it.
+
+        Raises:
+            AttributeError: A parametrization has no `right_inverse`.
+            ValueError: What it gives does not have the shapes of the originals.
+        """
+        for parametrization in reversed([*self]):
+            value = parametrization.right_inverse(value)
+        parts = value if isinstance(value, tuple) else (value,)
+        for (name, original), part in zip(self._own_parameters(), parts, strict=True):
+            wrong = part.shape != original.shape
+            refuse_shapes(wrong, "parametrize", f"a value for {name} of its shape", part, original)
+            original.copy_(part)
+
 
 def register_parametrization(
     module: M, tensor_name: str, parametrization: Module, *, unsafe: bool = False
@@ -216,7 +232,11 @@ def _computed(name: str, norm: Any) -> property:
         # No call of its own: it is no child of the module.
         return cast("Tensor", norm.forward(*tensors))
 
-    return property(compute)
+    def assign(module: Module, value: Any) -> None:
+        module._registered.pop(name, None)  # a Parameter gives its value alone
+        _lists(module)[name].right_inverse(value)
+
+    return property(compute, assign if norm is None else None)
 
 
 def _set_properties(module: Module, names: dict[str, Any]) -> None:

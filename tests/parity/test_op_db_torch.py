@@ -66,10 +66,11 @@ EXCUSES: list[tuple[str, str, str]] = [
     ("gradient|second", "with respect to the triangle that is read", "linalg.pinv.hermitian"),
     # Gradients where an input is NaN
     ("nan", "to the NaN itself; PyTorch has NaN in all of the row",
-     "amax amin aminmax scatter_reduce.amax scatter_reduce.amin"),
+     "amax amin aminmax index_reduce.amax index_reduce.amin scatter_reduce.amax "
+     "scatter_reduce.amin"),
     ("nan", "0; there 0 or 1, by whether an element is computed with its neighbours", "clamp"),
     ("nan", "the slope at a NaN is the product of the others; PyTorch divides by the NaN",
-     "cumprod prod scatter_reduce.prod"),
+     "cumprod index_reduce.prod prod scatter_reduce.prod"),
     ("nan", "NaN; there the slope of one side, or 0",
      "renorm F.pdist F.poisson_nll_loss"),
     ("nan", "0 in a row of NaN alone too; PyTorch has an infinite share there", "nanmean"),
@@ -109,6 +110,7 @@ EXCUSES: list[tuple[str, str, str]] = [
     ("value of torch.int64", "rounded at another place",
      "linspace linspace.tensor_overload F.local_response_norm"),
     ("value of torch.int64", "which of equal elements it is, is not defined", "kthvalue mode topk"),
+    ("value of torch.float64", "weights of float32 are added in float64", "cov"),
     ("value of torch.bool", "which of equal elements it is, is not defined", "argsort mode sort"),
     # Not mended yet
     ("form", "of another shape or dtype", "quantile"),

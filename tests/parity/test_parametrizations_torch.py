@@ -105,7 +105,56 @@ def test_functions_one_after_the_other() -> None:
     np.testing.assert_allclose(layer.weight.numpy(), wanted, rtol=1e-6)
 
 
+@pytest.mark.parametrize("register", [
+    lambda m, layer: m.nn.utils.parametrizations.weight_norm(layer),
+    lambda m, layer: m.nn.utils.parametrizations.spectral_norm(layer),
+    lambda m, layer: m.nn.utils.parametrize.register_parametrization(layer, "weight", halves(m)),
+])  # fmt: skip
+def test_a_value_is_given_to_the_originals(register: Any) -> None:
+    facts = []
+    for m in (minigrad, torch):
+        layer = register(m, m.nn.Linear(3, 3).double())
+        originals = [*layer.parametrizations.weight.parameters()]
+        layer.weight = m.tensor(draw(3, 3)) + 4 * m.eye(3)
+        kept = zip(layer.parametrizations.weight.parameters(), originals, strict=True)
+        assert all(one is other for one, other in kept)
+        facts.append(
+            [
+                *originals,
+                *([] if hasattr(layer.parametrizations.weight[0], "_u") else [layer.weight]),
+            ]
+        )
+    for ours, theirs in zip(*facts, strict=True):
+        assert_close(ours, theirs)
+
+
+def halves(m: Any) -> Any:
+    """A weight that is the sum of two."""
+
+    class Halves(m.nn.Module):
+        def forward(self, x: Any, y: Any) -> Any:
+            return x + y
+
+        def right_inverse(self, weight: Any) -> Any:
+            return weight / 4, weight * 3 / 4
+
+    return Halves()
+
+
 def test_refusals() -> None:
+    layer = nn.Linear(3, 3)
+    layer.weight.data[...] = 2.0
+    parametrize.register_parametrization(layer, "weight", Positive())
+    layer.weight = nn.Parameter(minigrad.ones(3, 3))
+    assert [name for name, _ in layer.named_parameters()][1:] == [
+        "parametrizations.weight.original"
+    ]
+    assert layer.parametrizations.weight.original.tolist() == np.zeros((3, 3)).tolist()
+    with pytest.raises(ValueError, match=r"^parametrize: .*original.*\(2,\) and \(3, 3\)"):
+        layer.weight = minigrad.ones(2)
+    parametrize.register_parametrization(layer, "weight", nn.Tanh())
+    with pytest.raises(AttributeError, match="'Tanh' .*'right_inverse'"):
+        layer.weight = minigrad.ones(3, 3)
     layer = nn.Linear(4, 3)
     with pytest.raises(AttributeError, match="^Linear has no parameter 'w'; it has"):
         parametrize.register_parametrization(layer, "w", nn.Tanh())

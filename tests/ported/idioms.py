@@ -62,6 +62,13 @@ torch.ones(3, 4).clamp_(max=0.5), torch.ones(3, 4).masked_fill_(x > 0, 0.0), x.c
 torch.zeros(3).normal_().shape, torch.zeros(3).uniform_(-1, 1).shape, torch.ones(3).sigmoid_()
 x.clone().sub_(y, alpha=2), x.clone().clamp_max_(max=0), torch.zeros(3, 4).scatter_(1, i, value=1.0)
 torch.zeros(3, 4).index_add_(1, i[0], x), x.clone().index_copy_(0, torch.tensor([2, 0]), y[:2])
+torch.cov(x, correction=0), torch.cov(x, fweights=i[0] + 1), torch.cov(x, aweights=y[0].abs())
+torch.cov(x, fweights=i[0] + 1, aweights=y[0].abs()), torch.cov(x, correction=5), torch.typename(3)
+x.index_reduce(1, i[0], y, "prod"), torch.asarray(w, requires_grad=False).requires_grad
+x.clone().index_reduce_(0, torch.tensor([1, -2]) % 3, y[:2], "mean", include_self=False)
+torch.asarray(x, copy=True) is x, torch.asarray(x, copy=False) is x, torch.asarray(w * 2).requires_grad
+x.diagonal_scatter(v[:3], 1), torch.frombuffer(bytearray(b"abcd"), dtype=torch.uint8, count=2)
+torch.broadcast_shapes((2, 1), (3,)), nn.Unflatten(1, torch.Size([2, 2]))(x)
 x.clone().clamp_(0), x.clone().add_(y, alpha=3), x.clone().mul_(2).sub_(1), torch.relu_(x.clone())
 x[0, 0].movedim(0, -1), x[0, 0].swapaxes(-1, 0), x[0, 0].mT, x[0, 0].adjoint()
 torch.sigmoid_(x.clone()), torch.clamp_(x.clone(), 0), x[0, 0].flip(0)

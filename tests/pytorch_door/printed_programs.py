@@ -49,6 +49,20 @@ batches = iter(torch.utils.data.DataLoader(range(5), 2))
 print(len(batches), next(batches), len(batches))
 print(torch.broadcast_to(torch.ones(3), (2, -1)), torch.ones(1, 2).broadcast_to((3, -1)).shape)
 ===
+class Boxed(torch.autograd.Function):
+    boxed_grads_call = True
+    @staticmethod
+    def forward(ctx, a, b):
+        return a * 1, b * 2
+    @staticmethod
+    def vjp(ctx, grads):
+        print(type(grads), len(grads))
+        return grads[0], 2 * grads.pop()
+x, w = torch.ones(3, requires_grad=True), torch.ones(3, requires_grad=True)
+y, z = Boxed.apply(x, w)
+(y + 5 * z).sum().backward()
+print(x.grad, w.grad)
+===
 class Triple(torch.autograd.Function):
     @staticmethod
     def forward(ctx, a):

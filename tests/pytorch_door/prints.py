@@ -59,6 +59,10 @@ nn.LSTM(3, 2)(w[None])[0].grad_fn
 nn.GRU(3, 2)(w[None])[0].grad_fn ; nn.RNN(3, 2)(w[None])[0].grad_fn
 F.hardswish(w) ; F.mish(w)
 F.conv_transpose2d(x, torch.ones(1, 1, 2, 2)) ; F.hardsigmoid(w) ; F.selu(w) ; F.celu(w)
+F.conv_transpose1d(w[None], torch.ones(2, 1, 1), q[:1]) ; F.avg_pool1d(w[None], 2)
+F.soft_margin_loss(w, m.T.sign()) ; F.softshrink(w) ; F.hardshrink(w)
+F.instance_norm(w[None]).grad_fn ; F.rms_norm(w, (3,)) ; F.adaptive_max_pool2d(x, 1)
+F.pairwise_distance(w, w + 1) ; w.scatter_reduce(0, torch.tensor([[0, 0, 0]]), w, "amax")
 F.threshold(w, 2, 0) ; F.pixel_unshuffle(x[..., :1].expand(1, 1, 1, 1), 1)
 w**w ; 2**w ; m**w ; w.amax(1) ; w.amin(0) ; w[...] ; w[:] ; w.flip(0) ; w.fliplr() ; w.median()
 w[None].squeeze(0).squeeze() ; w.ravel() ; w.repeat_interleave(2, 0) ; F.rms_norm(w, (3,))

@@ -382,7 +382,7 @@ def test_axes_and_structures() -> None:
     found = vmap(named, in_dims=({"w": None, "x": 1}, None))({"w": x[0, 0], "x": x}, 1.0)
     assert found["a"].shape == (3, 4)
     assert found["b"][0].shape == (3, 2, 4)
-    assert vmap(lambda *, x: x.sum())(x=x).shape == (2,)
+    assert vmap(lambda x, *, whole: x.sum() + whole)(x, whole=x[0]).shape == (2, 3, 4)
     assert vmap(lambda x: x.sum())(np.ones((3, 2))).tolist() == [2.0] * 3  # not the sum of all
     assert vmap(lambda x: 3.0)(x).tolist() == [3.0, 3.0]
     assert vmap(lambda x: (x, None))(x)[1] is None

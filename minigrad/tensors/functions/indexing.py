@@ -17,9 +17,10 @@ from minigrad.tensors.creation import tensor
 from minigrad.tensors.functions.arguments import of_numbers, part
 
 __all__ = [
-    "fill", "gather", "index_add", "index_copy", "index_fill", "index_put", "index_select",
-    "masked_scatter", "nonzero", "put", "scatter", "scatter_add", "scatter_reduce", "select",
-    "select_scatter", "slice_scatter", "take", "take_along_dim", "unravel_index",
+    "diagonal_scatter", "fill", "gather", "index_add", "index_copy", "index_fill", "index_put",
+    "index_reduce", "index_select", "masked_scatter", "nonzero", "put", "scatter", "scatter_add",
+    "scatter_reduce", "select", "select_scatter", "slice_scatter", "take", "take_along_dim",
+    "unravel_index",
 ]  # fmt: skip
 
 
@@ -180,6 +181,25 @@ def index_copy(input: Any, dim: int, index: Any, source: Any) -> Tensor:
     return _written(input, dim, index_of(index), source)
 
 
+@of_numbers
+def index_reduce(
+    input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
+) -> Tensor:
+    """Combine slices written to one place of an axis: see `scatter_reduce`.
+
+    Example:
+        >>> import minigrad
+        >>> x, index = minigrad.ones(2), minigrad.tensor([1, 1])
+        >>> x.index_reduce(0, index, minigrad.tensor([2.0, 3.0]), "prod").tolist()
+        [1.0, 6.0]
+    """
+    rows, source = ops.moveaxis(input, dim, -1), ops.moveaxis(ops.atleast_1d(source), dim, -1)
+    places = ops.broadcast_to(index, (*rows.shape[:-1], np.size(index)))
+    source = ops.broadcast_to(source, places.shape)
+    found = ops.scatter_reduce(rows, -1, places, source, reduce, include_self=include_self)
+    return ops.moveaxis(found, -1, dim)
+
+
 @checked
 def select_scatter(input: Any, src: Any, dim: int, index: int) -> Tensor:
     """Write a slice at one place of an axis.
@@ -190,6 +210,20 @@ def select_scatter(input: Any, src: Any, dim: int, index: int) -> Tensor:
         [[0.0, 0.0], [1.0, 1.0]]
     """
     return _written(input, dim, index, src)
+
+
+@checked
+def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """Write at a diagonal of two axes.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.zeros(2, 2).diagonal_scatter(minigrad.ones(2)).tolist()
+        [[1.0, 0.0], [0.0, 1.0]]
+    """
+    filled = ops.clone(input)
+    ops.diagonal(filled, offset, dim1, dim2).copy_(src)
+    return filled
 
 
 @checked

@@ -186,11 +186,14 @@ def result_type(tensor1: Any, tensor2: Any) -> dtype:
 
 
 def typename(obj: Any) -> str:
-    """Name the type: of a tensor with its dtype.
+    """Name the type: of a tensor with its dtype, of others with the module.
 
     Example:
         >>> import minigrad
         >>> minigrad.typename(minigrad.ones(2))
         'torch.FloatTensor'
     """
-    return str(obj.type()) if is_tensor(obj) else type(obj).__name__
+    if is_tensor(obj):
+        return str(obj.type())
+    kind = obj if hasattr(obj, "__qualname__") else type(obj)
+    return f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")

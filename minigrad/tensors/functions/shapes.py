@@ -23,7 +23,7 @@ from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
 from minigrad.autograd.views import Place, owner
 from minigrad.ops.argument_errors import checked
-from minigrad.tensors.creation import tensor
+from minigrad.tensors.creation import Size, tensor
 from minigrad.tensors.functions.arguments import of_numbers, part, signed, sizes_of
 
 __all__ = [
@@ -226,15 +226,15 @@ def sum_to_size(input: Any, *sizes: Any, size: Any = None) -> Tensor:
     return total if total.shape == shape else ops.reshape(total, shape)
 
 
-def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
+def broadcast_shapes(*shapes: Any) -> Size:
     """Compute the shape to which shapes broadcast.
 
     Example:
         >>> import minigrad
         >>> minigrad.broadcast_shapes((2, 1), (3,))
-        (2, 3)
+        minigrad.Size([2, 3])
     """
-    return np.broadcast_shapes(*shapes)
+    return Size(np.broadcast_shapes(*shapes))
 
 
 # Repetition and order along axes
