@@ -14,8 +14,10 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from minigrad.autograd.call import leaf_of
 from minigrad.autograd.grad_mode import is_grad_enabled, set_grad_enabled
 from minigrad.autograd.mutation import history
+from minigrad.autograd.node import Variable
 from minigrad.support.checks import check_choice
 from minigrad.transforms import derivatives
 from minigrad.transforms.evaluation import Evaluation, Table, check_dependence, directions, pulled
@@ -185,9 +187,15 @@ def vhp(
 
 def _call(name: str, func: Function, inputs: Any) -> Evaluation:
     """A call of the function, whose derivatives have the structure of `inputs`."""
-    if isinstance(inputs, (tuple, list)):
-        return Evaluation(name, func, tuple(inputs), {}, None, False, around="inputs")
-    return Evaluation(name, func, (inputs,), {}, 0, False, around="inputs")
+    several = isinstance(inputs, (tuple, list))
+    given = tuple([_recorded(x) for x in (inputs if several else [inputs])])
+    return Evaluation(name, func, given, {}, None if several else 0, False, around="inputs")
+
+
+def _recorded(x: Any) -> Any:
+    """An input; where results are recorded, one without a history is a leaf of its own."""
+    plain = isinstance(x, Variable) and x._data.dtype.kind == "f" and history(x) is None
+    return leaf_of(x._data, True) if plain and is_grad_enabled() else x
 
 
 def _jacobian(

@@ -217,16 +217,6 @@ class Module(Hooked):
             self._convert(found)
         return self
 
-    def to_empty(self, *, device: Any, recurse: bool = True) -> Self:  # noqa: ARG002
-        """Return the module: its parameters have memory on the CPU already.
-
-        Args:
-            device: "cpu".
-            recurse: It changes nothing.
-        """
-        on_cpu(device)
-        return self
-
     def _convert(self, target: np.dtype[Any]) -> None:
         for parameter in self.parameters():
             if parameter.dtype.kind == "f" and parameter.dtype != target:

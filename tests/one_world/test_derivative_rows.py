@@ -273,6 +273,11 @@ AT_INPUTS: dict[str, Row] = {
     "vjp of one number": lambda m: m.autograd.functional.vjp(lambda x: (x**3).sum(), m.ones(2)),
     "jvp at one number": lambda m: m.autograd.functional.jvp(lambda x: x**3, m.ones(1)),
     "jvp without v": lambda m: m.autograd.functional.jvp(lambda x: x**3, m.ones(2)),
+    "recorded, at a plain tensor": lambda m: [
+        m.autograd.functional.hvp(lambda x: (x**3).sum(), m.ones(2), m.ones(2), create_graph=True),
+        m.autograd.functional.jvp(lambda x: 2 * x, m.ones(2), m.ones(2), create_graph=True),
+        m.autograd.functional.vjp(lambda x, y: x * y, (m.ones(1), m.ones(1)), create_graph=True),
+        m.autograd.functional.jacobian(lambda x: x**2, m.ones(2), create_graph=True)],
     "hvp at one number": lambda m: m.autograd.functional.hvp(lambda x: x**3, m.tensor(2.0)),
     "vhp of one": lambda m: m.autograd.functional.vhp(lambda x: (x**3).sum(), m.ones(2), m.ones(2)),
 }  # fmt: skip

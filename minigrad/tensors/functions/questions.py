@@ -193,7 +193,6 @@ def typename(obj: Any) -> str:
         >>> minigrad.typename(minigrad.ones(2))
         'torch.FloatTensor'
     """
-    if is_tensor(obj):
-        return str(obj.type())
     kind = obj if hasattr(obj, "__qualname__") else type(obj)
-    return f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
+    named = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
+    return str(obj.type()) if is_tensor(obj) else named
