@@ -76,8 +76,7 @@ def _of_power(node: Node) -> str:
 def _of_clone(node: Node) -> str:
     """PyTorch's flip is a copy; here it is a view that is copied."""
     [parent] = node.parents
-    flips = isinstance(parent, Node) and parent.plan.op is registry["flip"]
-    return "Flip" if flips else "Clone"
+    return "Flip" if isinstance(parent, Node) and parent.plan.op is registry["flip"] else "Clone"
 
 
 def _saved(node: Node) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from minigrad.autograd.errors import UnknownObject
 from minigrad.autograd.mode import located
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import registry
@@ -98,7 +99,8 @@ class Arguments:
         if isinstance(error, TypeError) and not fits(self.function, args, kwargs):
             raise call_error(self.name, self.function, args, kwargs) from None
         op, _, rest = text.partition(": ")
-        if (op in registry or op.startswith("_")) and type(error) in REPEATED:  # of what it calls
+        # of what it calls
+        if (op in registry or op.startswith("_")) and type(error) in (*REPEATED, UnknownObject):
             raise type(error)(f"{self.name}: {rest}") from error
         if not re.match(r"[\w.]+: ", text):
             for name, value in (*zip(self.names, args, strict=False), *kwargs.items()):

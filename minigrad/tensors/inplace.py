@@ -339,12 +339,12 @@ class Fills(Variable):
             raise RuntimeError("resize_: a tensor that requires grad is not resized; use reshape")
         shape = tuple(sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes)
         count, known = math.prod(shape), self._data.reshape(-1)
-        memory = owner(self._data)
         if shape == self._data.shape:
             return self
-        if memory.dtype == known.dtype:  # not of bytes from a file
-            start = Place.of_array(self._data).start - Place.of_array(memory).start
-            known = memory.ravel("K")[start // memory.itemsize :]
+        whole = owner(self._data) if self._base is None else self._base._data
+        offset = Place.of_array(self._data).start - Place.of_array(whole).start
+        if whole.dtype == known.dtype and whole.flags.forc and offset >= 0:
+            known = whole.ravel("K")[offset // whole.itemsize :]
         if count > known.size:
             known = np.concatenate([known, np.zeros(count - known.size, known.dtype)])
         this: Any = self

@@ -299,6 +299,7 @@ MESSAGES: dict[str, tuple[Any, ...]] = {
     "backward": (lambda op: t(2).backward(), "…(2,)….sum()", RuntimeError),
     "zeros": (lambda op: minigrad.zeros(2.5), "…2.5", TypeError),
     "ones": (lambda op: minigrad.ones((2, -1)), "…-1", TypeError),
+    "pow None": (lambda op: minigrad.pow(None, 2), "a tensor…NoneType", TypeError),
     "promote_types": (lambda op: minigrad.promote_types("U", "U"), "…dtype <U0", TypeError),
     "can_cast": (lambda op: minigrad.can_cast("U", "U"), "…dtype <U0", TypeError),
     "add of one": (lambda op: minigrad.add(t(2)), "…takes input, other, alpha", TypeError),
