@@ -54,7 +54,7 @@ ABSENT = {
         *_with_indices grid_sampler* affine_grid_generator .embedding* constant_pad_nd conv_tbc
         convolution .kl_div .binary_cross_entropy_with_logits norm_except_dim nonzero_static
         empty_permuted slice_inverse assert_int_or_pair *torch_function* *_notes *scaled_*mm
-        hash_tensor resize_as_ can_cast symeig .lu .solve .lstsq classproperty get_file_path""",
+        hash_tensor resize_as_ can_cast symeig .solve .lstsq classproperty get_file_path""",
     "it is of PyTorch's engine in C++": ".[A-Z]* init_num_threads *anomaly*_enabled prepare_*",
     "it is a private name of PyTorch's": "._*",
 }  # fmt: skip

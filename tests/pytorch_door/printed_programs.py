@@ -49,6 +49,14 @@ batches = iter(torch.utils.data.DataLoader(range(5), 2))
 print(len(batches), next(batches), len(batches))
 print(torch.broadcast_to(torch.ones(3), (2, -1)), torch.ones(1, 2).broadcast_to((3, -1)).shape)
 ===
+torch.set_default_tensor_type(torch.DoubleTensor)
+print(torch.ones(1).dtype)
+torch.set_default_tensor_type("torch.FloatTensor")
+try:
+    torch.set_default_tensor_type("torch.cuda.FloatTensor")
+except (TypeError, ValueError):
+    print(torch.ones(1).dtype)
+===
 class Triple(torch.autograd.Function):
     @staticmethod
     def forward(ctx, a):
