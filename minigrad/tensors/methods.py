@@ -137,6 +137,7 @@ class Methods(Variable):
     logcumsumexp = functions.logcumsumexp
     logit = functions.logit
     logsumexp = functions.logsumexp
+    lu = functions.lu
     masked_fill = functions.masked_fill
     masked_scatter = functions.masked_scatter
     masked_select = functions.masked_select
@@ -200,6 +201,7 @@ class Methods(Variable):
     tensor_split = functions.tensor_split
     tile = functions.tile
     topk = functions.topk
+    triangular_solve = functions.triangular_solve
     tril = functions.tril
     triu = functions.triu
     unbind = functions.unbind

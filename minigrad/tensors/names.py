@@ -31,9 +31,9 @@ _TAKE_OUT = """
 add addbmm addcdiv addcmul addmm addmv addr angle baddbmm bernoulli bmm bucketize chain_matmul
 cholesky cholesky_inverse cholesky_solve clamp clamp_max clamp_min clip column_stack conj_physical
 diag div divide dot dstack float_power frac frexp gcd ger heaviside histc histogram hstack inner
-isneginf isposinf kron lcm ldexp lerp logaddexp2 lu_unpack masked_select matrix_power mm multinomial
-mv mvlgamma nan_to_num nonzero outer polygamma pow qr row_stack searchsorted square sub subtract svd
-tensordot tril triu vdot vstack where
+isneginf isposinf kron lcm ldexp lerp logaddexp2 lu lu_unpack masked_select matrix_power mm
+multinomial mv mvlgamma nan_to_num nonzero outer polygamma pow qr row_stack searchsorted square sub
+subtract svd tensordot triangular_solve tril triu vdot vstack where
 """
 """The functions with PyTorch's keyword `out`; ops, and functions along an axis, have it already."""
 

@@ -112,8 +112,7 @@ def _softmax_backward_data(grad_output: _Any, output: _Any, dim: _Any, input_dty
 
 def set_default_tensor_type(t: _Any) -> None:
     """Set the default dtype by the name of a type of tensors, or by the type."""
-    name = t if isinstance(t, str) else t.__name__
-    _autograd.set_default_dtype(globals()[name.removeprefix("torch.")].dtype)
+    _autograd.set_default_dtype(empty(0).type(t).dtype)
 
 
 _complete(_sys.modules[__name__])

@@ -63,6 +63,14 @@ y, z = Boxed.apply(x, w)
 (y + 5 * z).sum().backward()
 print(x.grad, w.grad)
 ===
+torch.set_default_tensor_type(torch.DoubleTensor)
+print(torch.ones(1).dtype)
+torch.set_default_tensor_type("torch.FloatTensor")
+try:
+    torch.set_default_tensor_type("torch.cuda.FloatTensor")
+except (TypeError, ValueError):
+    print(torch.ones(1).dtype)
+===
 class Triple(torch.autograd.Function):
     @staticmethod
     def forward(ctx, a):

@@ -27,6 +27,9 @@ m.shape[1:] ; m.size()[:-1] + (1, 2) ; (4,) + m.shape ; m.shape * 2 ; 2 * m.shap
 torch.linalg.lu(torch.eye(2)) ; torch.linalg.lu_factor(torch.eye(2)) ; m.shape[::-1] == (2, 3)
 nn.Buffer(m) ; f"{w}" ; f"{torch.tensor(1.5)}" ; f"{torch.tensor(1.5):.3f}" ; w * 2
 torch.linalg.lu_factor_ex(torch.eye(2)) ; torch.lu_unpack(*torch.linalg.lu_factor(torch.eye(2)))
+torch.lu(m[:2]) ; m.lu(get_infos=True) ; m[:2, :1].triangular_solve(m[:2], transpose=True)
+torch.triangular_solve(m[:2], m[:2]) ; m[:2, :1].triangular_solve(m[:2], upper=False)
+m[:2].triangular_solve(m[:2], False, True, True) ; m[:, :2].size()
 """
 
 HISTORIES = """

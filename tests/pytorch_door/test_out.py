@@ -63,7 +63,8 @@ chain_matmul solve_triangular bernoulli multinomial normal ones_like rand randin
 std_mean svd var_mean zeros_like"""
 """Random results, signs that may differ, and what is deprecated or has no `out` in truth."""
 GRADIENTS = """
-conj_physical diag floor_divide heaviside inner quantile linalg.cond linalg.matrix_norm linalg.norm
+conj_physical diag floor_divide heaviside inner lu quantile linalg.cond linalg.matrix_norm
+linalg.norm
 linalg.tensorinv linalg.tensorsolve special.ndtr"""
 """Where an argument with a gradient is refused here or there alone: PyTorch composes some."""
 

@@ -20,9 +20,9 @@ from minigrad.tensors.functions.arguments import with_axes
 
 __all__ = [
     "addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "chain_matmul", "cholesky",
-    "cholesky_inverse", "cholesky_solve", "corrcoef", "cov", "cross", "dot", "ger", "logdet",
+    "cholesky_inverse", "cholesky_solve", "corrcoef", "cov", "cross", "dot", "ger", "logdet", "lu",
     "lu_unpack", "matrix_exp", "matrix_rank", "mm", "mv", "outer", "pdist", "pinverse", "qr",
-    "renorm", "svd", "tensordot", "vander",
+    "renorm", "svd", "tensordot", "triangular_solve", "vander",
 ]  # fmt: skip
 
 
@@ -219,6 +219,14 @@ class Svd(NamedTuple):
     V: Tensor
 
 
+@printed_as("triangular_solve")
+class TriangularSolution(NamedTuple):
+    """The solution of a system with a triangular matrix, and the matrix."""
+
+    solution: Tensor
+    cloned_coefficient: Tensor
+
+
 def logdet(input: Any) -> Tensor:
     """Compute the logarithm of the determinant.
 
@@ -278,6 +286,32 @@ def qr(input: Any, some: bool = True) -> Any:
         (minigrad.Size([3, 2]), minigrad.Size([2, 2]))
     """
     return linalg.qr(input, "reduced" if some else "complete")
+
+
+def lu(A: Any, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
+    """Factor into triangular matrices in one, and pivots: see `linalg.lu_factor_ex`.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.lu(minigrad.tensor([[4.0, 2.0], [2.0, 2.0]]))[0].tolist()
+        [[4.0, 2.0], [0.5, 1.0]]
+    """
+    return tuple(linalg.lu_factor_ex(A, pivot=pivot, check_errors=not get_infos))[: 2 + get_infos]
+
+
+def triangular_solve(
+    b: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+) -> TriangularSolution:
+    """Solve ``A @ x = b`` or, to `transpose`, ``A.mT @ x = b``: see `linalg.solve_triangular`.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.triangular_solve(minigrad.ones(2, 1), 2 * minigrad.eye(2)).solution.tolist()
+        [[0.5], [0.5]]
+    """
+    matrix = ops.swapaxes(A, -1, -2) if transpose else A
+    x = linalg.solve_triangular(matrix, b, upper=upper != transpose, unitriangular=unitriangular)
+    return TriangularSolution(x, A)
 
 
 def svd(input: Any, some: bool = True, compute_uv: bool = True) -> Svd:
