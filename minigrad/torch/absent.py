@@ -73,7 +73,7 @@ CALLED = """
     distributed.*_process_group multiprocessing.spawn hub.*load* hub.get_dir
     utils.data.*DistributedSampler utils.model_zoo.*load* jit.ScriptFunction jit.load jit.save
     profiler.profile fx.Proxy _C.Graph _C.Value utils.cpp_extension.*load*
-    utils.cpp_extension.*Extension distributions.NegativeBinomial"""
+    utils.cpp_extension.*Extension distributions.NegativeBinomial fft.*fft* fft.*shift fft.*freq"""
 """Those that programs import, or ask for in `isinstance`: they are an error when called."""
 
 UNKNOWN = "not written, or not a name of PyTorch's"

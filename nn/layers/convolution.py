@@ -42,6 +42,7 @@ class _ConvNd(Module):
         window = checked(owner, self.axes, kernel_size, stride, padding, dilation)
         self.kernel_size, self.stride, pairs, self.dilation = window
         self.padding = padding if isinstance(padding, str) else tuple(n for n, _ in pairs)
+        self.output_padding: tuple[int, ...] = (0,) * self.axes
         self.groups = checks.check_size(owner, "groups", groups)
         checks.check_divisible(owner, in_channels=in_channels, groups=groups)
         checks.check_divisible(owner, out_channels=out_channels, groups=groups)

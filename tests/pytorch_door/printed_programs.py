@@ -260,6 +260,7 @@ layers.add_module("body", nn.ReLU())
 print(layers, nn.ModuleDict({"a": None, "b": nn.ReLU()}))
 x = torch.ones(1, 2, 8, 8)
 print(nn.Conv2d(2, 3, 3, stride=(2,))(x).shape, nn.MaxPool2d((2,))(x).shape)
+print(nn.Conv1d(1, 1, 1).output_padding, nn.ConvTranspose2d(1, 1, 2, 2, 0, 1).output_padding)
 print(nn.InstanceNorm2d(5)(x).shape, torch.cuda._initialized, torch.hub.urlparse("a/b").path)
 from torch.utils.checkpoint import set_device_states
 import torch.utils.model_zoo as model_zoo

@@ -8,7 +8,7 @@ from minigrad.torch.answers import no, unchanged
 from minigrad.torch.jit import annotations as annotations
 
 freeze = optimize_for_inference = script = script_if_tracing = trace = unchanged
-export = ignore = unused = script_method = _overload_method = unchanged
+export = ignore = interface = unused = script_method = _overload_method = unchanged
 is_scripting = is_tracing = no
 
 

@@ -1,0 +1,1 @@
+"""`torch.fft`: there is no Fourier transform; its functions are an error when called."""
