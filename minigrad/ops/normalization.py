@@ -430,7 +430,7 @@ def _group_norm_pull(
 
     in_passes(len(parts), size, work, elements=GROUPS, inner=parts.shape[2])
     grad_weight, grad_bias = (
-        part.reshape(x.shape[:2]) if need else None
+        part.reshape(x.shape[:2]).sum(axis=0) if need else None
         for part, need in zip((products, sums), needed[1:], strict=True)
     )
     return (None if grad_x is None else grad_x.reshape(x.shape)), grad_weight, grad_bias

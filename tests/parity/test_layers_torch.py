@@ -90,7 +90,8 @@ def test_padding_in_every_width(mode: str) -> None:
             ours = lambda x, widths=widths: F.pad(x, widths, mode)
             theirs = lambda x, widths=widths: torch.nn.functional.pad(x, widths, mode)
             try:
-                possible = before >= 0 or mode == "constant"
+                # Beyond what is left, PyTorch repeats what it has not written yet.
+                possible = mode != "circular" or after <= 4 + min(before, 0)
                 theirs(torch.tensor(x))
             except RuntimeError:
                 possible = False

@@ -203,7 +203,8 @@ def broadcast_to(input: Any, size: Sequence[int]) -> Tensor:
         >>> minigrad.broadcast_to(minigrad.arange(3), (2, 3)).tolist()
         [[0, 1, 2], [0, 1, 2]]
     """
-    return ops.expand(input, *size)
+    kept = min(size, default=0) < 0
+    return ops.expand(input, *size) if kept else ops.broadcast_to(input, tuple(size))
 
 
 def expand_as(input: Any, other: Any) -> Tensor:
