@@ -85,8 +85,7 @@ def to_array(value: Any, dtype: Any = None, *, name: str, of_numbers: bool = Fal
     if not has_dtype and (kind == "O" or (kind == "f" and array.size and not floats)):
         array = _of_large_integers(value, array, dtype, name)
     if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
-        unknown = not array.ndim and array.dtype.kind in "OUS"
-        raise (UnknownObject if unknown else TypeError)(
+        raise (TypeError if array.ndim or array.dtype.kind not in "OUS" else UnknownObject)(
             f"{name}: a tensor holds bools, integers or floats of at most 64 bits; "
             f"got {type(value).__name__} of dtype {array.dtype}"
         )

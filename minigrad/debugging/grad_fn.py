@@ -100,7 +100,6 @@ _BY_NODE: dict[str, Callable[[Node], str]] = {
     "mean": _by_axis("Mean", "MeanBackward1"), "prod": _by_axis("Prod", "ProdBackward1"),
     "sum": _by_axis("Sum", "SumBackward1"), "clone": _of_clone, "power": _of_power,
     "quantile": lambda n: "Median" if _saved(n).get("method") == "lower" else "SqueezeBackward4",
-    "squeeze": lambda node: f"SqueezeBackward{int(1 in node.shape)}",
     "max_pool": lambda node: "SqueezeBackward1" if len(node.shape) < 4 else "MaxPool2DWithIndices",
 }  # fmt: skip
 """Ops that are several in PyTorch."""

@@ -99,7 +99,7 @@ class Arguments:
         if isinstance(error, TypeError) and not fits(self.function, args, kwargs):
             raise call_error(self.name, self.function, args, kwargs) from None
         op, _, rest = text.partition(": ")
-        # of what it calls
+        # An op that it calls has failed.
         if (op in registry or op.startswith("_")) and type(error) in (*REPEATED, UnknownObject):
             raise type(error)(f"{self.name}: {rest}") from error
         if not re.match(r"[\w.]+: ", text):

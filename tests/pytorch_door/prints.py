@@ -68,7 +68,7 @@ F.instance_norm(w[None]).grad_fn ; F.rms_norm(w, (3,)) ; F.adaptive_max_pool2d(x
 F.pairwise_distance(w, w + 1) ; w.scatter_reduce(0, torch.tensor([[0, 0, 0]]), w, "amax")
 F.threshold(w, 2, 0) ; F.pixel_unshuffle(x[..., :1].expand(1, 1, 1, 1), 1)
 w**w ; 2**w ; m**w ; w.amax(1) ; w.amin(0) ; w[...] ; w[:] ; w.flip(0) ; w.fliplr() ; w.median()
-w[None].squeeze(0).squeeze() ; w.ravel() ; w.repeat_interleave(2, 0) ; F.rms_norm(w, (3,))
+w[None].squeeze() ; w.ravel() ; w.repeat_interleave(2, 0) ; F.rms_norm(w, (3,))
 F.scaled_dot_product_attention(x, x, x) ; nn.LSTMCell(3, 2)(w)[0].grad_fn ; F.hardshrink(w)
 F.softshrink(w) ; F.soft_margin_loss(w, m.T) ; F.instance_norm(x) ; F.dropout2d(x, 0.0)
 F.pairwise_distance(w, m.T) ; F.adaptive_max_pool2d(x, 1) ; F.affine_grid(w[None], (1, 1, 1, 2))

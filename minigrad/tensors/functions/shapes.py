@@ -30,10 +30,9 @@ __all__ = [
     "adjoint", "as_strided", "block_diag", "broadcast_shapes", "broadcast_to", "cartesian_prod",
     "cat", "chunk", "combinations", "concat", "concatenate", "diag", "diagflat", "diagonal",
     "expand", "flatten", "flip", "fliplr", "flipud", "meshgrid", "moveaxis", "movedim", "narrow",
-    "narrow_copy", "permute",
-    "repeat", "repeat_interleave", "reshape", "roll", "rot90", "split", "split_with_sizes",
-    "squeeze", "stack", "swapaxes", "swapdims", "t", "tensor_split", "tile", "transpose", "tril",
-    "triu", "unbind", "unflatten", "unsqueeze",
+    "narrow_copy", "permute", "repeat", "repeat_interleave", "reshape", "roll", "rot90", "split",
+    "split_with_sizes", "squeeze", "stack", "swapaxes", "swapdims", "t", "tensor_split", "tile",
+    "transpose", "tril", "triu", "unbind", "unflatten", "unsqueeze",
 ]  # fmt: skip
 
 
@@ -64,7 +63,21 @@ def swapaxes(input: Any, axis0: int, axis1: int) -> Tensor:
     return ops.swapaxes(input, axis0, axis1)
 
 
-swapdims, moveaxis = transpose, of_numbers(ops.moveaxis)
+swapdims = transpose
+
+
+@of_numbers
+def moveaxis(input: Any, source: Any, destination: Any) -> Tensor:
+    """Move axes to other places; the others keep their order.
+
+    Example:
+        >>> import minigrad
+        >>> tuple(minigrad.moveaxis(minigrad.ones(2, 3, 4), 0, -1).shape)
+        (3, 4, 2)
+    """
+    return ops.moveaxis(input, source, destination)
+
+
 movedim = moveaxis
 
 
@@ -100,7 +113,7 @@ def adjoint(input: Any) -> Tensor:
         >>> tuple(minigrad.adjoint(minigrad.ones(2, 3, 4)).shape)
         (2, 4, 3)
     """
-    return ops.swapaxes(input, -1, -2) if input.ndim else input
+    return ops.swapaxes(input, -1, -2) if np.ndim(input) else input
 
 
 # Shapes
