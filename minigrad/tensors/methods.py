@@ -103,6 +103,7 @@ class Methods(Variable):
     dot = functions.dot
     dsplit = functions.dsplit
     equal = functions.equal
+    broadcast_to = shapes.broadcast_to
     expand = shapes.expand
     expand_as = shapes.expand_as
     flatten = functions.flatten

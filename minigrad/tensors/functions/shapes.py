@@ -208,7 +208,7 @@ def expand(input: Any, *sizes: Any, size: Any = None) -> Tensor:
     return ops.expand(input, *sizes_of(sizes, size))
 
 
-def broadcast_to(input: Any, size: Sequence[int]) -> Tensor:
+def broadcast_to(input: Any, *sizes: Any, size: Any = None) -> Tensor:
     """Repeat along axes of length 1 to a shape, without copying; -1 leaves an axis as it is.
 
     Example:
@@ -216,8 +216,9 @@ def broadcast_to(input: Any, size: Sequence[int]) -> Tensor:
         >>> minigrad.broadcast_to(minigrad.arange(3), (2, 3)).tolist()
         [[0, 1, 2], [0, 1, 2]]
     """
-    kept = min(size, default=0) < 0
-    return ops.expand(input, *size) if kept else ops.broadcast_to(input, tuple(size))
+    shape = sizes_of(sizes, size)
+    kept = min(shape, default=0) < 0
+    return ops.expand(input, *shape) if kept else ops.broadcast_to(input, shape)
 
 
 def expand_as(input: Any, other: Any) -> Tensor:
