@@ -10,15 +10,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.primitives import of_numpy, primitive
-from minigrad.ops._numerics import (
-    all_finite,
-    constant,
-    formula,
-    stopped,
-    times_sign,
-    zero_gradient,
-    zero_safe,
-)
+from minigrad.ops._numerics import constant, formula, stopped, times_sign, zero_gradient, zero_safe
 
 __all__ = [
     "abs", "add", "cbrt", "ceil", "copysign", "divide", "floor", "floor_divide", "fmod", "multiply",
@@ -305,13 +297,6 @@ def fmod(a: Any, b: Any) -> Any:
     """
 
 
-@formula("g / b  # 0 where ḡ is 0 and the slope is infinite")
-def _quotient(g: Any, b: Any) -> Any:
-    # The inverse of a subnormal number is infinite.
-    slope = np.inf if b.__class__ in (int, float) and b == 0 else 1 / b
-    return g * slope if all_finite(constant(slope)) else zero_safe(g / b, g)
-
-
 @formula("g * (b * a ** (b - 1))  # 0 where a and b are 0")
 def _power_a(g: Any, a: Any, b: Any) -> Any:
     if isinstance(b, (int, float)):
@@ -337,7 +322,7 @@ def _power_b(g: Any, a: Any, b: Any, out: Any) -> Any:
 add.defvjp(a=lambda g: g, b=lambda g: g)
 subtract.defvjp(a=lambda g: g, b=lambda g: -g)
 multiply.defvjp(a=lambda g, b: g * b, b=lambda g, a: g * a)
-divide.defvjp(a=lambda g, b: _quotient(g, b))
+divide.defvjp(a=lambda g, b: zero_safe(g / b, g))
 divide.defvjp(b=lambda g, b, a: g * zero_safe(a / b / -b, g))
 power.defvjp(a=_power_a, b=_power_b)
 power.defformula(out="a ** b")

@@ -728,7 +728,8 @@ class Tensor(Methods, Fills, Variable):
 
     def broadcast_to(self, *sizes: Any, size: Any = None) -> Tensor:
         """Repeat along axes of length 1; see `minigrad.broadcast_to`."""
-        return ops.expand(self, *sizes_of(sizes, size))
+        shape = sizes_of(sizes, size)
+        return ops.expand(self, *shape) if -1 in shape else ops.broadcast_to(self, shape)
 
     def where(self, condition: Any, other: Any) -> Tensor:
         """Choose its elements where the condition holds, others elsewhere."""
