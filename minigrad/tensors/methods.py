@@ -99,7 +99,7 @@ class Methods(Variable):
     dot = functions.dot
     dsplit = functions.dsplit
     equal = functions.equal
-    expand = shapes.expand
+    expand = broadcast_to = shapes.expand
     expand_as = shapes.expand_as
     flatten = functions.flatten
     flip = functions.flip

@@ -726,11 +726,6 @@ class Tensor(Methods, Fills, Variable):
             raise NotImplementedError("view: bytes are not read as another dtype; see .to(dtype)")
         return ops.reshape(self, sizes_of(shape, size))
 
-    def broadcast_to(self, *sizes: Any, size: Any = None) -> Tensor:
-        """Repeat along axes of length 1; see `minigrad.broadcast_to`."""
-        shape = sizes_of(sizes, size)
-        return ops.expand(self, *shape) if -1 in shape else ops.broadcast_to(self, shape)
-
     def where(self, condition: Any, other: Any) -> Tensor:
         """Choose its elements where the condition holds, others elsewhere."""
         return ops.where(condition, self, other)

@@ -53,7 +53,7 @@ MESSAGES: dict[str, tuple[Any, ...]] = {
     "swapaxes": (lambda op: t(2, 3).swapaxes(0, 2), "…axis2: axis 2"),
     "squeeze": (lambda op: op(t(2, 3), 0), "…size"),
     "expand_dims": (lambda op: op(t(2), 3), "axis 3"),
-    "broadcast_to": (lambda op: t(2, 3).broadcast_to(2, 4), "…(2,3)…(2,4)"),
+    "broadcast_to": (lambda op: op(t(2, 3), (2, 4)), "…(2,3)…(2,4)"),
     "concatenate": (lambda op: op([t(2, 3), t(2, 4)]), "…(2, 3)…(2, 4)"),
     "stack": (lambda op: op([t(2), t(3)]), "…shape"),
     "split": (lambda op: op(t(5), 2), "…length 5…2…equal"),
