@@ -339,9 +339,9 @@ def fmod(a: Any, b: Any) -> Any:
 
 @formula("g / b  # 0 where ḡ is 0 and the slope is infinite")
 def _quotient(g: Any, b: Any) -> Any:
-    # The inverse of a subnormal number is infinite.
-    slope = np.inf if b.__class__ in (int, float) and b == 0 else 1 / b
-    return g * slope if all_finite(constant(slope)) else zero_safe(g / b, g)
+    known = constant(b)
+    finite = known != 0 if known.__class__ in (int, float) else all_finite(1 / known)
+    return g / b if finite else zero_safe(g / b, g)
 
 
 @formula("g * (b * a ** (b - 1))  # 0 where a and b are 0")

@@ -61,8 +61,8 @@ ZERO_SLOPES: dict[str, tuple[str | None, ...]] = {
     for verdicts, names in (
         ((BRANCH,),
          "abs ceil cross_entropy cummax cummin diag diagonal dropout embedding floor gather "
-         "getitem hardtanh index_fill logit masked_fill masked_select max max_pool median min "
-         "nan_to_num nanmean nansum quantile relu repeat round sign std sum_pool take "
+         "getitem hardtanh histogram index_fill logit masked_fill masked_select max max_pool "
+         "median min nan_to_num nanmean nansum quantile relu repeat round sign std sum_pool take "
          "take_along_axis topk trace tril triu trunc unfold unique"),
         ((ORIGIN, BRANCH), "arctan2"),
         ((MASKED, MASKED, MASKED, MASKED), "attention"),
@@ -84,7 +84,7 @@ ZERO_SLOPES: dict[str, tuple[str | None, ...]] = {
          "subtract var"),
         ((TRACED, TRACED), "einsum"),
         ((NUMBER, SKIPPED, NUMBER), "gru lstm"),
-        ((READ,), "histogram linalg.solve_triangular"),
+        ((READ,), "linalg.solve_triangular"),
         ((ORIGIN, ORIGIN), "hypot"),
         ((EXTREME,), "linalg.matrix_norm linalg.norm linalg.vector_norm norm"),
         ((POWER,), "linalg.matrix_power"),
