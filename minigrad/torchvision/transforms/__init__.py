@@ -65,24 +65,11 @@ def normalize(tensor: Tensor, mean: Any, std: Any, inplace: bool = False) -> Ten
 
 def resize(img: Any, size: Any, interpolation: int = Image.BILINEAR, antialias: bool = True) -> Any:
     """Resize an image of Pillow, smoothly: to (height, width), or its shorter side to a number."""
-    _check_image("resize", img)
+    if not isinstance(img, Image.Image):
+        raise TypeError(f"resize: an image of Pillow expected, got {type(img).__name__}")
     if isinstance(size, int) or len(size) == 1:
         size = [int(pair(size)[0] * n / min(img.size)) for n in img.size[::-1]]
     return img.resize(tuple(size[::-1]), interpolation)
-
-
-def rotate(
-    img: Any, angle: float, interpolation: int = Image.NEAREST, expand: bool = False,
-    center: Any = None, fill: Any = 0,
-) -> Any:  # fmt: skip
-    """Rotate an image of Pillow counterclockwise, by degrees; what comes from outside is `fill`."""
-    _check_image("rotate", img)
-    return img.rotate(angle, interpolation, expand, center, fillcolor=fill)
-
-
-def _check_image(name: str, img: Any) -> None:
-    if not isinstance(img, Image.Image):
-        raise TypeError(f"{name}: an image of Pillow expected, got {type(img).__name__}")
 
 
 @of_images
@@ -140,15 +127,6 @@ def _cropped(
     return crop(img, *random.generator().integers(room + 1).tolist(), *pair(size))
 
 
-def _rotated(
-    img: Any, degrees: Any, interpolation: int = Image.NEAREST, expand: bool = False,
-    center: Any = None, fill: Any = 0,
-) -> Any:  # fmt: skip
-    """The image rotated by a random angle: up to a number to both sides, or from one to another."""
-    low, high = (-degrees, degrees) if np.isscalar(degrees) else degrees
-    return rotate(img, random.generator().uniform(low, high), interpolation, expand, center, fill)
-
-
 def _perhaps(flip: Any) -> Any:
     return lambda img, p=0.5: flip(img) if random.generator().random() < p else img
 
@@ -167,7 +145,6 @@ Resize, CenterCrop = _class("Resize", resize), _class("CenterCrop", center_crop)
 Pad, Grayscale = _class("Pad", pad), _class("Grayscale", rgb_to_grayscale)
 RandomHorizontalFlip = _class("RandomHorizontalFlip", _perhaps(hflip))
 RandomVerticalFlip = _class("RandomVerticalFlip", _perhaps(vflip))
-RandomRotation = _class("RandomRotation", _rotated)
 RandomCrop, Lambda = _class("RandomCrop", _cropped), _class("Lambda", lambda img, lambd: lambd(img))
 Compose = _class("Compose", lambda img, transforms: reduce(lambda x, t: t(x), transforms, img))
 Compose.__repr__ = lambda self: "\n    ".join(["Compose(", *map(repr, self.transforms)]) + "\n)"
