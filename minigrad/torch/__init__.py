@@ -73,6 +73,7 @@ bool, float, int = _dtypes.bool_, _dtypes.float32, _dtypes.int32
 strided, contiguous_format, channels_last, preserve_format = map(
     Constant, ("strided", "contiguous_format", "channels_last", "preserve_format")
 )
+legacy_contiguous_format = contiguous_format
 layout = memory_format = Constant
 
 # Settings that have one value here, or none: every result is deterministic.

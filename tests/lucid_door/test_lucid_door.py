@@ -294,7 +294,7 @@ def test_files(tmp_path: Path) -> None:
     ("call", "message"),
     [
         (lambda: Lucid.diffeq, "minigrad.lucid has no 'diffeq': it is Lucid 3's own"),
-        (lambda: Lucid.fft, "minigrad.lucid has no 'fft': there is no Fourier transform"),
+        (lambda: Lucid.stft, "minigrad.lucid has no 'stft': there is no Fourier transform"),
         (lambda: Lucid.imag, "minigrad.lucid has no 'imag': there are no complex numbers"),
         (lambda: Lucid.metal, "minigrad.lucid has no 'metal': "),
         (lambda: Lucid.nowhere, "minigrad.lucid has no 'nowhere': "),

@@ -271,6 +271,7 @@ from torch.optim.optimizer import Optimizer, ParamsT, required
 from torch.utils.data.distributed import DistributedSampler
 print(isinstance(nn.ReLU(), torch.jit.ScriptModule), torch.jit.annotate(int, 3), required is None)
 print(isinstance(nn.ReLU(), (torch.fx.Proxy, torch._C.Graph)), torch._C._get_tracing_state())
+print(torch.zeros_like(torch.ones(1), memory_format=torch.legacy_contiguous_format))
 print(torch._softmax_backward_data(torch.eye(2), torch.eye(2) / 4, 1, torch.float32))
 w, x = torch.arange(192.0).reshape(24, 8).sin(), torch.arange(80.0).reshape(5, 2, 8).cos()
 output = F.multi_head_attention_forward(
