@@ -369,4 +369,5 @@ def multi_margin_loss(
     if weight is not None:
         within = within * ops.take(asarray(weight), right)
     losses = ops.sum(ops.where(np.arange(classes) != right, within, 0.0), -1) / classes
-    return reduced(name, losses if input.ndim > 1 else losses[0], reduction, size_average, reduce)
+    losses = ops.reshape(losses, np.shape(target))
+    return reduced(name, losses, reduction, size_average, reduce)

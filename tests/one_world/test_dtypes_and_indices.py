@@ -157,6 +157,7 @@ f.clone().cauchy_(0, 0); f.clone().log_normal_(0, 0); m.cov(g[None]); m.cov(g, f
 m.cov(g, aweights=-f[:2], correction=0); m.frexp(f); m.gcd(i, 4); m.lcm(u, u)
 m.put(f[0], i[:1], f[:1])
 m.all(g, dim=()); g.any(dim=[]); f[0].sum((0,)); m.amax(f[0], [0]); m.fill(f, 2).add_(1)
+m.nn.functional.multi_margin_loss(f, m.tensor([1]), reduction='none')
 m.nn.functional.pad(g[None], (-1, 1), mode='reflect'); m.gcd(f, 2)
 m.nn.functional.pad(g[None], (-2, 3), mode='replicate')
 m.nn.functional.pad(g[None], (2, -1), mode='circular')

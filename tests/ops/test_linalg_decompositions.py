@@ -365,3 +365,9 @@ def test_a_stack_in_which_one_matrix_has_equal_values_and_is_not_used() -> None:
     slope = grad((u[1] * draw(2, 2)).sum(), x)[0].numpy()
     assert slope[1].any()
     assert not slope[0].any()
+
+
+def test_integers_beside_factors_receive_no_gradient() -> None:
+    x = minigrad.eye(2, requires_grad=True)
+    for part in (*minigrad.linalg.lu_factor_ex(x)[1:], minigrad.frexp(x).exponent):
+        assert not part.requires_grad

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.call import leaf_of
+from minigrad.autograd.engine import detach
 from minigrad.autograd.primitives import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import shape_of, widened, within_rule
@@ -106,7 +107,8 @@ def lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> L
     """
     if not pivot:
         raise ValueError("lu_factor: pivot=False is not there: rows are exchanged, pass pivot=True")
-    return LUFactorExResult(*_lu(A, check_errors))
+    factors, *places = _lu(A, check_errors)
+    return LUFactorExResult(factors, *map(detach, places))
 
 
 def lu_factor(A: Any, *, pivot: bool = True) -> LUFactorResult:
