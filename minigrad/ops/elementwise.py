@@ -273,7 +273,7 @@ def lcm(a: Any, b: Any) -> Any:
 def frexp(x: Any) -> Any:
     """The mantissa and the exponent."""
     mantissa, exponent = np.frexp(x)
-    return (mantissa, exponent), np.ldexp(x.dtype.type(1), -exponent)
+    return (mantissa, exponent), np.asarray(np.ldexp(x.dtype.type(1), -exponent))
 
 
 @of_numpy(np.copysign, float_inputs=True)
