@@ -277,10 +277,11 @@ def lcm(a: Any, b: Any) -> Any:
     """
 
 
-@primitive(numpy=np.frexp, multiple_outputs=True, float_inputs=True)
+@primitive(multiple_outputs=True, float_inputs=True, residuals=("slope",))
 def frexp(x: Any) -> Any:
     """The mantissa and the exponent."""
-    return np.frexp(x)
+    mantissa, exponent = np.frexp(x)
+    return (mantissa, exponent), np.asarray(np.ldexp(x.dtype.type(1), -exponent))
 
 
 @of_numpy(np.copysign, float_inputs=True)
@@ -387,7 +388,7 @@ round.defvjp(x=zero_gradient)
 sign.defvjp(x=zero_gradient)
 copysign.defvjp(a=lambda g, a, out: stopped(g, a) * (np.sign(a) * np.sign(out)), b=zero_gradient)
 nextafter.defvjp(a=lambda g: g, b=zero_gradient)
-frexp.defvjp(x=lambda g, out: g[0] * np.exp2(-out[1].astype(g[0].dtype)))
+frexp.defvjp(x=lambda g, slope: g[0] * slope)
 floor_divide.defvjp(a=zero_gradient, b=zero_gradient)
 # The quotient from the remainder: a / b may be rounded up to the next whole number.
 fmod.defvjp(a=lambda g: g, b=lambda g, a, b: g * zero_safe(np.round((np.fmod(a, b) - a) / b), g))

@@ -78,7 +78,6 @@ def same(one: list[Any], other: list[Any]) -> bool:
 
 UNREAD = {
     ("attention", "lse"): "unused where the weights are kept, as in these small cases",
-    ("frexp", "out[0]"): "the mantissa comes with the exponent",
     ("group_norm", "bias"): "its decomposition takes all arguments",
     ("layer_norm", "bias"): "its decomposition takes all arguments",
     ("lu", "out[2]"): "`info`, an integer for each matrix, comes with the factors",

@@ -105,6 +105,7 @@ CASES: list[Case] = [
     Case("power", "of any sign to an array", lambda m, x: m.power(x, _WHOLE), (normal(2, 6),)),
     case("power", positive(2, 6), np.array([0.0, 1.0, 2.0, 3.0, -1.0, 0.5])),
     Case("frexp", "with a constant", lambda m, x: m.frexp(x * _HUGE)[0], (normal(2, 3),)),
+    Case("frexp", "of a number", lambda m, x: m.frexp(x)[0], (normal(),)),
     case("gelu", _WIDE, approximate="tanh"),
     case("gelu", normal(), approximate="tanh"),
     *[case("softplus", _WIDE, beta) for beta in (0.5, 3, -2.0)],
