@@ -243,7 +243,7 @@ def undo_reduction(g: Any, shape: tuple[int, ...], axis: Axis) -> Any:
     """Undo a reduction over `axis` from shape `shape`: repeat its cotangent along the axes."""
     g = g.reshape(kept_shape(shape, axis))
     if isinstance(g, Variable):
-        return np.broadcast_to(g, shape)
+        return np.broadcast_to(g, shape)  # type: ignore[call-overload]
     full = np.empty(shape, g.dtype)  # np.broadcast_to is slower, and its result is read-only
     full[...] = g
     return full

@@ -145,7 +145,7 @@ def _rotated(
     center: Any = None, fill: Any = 0,
 ) -> Any:  # fmt: skip
     """The image rotated by a random angle: up to a number to both sides, or from one to another."""
-    low, high = (-degrees, degrees) if np.isscalar(degrees) else degrees
+    low, high = (-degrees, degrees) if isinstance(degrees, (int, float)) else degrees
     return rotate(img, random.generator().uniform(low, high), interpolation, expand, center, fill)
 
 
