@@ -116,4 +116,4 @@ def set_default_tensor_type(t: _Any) -> None:
     _autograd.set_default_dtype(empty(0).type(t).dtype)
 
 
-_complete(_sys.modules[__name__])
+_complete(torch := _sys.modules[__name__])  # torch.torch is torch

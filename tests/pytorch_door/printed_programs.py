@@ -45,6 +45,7 @@ warnings.simplefilter("ignore")
 for args in (None, None), (False, None), (True, False):
     print(_reduction.legacy_get_string(*args))
 print(torch.arange(6).resize(2, 3), torch.arange(6.0).resize_as(torch.ones(3, 2)))
+print(torch.torch is torch)
 batches = iter(torch.utils.data.DataLoader(range(5), 2))
 print(len(batches), next(batches), len(batches))
 print(torch.broadcast_to(torch.ones(3), (2, -1)), torch.ones(1, 2).broadcast_to((3, -1)).shape)

@@ -137,6 +137,8 @@ def test_values_of_images() -> None:
     wanted = (tensor.numpy() - np.array([0.5, 0.25, 0])[:, None, None]) / np.array(
         [0.5, 2.0, 1.0])[:, None, None]  # fmt: skip
     np.testing.assert_allclose(found.numpy(), wanted, 1e-6)
+    again = transforms.Normalize(torch.tensor([0.5, 0.25, 0.0]), torch.tensor([0.5, 2.0, 1.0]))
+    np.testing.assert_array_equal(again(tensor).numpy(), found.numpy())
     TF.normalize(tensor, (0.5,), (0.5,), inplace=True)
     assert tensor.min() < 0
     gray = transforms.Grayscale(3)(Image.fromarray(PIXELS))

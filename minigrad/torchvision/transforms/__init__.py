@@ -135,7 +135,7 @@ def _class(name: str, function: Any) -> Any:
     """The class of a function of an image: what follows the image are the fields of an object."""
     _, *options = inspect.signature(function).parameters.values()
     defaults = {p.name: p.default for p in options if p.default is not p.empty}
-    body = {"__annotations__": dict.fromkeys([p.name for p in options], Any), **defaults}
+    body = {"__annotations__": dict.fromkeys([p.name for p in options], "Any"), **defaults}
     return layer_of(function)(type(name, (UnaryLayer,), {**body, "__doc__": function.__doc__}))
 
 
