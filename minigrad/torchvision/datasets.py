@@ -158,8 +158,7 @@ class ImageFolder(VisionDataset):
         loader: Any = default_loader, is_valid_file: Any = None,
     ) -> None:  # fmt: skip
         super().__init__(root, transform, target_transform)
-        self.loader = loader
-        fits = is_valid_file or (lambda path: path.lower().endswith(IMG_EXTENSIONS))
+        self.loader, fits = loader, is_valid_file or (lambda p: p.lower().endswith(IMG_EXTENSIONS))
         self.classes = sorted(entry.name for entry in Path(self.root).iterdir() if entry.is_dir())
         self.class_to_idx = {name: i for i, name in enumerate(self.classes)}
         found = [p for p in sorted(Path(self.root).glob("*/**/*")) if p.is_file() and fits(str(p))]

@@ -214,12 +214,13 @@ def find_sites(package: str) -> list[Site]:
     for home, module in program.items():
         for name, thing in vars(module).items():
             op = getattr(thing, "op", None)
-            if isinstance(op, Primitive) and op.forward.__module__ == home:
-                forwards.add(_function(thing))
+            if isinstance(op, Primitive) and op.module == home:
                 names.setdefault(op, name)
+                if isinstance(op.forward, FunctionType):  # not one of NumPy's
+                    forwards.add(_function(thing))
     rules: dict[Any, list[tuple[Primitive, str]]] = defaultdict(list)  # with the arguments
     for op in names:
-        if op.forward.__module__ in _modules(package):
+        if op.module in _modules(package):
             for argument, rule in (*op.rules.items(), ("", op.joint)):
                 rules[getattr(rule, "function", None)].append((op, argument))
             rules[_function(op.decomposition)].append((op, ""))
