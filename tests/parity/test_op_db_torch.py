@@ -53,7 +53,7 @@ EXCUSES: list[tuple[str, str, str]] = [
      "cumprod prod"),
     ("infinite", "a share that is too small is a computed 0, and inf * 0 is NaN", "logcumsumexp"),
     ("infinite", "LAPACK's solver multiplies zeros by infinity",
-     "linalg.lu_solve linalg.solve_triangular"),
+     "linalg.lu_solve linalg.solve_triangular triangular_solve"),
     ("gradient|infinite", "the last of several at one place counts; there all get its gradient",
      "F.max_unpool1d F.max_unpool2d"),
     ("gradient|second", "0 at 0, to every order; there other subgradients, or NaN",
@@ -76,7 +76,7 @@ EXCUSES: list[tuple[str, str, str]] = [
      "renorm F.pdist F.poisson_nll_loss"),
     ("nan", "0 in a row of NaN alone too; PyTorch has an infinite share there", "nanmean"),
     ("nan", "NaN reaches other elements of the solution", "linalg.lu_solve linalg.solve "
-     "linalg.solve_ex linalg.solve_triangular"),
+     "linalg.solve_ex linalg.solve_triangular triangular_solve"),
     ("nan", "0; a matrix without a factor is a constant", "linalg.cholesky_ex"),
     ("nan", "draws other numbers",
      "F.multi_head_attention_forward F.rrelu F.scaled_dot_product_attention"),
