@@ -254,6 +254,7 @@ class Sample:
     """
 
     def __init__(self, ours: Any, theirs: Any, leaves: list[tuple[Any, Any]]) -> None:
+        ours = [*ours] if isinstance(ours, door.Size) else ours  # PyTorch's tree knows its own
         self.ours, self.theirs, self.leaves = tree_leaves(ours), tree_leaves(theirs), leaves
 
     def form(self) -> None:
