@@ -80,6 +80,11 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     "axes in axes": (lambda: X.amax(((0, 1),)), "amax: 'tuple' object cannot be interpreted"),
     "put": (lambda: minigrad.put(X, [0, 1], [5.0]), "put: as many values as indices expected, got"),
     "no shape": (lambda: minigrad.broadcast_to(X[0, 0]), "broadcast_to: a shape expected, got"),
+    "no sizes": (lambda: nn.Unflatten(1, 6),  # type: ignore[arg-type]
+                 "Unflatten: a tuple of sizes expected, got 6"),
+    "step": (lambda: minigrad.arange(3, 3, 0), "arange: step must not be 0"),
+    "tolerance": (lambda: minigrad.isclose(X, X, "a"), "isclose: ufunc 'less' did not contain a"),
+    "no tolerance": (lambda: minigrad.isclose(X, X, atol=None), "isclose: '<' not supported"),
     "weights": (lambda: minigrad.cov(X, fweights=[1, 1, 1]), "of 3 integers, one of at least 0"),
     "frequencies": (lambda: minigrad.cov(X, fweights=X[0]), "cov: fweights: a tensor of 3 int"),
     "no floats": (lambda: minigrad.cov(X, aweights=X[0].long()), "aweights: a tensor of 3 floats"),
