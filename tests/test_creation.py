@@ -240,6 +240,7 @@ WRONG = {
     "frombuffer": [
         call(b"abc", dtype="float33"), call(b"abc", dtype="float32"), call(3, dtype="int8"),
         call(b"abcd", dtype="float32", count=2), call(b"a"),
+        call(b"abcd", dtype=None), call(b"abcd", dtype=">i4"), call(b"abcd", dtype="U1"),
     ],
     "scalar_tensor": [call("a"), call(1.0, "float33")],
     "range": [call("a"), call(0, 5, 0)],

@@ -265,7 +265,7 @@ def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: b
         >>> minigrad.isclose(minigrad.tensor([1.0, 2.0]), [1.0, 2.1])
         tensor([ True, False])
     """
-    if rtol < 0 or atol < 0:
+    if np.any(np.less(rtol, 0)) or np.any(np.less(atol, 0)):
         raise ValueError(f"isclose: rtol and atol of at least 0 expected, got {rtol} and {atol}")
     return np.isclose(a, b, rtol, atol, equal_nan)
 

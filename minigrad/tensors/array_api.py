@@ -24,6 +24,7 @@ from minigrad import ops
 from minigrad.autograd import dtype_class
 from minigrad.autograd.dtypes import checked, get_default_dtype, promote
 from minigrad.autograd.node import Variable
+from minigrad.ops import argument_errors
 from minigrad.ops import linalg as _linalg
 from minigrad.ops._numerics import Axis, array_of
 from minigrad.support.checks import check_choice, on_cpu
@@ -149,13 +150,14 @@ def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) 
     return creation.full(shape, fill_value, dtype=dtype, device=device)
 
 
+@argument_errors.checked
 def arange(
     start: float, /, stop: float | None = None, step: float = 1, *, dtype: Any = None,
     device: Any = None,
 ) -> Variable:  # fmt: skip
     """Numbers from `start` up to, but not including, `stop`; one number alone is `stop`."""
     low, end = (0, start) if stop is None else (start, stop)
-    end = end if (end - low) * step > 0 else low  # the standard has no error
+    end = low if (end - low) * step <= 0 else end  # the standard has no error
     return creation.arange(low, end, step, dtype=dtype, device=device)
 
 

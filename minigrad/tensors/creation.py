@@ -231,7 +231,11 @@ def frombuffer(
         >>> minigrad.frombuffer(bytearray([1, 0, 2, 0]), dtype=minigrad.int16).tolist()
         [1, 2]
     """
-    return from_numpy(np.frombuffer(buffer, dtype, count, offset)).requires_grad_(requires_grad)
+    chosen = checked(dtype, "frombuffer")
+    if dtype is None or not chosen.isnative:
+        raise TypeError(f"frombuffer: a dtype such as minigrad.int32 expected, got {dtype!r}")
+    numbers = np.frombuffer(buffer, chosen, count, offset)
+    return from_numpy(numbers).requires_grad_(requires_grad)
 
 
 @created
@@ -360,8 +364,10 @@ def arange(
         raise OverflowError(f"arange: integers of 64 bits expected, got {bounds}")
     if dtype is not None and not whole and checked(dtype, "arange").kind in "iu":
         bounds = tuple(map(int, bounds))  # as in PyTorch
-    values = np.arange(*bounds) if bounds[2] else np.empty(0)
-    if not values.size and (not bounds[2] or bounds[0] != bounds[1]):
+    if not bounds[2]:
+        raise ValueError("arange: step must not be 0")
+    values = np.arange(*bounds)
+    if not values.size and bounds[0] != bounds[1]:
         raise ValueError(f"arange: step must lead from {bounds[0]} to {bounds[1]}, got {bounds[2]}")
     if dtype is None and values.dtype.kind == "f":
         dtype = get_default_dtype()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from minigrad.nn import functional as F
@@ -152,8 +152,11 @@ class Unflatten(Module):
 
     def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
         super().__init__()
+        if not isinstance(unflattened_size, Iterable):
+            raise TypeError(f"Unflatten: a tuple of sizes expected, got {unflattened_size!r}")
         self.dim = dim
-        self.unflattened_size = unflattened_size
+        kept = isinstance(unflattened_size, (tuple, list))
+        self.unflattened_size = unflattened_size if kept else tuple(unflattened_size)
 
     def forward(self, input: Tensor) -> Tensor:
         """Unflatten a tensor whose axis has the product of the sizes as its size."""

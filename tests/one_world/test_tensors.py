@@ -10,6 +10,7 @@ import minigrad
 
 torch = pytest.importorskip("torch")
 
+EYE = minigrad.eye(2)
 ROWS = np.array([[3.0, 1.0, 1.0], [4.0, 2.0, 4.0]], np.float32)
 
 
@@ -34,6 +35,8 @@ SAME: dict[str, Callable[[Any], Any]] = {
         x(T).max(), x(T).max(0), x(T).min(1, keepdim=True), T.max(x(T), 1), T.max(x(T), x(T) - 1),
         x(T).max(dim=0).indices, x(T).amax((0, 1)), x(T).argmax(), x(T).argmax(1),
     ),
+    "roll along no axes": lambda T: (T.roll(x(T), 1, ()), x(T)[0].roll(1, [])),
+    "typename": lambda T: [T.typename(f) for f in (str.join, int.__add__, [].append, len, int)],
     "size": lambda T: (x(T).size(), x(T).size(0), x(T).size(-1), x(T).numel(), x(T).dim()),
     "empty dims": lambda T: (x(T).sum(()), x(T).mean(dim=()), x(T).sum(dim=(0, 1))),
     "scatter_reduce of bools": lambda T: T.zeros(2, dtype=T.uint8).scatter_reduce(
@@ -88,6 +91,35 @@ OWN: dict[str, tuple[Callable[[], Any], Any]] = {
         lambda: minigrad.softmax(minigrad.tensor([0.0, 0.0])).tolist(), [0.5, 0.5]
     ),
     "softmax of more axes": (lambda: minigrad.softmax(minigrad.ones(1, 2, 3)), ValueError),
+    "cov of large halves": (
+        lambda: round(minigrad.cov(minigrad.tensor([1000.0, 1001.0]).half().repeat(100)).item(), 3),
+        0.251,
+    ),
+    "lu of a singular matrix": (
+        lambda: [part.tolist() for part in minigrad.lu(minigrad.zeros(2, 2))],
+        [[[0.0, 0.0], [0.0, 0.0]], [1, 2]],
+    ),
+    "a clone of the coefficient": (
+        lambda: minigrad.triangular_solve(EYE, EYE).cloned_coefficient is EYE, False
+    ),
+    "tolerances of their own": (
+        lambda: minigrad.isclose(EYE[0], EYE[1], np.zeros(2), minigrad.tensor([0, 1])).tolist(),
+        [False, True],
+    ),
+    "sizes in an iterator": (
+        lambda: minigrad.nn.Unflatten(0, iter((1, 2))).unflattened_size, (1, 2)
+    ),
+    "lists and numbers as indices": (
+        lambda: (minigrad.zeros(2).put([1], [5.0]).tolist(), minigrad.zeros(2).put(0, 5).tolist()),
+        ([0.0, 5.0], [5.0, 0.0]),
+    ),
+    "a shape in an array, a tensor or an iterator": (
+        lambda: [
+            tuple(minigrad.ones(3).broadcast_to(shape).shape)
+            for shape in (np.array([2, 3]), minigrad.tensor([2, 3]), iter([2, 3]))
+        ],
+        [(2, 3)] * 3,
+    ),
     "cross without dim, of two meanings": (
         lambda: minigrad.cross(minigrad.ones(3, 3), minigrad.ones(3, 3)), ValueError
     ),

@@ -106,7 +106,7 @@ def lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> L
         2
     """
     if not pivot:
-        raise ValueError("lu_factor: pivot=False is not there: rows are exchanged, pass pivot=True")
+        raise ValueError("pivot=False is not there: rows are exchanged, pass pivot=True")
     factors, *places = _lu(A, check_errors)
     return LUFactorExResult(factors, *map(detach, places))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -41,7 +42,8 @@ def of_numbers(function: Callable[P, R]) -> Callable[P, R]:
 def axes(dim: Any) -> Any:
     """The axes of a reduction; an empty list of them means all."""
     if isinstance(dim, (tuple, list)):
-        return dim[0] if len(dim) == 1 else tuple(dim) or None  # a number has axis 0, and not (0,)
+        # A number has axis 0, and not (0,).
+        return operator.index(dim[0]) if len(dim) == 1 else tuple(dim) or None
     return dim
 
 

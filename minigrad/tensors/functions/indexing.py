@@ -8,6 +8,7 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from minigrad import ops
+from minigrad.autograd.errors import refuse_shapes
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
 from minigrad.ops.argument_errors import checked
@@ -222,7 +223,10 @@ def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2:
         [[1.0, 0.0], [0.0, 1.0]]
     """
     filled = ops.clone(input)
-    ops.diagonal(filled, offset, dim1, dim2).copy_(src)
+    places = ops.diagonal(filled, offset, dim1, dim2)
+    wrong = places.shape != np.shape(src)
+    refuse_shapes(wrong, "diagonal_scatter", "src in the shape of the diagonal", src, places)
+    places.copy_(src)
     return filled
 
 
@@ -261,7 +265,10 @@ def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Tensor
         >>> minigrad.zeros(2, 2).put(minigrad.tensor([3]), minigrad.tensor([5.0])).tolist()
         [[0.0, 0.0], [0.0, 5.0]]
     """
-    source = ops.reshape(source, index.shape)
+    if np.size(source) != np.size(index):
+        came = f"{np.size(source)} for {np.size(index)}"
+        raise ValueError(f"put: as many values as indices expected, got {came}")
+    source = ops.reshape(source, np.shape(index))
     return ops.reshape(_put(ops.ravel(input), (index,), source, accumulate), input.shape)
 
 

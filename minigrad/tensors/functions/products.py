@@ -296,7 +296,7 @@ def lu(A: Any, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...
         >>> minigrad.lu(minigrad.tensor([[4.0, 2.0], [2.0, 2.0]]))[0].tolist()
         [[4.0, 2.0], [0.5, 1.0]]
     """
-    return tuple(linalg.lu_factor_ex(A, pivot=pivot, check_errors=not get_infos))[: 2 + get_infos]
+    return tuple(linalg.lu_factor_ex(A, pivot=pivot))[: 2 + get_infos]
 
 
 def triangular_solve(
@@ -311,7 +311,7 @@ def triangular_solve(
     """
     matrix = ops.swapaxes(A, -1, -2) if transpose else A
     x = linalg.solve_triangular(matrix, b, upper=upper != transpose, unitriangular=unitriangular)
-    return TriangularSolution(x, A)
+    return TriangularSolution(x, ops.clone(A))
 
 
 def svd(input: Any, some: bool = True, compute_uv: bool = True) -> Svd:
@@ -369,17 +369,28 @@ def cov(
         1.0
     """
     rows = ops.reshape(input, (1, -1)) if input.ndim < 2 else with_axes(input, 2, "cov")
+    kinds = ("fweights", fweights, "iu", "integers"), ("aweights", aweights, "f", "floats")
+    for name, weights, letters, sort in kinds:
+        if weights is not None and (
+            getattr(weights, "shape", None) != rows.shape[1:]
+            or np.dtype(weights.dtype).kind not in letters
+            or (values_of(weights) < 0).any()
+        ):
+            wanted = f"a tensor of {rows.shape[1]} {sort}, one of at least 0 for each column,"
+            raise ValueError(f"cov: {name}: {wanted} expected, got {weights!r}")
     given = [weights for weights in (fweights, aweights) if weights is not None]
-    for weights in given:
-        if weights.shape != rows.shape[1:] or (values_of(weights) < 0).any():
-            wanted = f"a weight of at least 0 for each of {rows.shape[1]} columns"
-            raise ValueError(f"cov: {wanted} expected, got {weights}")
-    weights = reduce(operator.mul, given or [np.ones(rows.shape[1], rows.dtype)])
-    count = ops.sum(weights)
-    centred = rows - ops.sum(rows * weights, -1, True) / count
-    lost = 1 if aweights is None else ops.sum(weights * aweights) / count
-    left = ops.maximum(count - correction * lost, 0)
-    joint = ops.matmul(centred * weights, ops.swapaxes(centred, -1, -2)) / left
+    if given:
+        weights = reduce(operator.mul, given)
+        count = ops.sum(weights)
+        if not values_of(count):
+            raise ValueError("cov: weights with a sum above 0 expected, got 0")
+        centred = rows - ops.sum(rows * weights, -1, True) / count
+        lost = 1 if aweights is None else ops.sum(weights * aweights) / count
+        weighted, left = centred * weights, ops.maximum(count - correction * lost, 0)
+    else:
+        weighted = centred = rows - ops.mean(rows, -1, True)
+        left = max(rows.shape[1] - correction, 0)
+    joint = ops.matmul(weighted, ops.swapaxes(centred, -1, -2)) / left
     return ops.reshape(joint, ()) if len(rows) == 1 else joint
 
 
@@ -392,7 +403,7 @@ def corrcoef(input: Any) -> Tensor:
         tensor([[ 1.0000, -1.0000],
                 [-1.0000,  1.0000]])
     """
-    joint = cov(input)
+    joint = cov(input if input.ndim < 2 else with_axes(input, 2, "corrcoef"))
     if not joint.ndim:
         return joint / joint
     spread = ops.sqrt(ops.diagonal(joint))

@@ -194,5 +194,6 @@ def typename(obj: Any) -> str:
         'torch.FloatTensor'
     """
     kind = obj if hasattr(obj, "__qualname__") else type(obj)
-    named = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
+    module = getattr(kind, "__module__", None) or "builtins"  # a method of a built-in type has none
+    named = f"{module}.{kind.__qualname__}".removeprefix("builtins.")
     return str(obj.type()) if is_tensor(obj) else named

@@ -208,6 +208,7 @@ def expand(input: Any, *sizes: Any, size: Any = None) -> Tensor:
     return ops.expand(input, *sizes_of(sizes, size))
 
 
+@checked
 def broadcast_to(input: Any, *sizes: Any, size: Any = None) -> Tensor:
     """Repeat along axes of length 1 to a shape, without copying; -1 leaves an axis as it is.
 
@@ -216,7 +217,12 @@ def broadcast_to(input: Any, *sizes: Any, size: Any = None) -> Tensor:
         >>> minigrad.broadcast_to(minigrad.arange(3), (2, 3)).tolist()
         [[0, 1, 2], [0, 1, 2]]
     """
+    if not sizes and size is None:
+        raise TypeError("broadcast_to: a shape expected, got none")
     shape = sizes_of(sizes, size)
+    if len(shape) == 1 and np.iterable(shape[0]):
+        shape = shape[0]
+    shape = tuple([operator.index(n) for n in shape])
     kept = min(shape, default=0) < 0
     return ops.expand(input, *shape) if kept else ops.broadcast_to(input, shape)
 
@@ -346,6 +352,7 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Tensor:
         >>> minigrad.roll(minigrad.tensor([1, 2, 3]), 1).tolist()
         [3, 1, 2]
     """
+    dims = dims if np.size(dims) else None
     if np.size(shifts) != (1 if dims is None else np.size(dims)):
         raise ValueError(f"roll: a shift for each of dims expected, got {shifts} for {dims}")
     return ops.roll(input, shifts, dims)
