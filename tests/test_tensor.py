@@ -128,6 +128,10 @@ def test_what_is_seldom_asked() -> None:
     assert x.is_pinned() is x.is_shared() is False
     found = minigrad.unique_consecutive(tensor([4, 4, 3]), True, True)
     assert [part.tolist() for part in found] == [[4, 3], [0, 0, 1], [2, 1]]
+    for turned, wanted in (
+        (np.arange(5.0)[::-1], [4, 3]), (np.arange(4.0).reshape(2, 2)[:, ::-1], [1, 0]),
+    ):  # fmt: skip
+        assert minigrad.from_numpy(turned).resize_(2).tolist() == wanted
 
 
 @pytest.mark.parametrize(("call", "told"), [
