@@ -44,7 +44,12 @@ def test_an_operator_asks_an_object_that_it_does_not_know(name: str, theirs: str
     x, theirs = tensor([1]), f"__{theirs.rstrip('_')}__"
     answering = type("Answering", (), {theirs: lambda self, other: ("answer", other)})()
     assert getattr(operator, name)(x, answering) == ("answer", x)
-    assert getattr(x, theirs)(object()) is NotImplemented
+    assert {getattr(x, theirs)(wrong) for wrong in (object(), None, "a")} == {NotImplemented}
+    own = getattr(Tensor, f"__{name.rstrip('_')}__")
+    assert pickle.loads(pickle.dumps(own)) is own
+    with pytest.raises(TypeError, match=r"^\w+: a tensor holds") as raised:
+        own(x, np.array(None))
+    assert raised.type is TypeError
     if theirs[2] == "r":
         assert getattr(operator, f"i{name.rstrip('_')}")(x, answering) == ("answer", x)
         for wrong in (None, object(), {}):
