@@ -44,7 +44,12 @@ def test_an_operator_asks_an_object_that_it_does_not_know(name: str, theirs: str
     x, theirs = tensor([1]), f"__{theirs.rstrip('_')}__"
     answering = type("Answering", (), {theirs: lambda self, other: ("answer", other)})()
     assert getattr(operator, name)(x, answering) == ("answer", x)
-    assert getattr(x, theirs)(object()) is NotImplemented
+    assert {getattr(x, theirs)(wrong) for wrong in (object(), None, "a")} == {NotImplemented}
+    own = getattr(Tensor, f"__{name.rstrip('_')}__")
+    assert pickle.loads(pickle.dumps(own)) is own
+    with pytest.raises(TypeError, match=r"^\w+: a tensor holds") as raised:
+        own(x, np.array(None))
+    assert raised.type is TypeError
     if theirs[2] == "r":
         assert getattr(operator, f"i{name.rstrip('_')}")(x, answering) == ("answer", x)
         for wrong in (None, object(), {}):
@@ -128,6 +133,10 @@ def test_what_is_seldom_asked() -> None:
     assert x.is_pinned() is x.is_shared() is False
     found = minigrad.unique_consecutive(tensor([4, 4, 3]), True, True)
     assert [part.tolist() for part in found] == [[4, 3], [0, 0, 1], [2, 1]]
+    for turned, wanted in (
+        (np.arange(5.0)[::-1], [4, 3]), (np.arange(4.0).reshape(2, 2)[:, ::-1], [1, 0]),
+    ):  # fmt: skip
+        assert minigrad.from_numpy(turned).resize_(2).tolist() == wanted
 
 
 @pytest.mark.parametrize(("call", "told"), [

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from minigrad.autograd.dtypes import checked, operand, promote, to_array
+from minigrad.autograd.dtypes import checked, is_unknown, operand, promote, to_array
 from minigrad.autograd.errors import without_underflow
 from minigrad.autograd.events import Call, tell
 from minigrad.autograd.lending import held, lent
@@ -39,17 +39,17 @@ _FIRST, _SECOND, _BOTH = (0,), (1,), (0, 1)
 _MISSING = Parameter.empty
 
 
-def call_path(op: Primitive, unknown: Any = ()) -> Callable[..., Any]:
+def call_path(op: Primitive, asks: bool = False) -> Callable[..., Any]:
     """The function on tensors that runs `op`, by the leanest path that fits its signature.
 
-    Of two arrays, an error of the kind `unknown` makes it return NotImplemented.
+    Of two arrays, one that `asks` returns NotImplemented for an object that it does not know.
     """
     general: Any = _any_signature(op)
     general.__signature__ = op.signature
     if not op.special and op.arrays == 1:
         return _one_array(op, general)
     if not op.special and op.arrays == 2 == len(op.params):
-        return _two_arrays(op, unknown)
+        return _two_arrays(op, asks)
     return general
 
 
@@ -123,7 +123,7 @@ def _one_array(op: Primitive, general: Callable[..., Any]) -> Callable[..., Any]
     return call
 
 
-def _two_arrays(op: Primitive, unknown: Any) -> Callable[..., Any]:
+def _two_arrays(op: Primitive, asks: bool) -> Callable[..., Any]:
     forward, unconverted = op.forward, _unconverted(op)
 
     def call(a: Any = _MISSING, b: Any = _MISSING, /, **keywords: Any) -> Any:
@@ -142,10 +142,14 @@ def _two_arrays(op: Primitive, unknown: Any) -> Callable[..., Any]:
                 x, p = operand(a, op.name), None
             if isinstance(b, Variable):
                 y, q = b._data, b._node
+            elif asks and (b is None or b.__class__ is str):  # the commonest, at once
+                return NotImplemented
             else:
                 y, q = operand(b, op.name), None
-        except unknown:
-            return NotImplemented
+        except TypeError:
+            if asks and (is_unknown(a) or is_unknown(b)):
+                return NotImplemented
+            raise
         try:
             alike = x.__class__ is y.__class__ is _ndarray and x.dtype is y.dtype
             if not alike or (unconverted and x.dtype.char not in unconverted):

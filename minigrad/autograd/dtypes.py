@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd import dtype_class
-from minigrad.autograd.errors import UnknownObject
 from minigrad.autograd.node import Variable
 from minigrad.support.checks import fitted
 
@@ -85,7 +84,7 @@ def to_array(value: Any, dtype: Any = None, *, name: str, of_numbers: bool = Fal
     if not has_dtype and (kind == "O" or (kind == "f" and array.size and not floats)):
         array = _of_large_integers(value, array, dtype, name)
     if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
-        raise (TypeError if array.ndim or array.dtype.kind not in "OUS" else UnknownObject)(
+        raise TypeError(
             f"{name}: a tensor holds bools, integers or floats of at most 64 bits; "
             f"got {type(value).__name__} of dtype {array.dtype}"
         )
@@ -173,6 +172,14 @@ def checked(dtype: Any, name: str) -> np.dtype[Any]:
             f"{name}: a tensor cannot have dtype {chosen}: bool, integer or float expected"
         )
     return chosen
+
+
+def is_unknown(value: Any) -> bool:
+    """Whether it is text or an object without numbers, which may know what an operator means."""
+    if isinstance(value, (Variable, np.ndarray, list, tuple)):
+        return False
+    array = np.asarray(value)
+    return not array.ndim and array.dtype.kind in "OUS"
 
 
 def operand(value: Any, name: str) -> Any:

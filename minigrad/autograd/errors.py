@@ -13,17 +13,13 @@ if TYPE_CHECKING:
     from minigrad.autograd.primitives import Primitive
 
 __all__ = [
-    "ArgumentError", "UnknownObject", "explained", "refuse_dtypes", "refuse_shapes", "type_error",
+    "ArgumentError", "explained", "refuse_dtypes", "refuse_shapes", "type_error",
     "value_error", "without_underflow",
 ]  # fmt: skip
 
 
 class ArgumentError(ValueError):
     """Arguments that do not fit, in words of the op's own: nothing is added but where it was."""
-
-
-class UnknownObject(TypeError):
-    """An argument is text or an object without numbers; it may know what an operator means."""
 
 
 def explained(op: Primitive, values: tuple[Any, ...], error: Exception) -> Exception:

@@ -17,7 +17,6 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from minigrad.autograd.errors import UnknownObject
 from minigrad.autograd.mode import located
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitives import registry
@@ -99,8 +98,8 @@ class Arguments:
         if isinstance(error, TypeError) and not fits(self.function, args, kwargs):
             raise call_error(self.name, self.function, args, kwargs) from None
         op, _, rest = text.partition(": ")
-        # An op that it calls has failed.
-        if (op in registry or op.startswith("_")) and type(error) in (*REPEATED, UnknownObject):
+        if (op in registry or op.startswith("_")) and type(error) in REPEATED:
+            # An op that it calls has failed.
             raise type(error)(f"{self.name}: {rest}") from error
         if not re.match(r"[\w.]+: ", text):
             for name, value in (*zip(self.names, args, strict=False), *kwargs.items()):

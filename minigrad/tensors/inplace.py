@@ -29,7 +29,6 @@ from minigrad.autograd.node import Leaf, Node, Variable, clock, data_of, node_of
 from minigrad.autograd.typing import P, Tensor
 from minigrad.autograd.views import Place, owner
 from minigrad.ops.indexing import getitem, normalized, write
-from minigrad.support.checks import check_number
 from minigrad.support.tree import leaves
 from minigrad.tensors.indices import is_integer
 
@@ -289,6 +288,12 @@ def _keep_old_values(node: Any, since: int, memory: np.ndarray) -> None:
             )
 
 
+def _check_positive(name: str, parameter: str, value: Any) -> None:
+    """Raise a ValueError for a number that is not above 0; a tensor or an array may be anything."""
+    if isinstance(value, (int, float)) and not value > 0:
+        raise ValueError(f"{name}: {parameter} must be a number above 0, got {value}")
+
+
 class Fills(Variable):
     """Methods that write over a whole tensor; random ones draw from `generator` if it is given."""
 
@@ -312,7 +317,7 @@ class Fills(Variable):
                 told = f"out of shape {this.shape} is resized to {result.shape}"
                 told = located(f"{name}: {told}; call out.resize_(0) first")
                 warnings.warn(told, stacklevel=4)
-            self.resize_(result.shape)
+            self._resized(result.shape)
         return set_item(self, ..., result, name)
 
     def _taken_over(self, name: str, result: Any) -> Self:
@@ -338,12 +343,15 @@ class Fills(Variable):
         if history(self) is not None:
             raise RuntimeError("resize_: a tensor that requires grad is not resized; use reshape")
         shape = tuple(sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes)
+        return self if shape == self._data.shape else self._resized(shape)
+
+    def _resized(self, shape: tuple[int, ...]) -> Self:
+        """Take another shape, whether or not it requires a gradient: see `resize_`."""
         count, known = math.prod(shape), self._data.reshape(-1)
-        if shape == self._data.shape:
-            return self
         whole = owner(self._data) if self._base is None else self._base._data
         offset = Place.of_array(self._data).start - Place.of_array(whole).start
-        if whole.dtype == known.dtype and whole.flags.forc and offset >= 0:
+        ascends = min((*whole.strides, *self._data.strides), default=0) >= 0
+        if whole.dtype == known.dtype and whole.flags.forc and ascends and offset >= 0:
             known = whole.ravel("K")[offset // whole.itemsize :]
         if count > known.size:
             known = np.concatenate([known, np.zeros(count - known.size, known.dtype)])
@@ -390,12 +398,12 @@ class Fills(Variable):
 
     def log_normal_(self, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Self:
         """Write the exponentials of normal random numbers."""
-        check_number("log_normal_", "std", std, above=0)
+        _check_positive("log_normal_", "std", std)
         return self._filled(self._drawn("lognormal", mean, std, generator=generator))
 
     def cauchy_(self, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Self:
         """Write random numbers of a Cauchy distribution."""
-        check_number("cauchy_", "sigma", sigma, above=0)
+        _check_positive("cauchy_", "sigma", sigma)
         return self._filled(self._drawn("standard_cauchy", generator=generator) * sigma + median)
 
     def geometric_(self, p: float, *, generator: Any = None) -> Self:
@@ -404,7 +412,7 @@ class Fills(Variable):
 
     def exponential_(self, lambd: float = 1.0, *, generator: Any = None) -> Self:
         """Write exponential random numbers."""
-        check_number("exponential_", "lambd", lambd, above=0)
+        _check_positive("exponential_", "lambd", lambd)
         return self._filled(self._drawn("exponential", 1 / lambd, generator=generator))
 
     def random_(
@@ -436,6 +444,9 @@ class Fills(Variable):
     def bernoulli_(self, p: Any = 0.5, *, generator: Any = None) -> Self:
         """Write 1 with a probability, else 0."""
         drawn = self._drawn("random", generator=generator, dtype=np.float64)
+        plain = p.__class__ is float and 0 <= p <= 1
+        if plain or (isinstance(p, Variable) and state.get().observers):  # these follow no check
+            return self._filled(drawn < p)
         return self._filled(drawn < random.chances("bernoulli_", p))
 
     def _drawn(self, draw: Any, *parameters: Any, generator: Any, dtype: Any = None) -> Any:

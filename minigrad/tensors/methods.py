@@ -11,7 +11,6 @@ from typing import Any, cast
 
 from minigrad import ops
 from minigrad.autograd.call import call_path
-from minigrad.autograd.errors import UnknownObject
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import OpFunction, P, Tensor
 from minigrad.tensors import functions
@@ -270,9 +269,11 @@ class Methods(Variable):
     bool = conversion("bool", "bool")
 
 
-def operator(function: OpFunction[P]) -> OpFunction[P]:
+def operator(function: OpFunction[P], name: str) -> OpFunction[P]:
     """The operator of an op of two arrays, which leaves an object that it does not know to it."""
-    return cast("OpFunction[P]", update_wrapper(call_path(function.op, UnknownObject), function))
+    method = update_wrapper(call_path(function.op, asks=True), function)
+    method.__module__, method.__qualname__ = "minigrad.tensors.tensor", f"Tensor.__{name}__"
+    return cast("OpFunction[P]", method)  # pickle finds it by its place
 
 
 def reflected(op: Callable[..., Any]) -> Callable[[Any, Any], Tensor]:
@@ -293,7 +294,7 @@ _OPERATORS: dict[str, OpFunction[Any]] = {
 }  # fmt: skip
 
 for _name, _op in _OPERATORS.items():
-    _operator: Any = operator(_op)
+    _operator: Any = operator(_op, _name)
     setattr(Methods, f"__{_name}__", _operator)
     setattr(Methods, f"__r{_name}__", reflected(_operator))
     setattr(Methods, f"__i{_name}__", inplace(_operator, f"__i{_name}__"))

@@ -770,16 +770,16 @@ class Tensor(Methods, Fills, Variable):
 
     # Operators ------------------------------------------------------------------------------
 
-    __matmul__ = operator(ops.matmul)
-    __rmatmul__ = reflected(operator(ops.matmul))
+    __matmul__ = operator(ops.matmul, "matmul")
+    __rmatmul__ = reflected(__matmul__)
     __neg__ = ops.negative
     __invert__ = ops.invert
-    __eq__ = operator(ops.equal)  # type: ignore[assignment]  # of `object` a bool
-    __ne__ = operator(ops.not_equal)  # type: ignore[assignment]
-    __lt__ = operator(ops.less)
-    __le__ = operator(ops.less_equal)
-    __gt__ = operator(ops.greater)
-    __ge__ = operator(ops.greater_equal)
+    __eq__ = operator(ops.equal, "eq")  # type: ignore[assignment]  # of `object` a bool
+    __ne__ = operator(ops.not_equal, "ne")  # type: ignore[assignment]
+    __lt__ = operator(ops.less, "lt")
+    __le__ = operator(ops.less_equal, "le")
+    __gt__ = operator(ops.greater, "gt")
+    __ge__ = operator(ops.greater_equal, "ge")
     __hash__ = object.__hash__
 
     def __getitem__(self, index: Any) -> Tensor:

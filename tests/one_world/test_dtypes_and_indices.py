@@ -155,7 +155,7 @@ m.arange(3, 3, -1); m.isclose(f, f, rtol=-1.0); m.allclose(f, f, atol=-1.0); m.r
 m.roll(f, (1, 2)); m.roll(g, (1, 2), (0, 1)); f.clone().exponential_(0.0); f.clone().bernoulli_(2)
 f.clone().cauchy_(0, 0); f.clone().log_normal_(0, 0); m.cov(g[None]); m.cov(g, fweights=f)
 m.cov(g, aweights=-f[:2], correction=0); m.frexp(f); m.gcd(i, 4); m.lcm(u, u)
-m.put(f[0], i[:1], f[:1])
+m.put(f[0], i[:1], f[:1]); f.clone().exponential_(m.inf)
 m.all(g, dim=()); g.any(dim=[]); f[0].sum((0,)); m.amax(f[0], [0]); m.fill(f, 2).add_(1)
 m.nn.functional.multi_margin_loss(f, m.tensor([1]), reduction='none')
 m.nn.functional.pad(g[None], (-1, 1), mode='reflect'); m.gcd(f, 2)

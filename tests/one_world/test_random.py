@@ -175,9 +175,13 @@ FILLS: dict[str, tuple[Any, float, float]] = {
     "normal_": (lambda x: x.normal_(2.0, 0.5), 2.0, -9.0),
     "uniform_": (lambda x: x.uniform_(1.0, 3.0), 2.0, 1.0),
     "log_normal_": (lambda x: x.log_normal_(0.0, 1.0), 1.0, 0.0),
+    "log_normal_ of a tensor": (lambda x: x.log_normal_(0.0, minigrad.ones(40)), 1.0, 0.0),
     "cauchy_": (lambda x: x.cauchy_(2.0, 0.1), 2.0, -np.inf),
+    "cauchy_ of an array": (lambda x: x.cauchy_(2.0, np.full(40, 0.1)), 2.0, -np.inf),
     "geometric_": (lambda x: x.geometric_(0.6), 1.0, 1.0),
     "exponential_": (lambda x: x.exponential_(2.0), np.log(2) / 2, 0.0),
+    "exponential_ of a tensor": (lambda x: x.exponential_(minigrad.tensor(2)), np.log(2) / 2, 0.0),
+    "exponential_ of True": (lambda x: x.exponential_(True), np.log(2), 0.0),
     "random_": (lambda x: x.random_(3, 6), 4.0, 3.0),
     "bernoulli_": (lambda x: x.bernoulli_(0.9), 1.0, 0.0),
 }

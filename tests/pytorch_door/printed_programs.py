@@ -302,6 +302,9 @@ print(base.view(2, 4).t().resize_(3))
 part = base[5:7]
 torch.add(torch.ones(1), 1, out=part)
 print(part, base, part.resize_(3))
+out = torch.empty(0, requires_grad=True)
+with torch.no_grad():
+    print(torch.add(torch.ones(2), 1, out=out), out)
 torch.ones(2, requires_grad=True).resize_(1, 2)
 ===
 class Sized:

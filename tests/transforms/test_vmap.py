@@ -492,6 +492,7 @@ RANDOM: dict[str, Callable[[Any], Any]] = {
     "bernoulli": lambda x: x * minigrad.bernoulli(minigrad.sigmoid(x)),
     "multinomial": lambda x: x * minigrad.multinomial(x.abs(), 20),
     "bernoulli_": lambda x: x * minigrad.empty(16, 20).bernoulli_(0.5),
+    "bernoulli_ of a tensor": lambda x: x * minigrad.empty(16, 20).bernoulli_(minigrad.sigmoid(x)),
     "cauchy_": lambda x: x * minigrad.empty(16, 20).cauchy_(),
     "Gamma": lambda x: x * minigrad.distributions.Gamma(minigrad.ones(16, 20), 1.0).sample(),
 }  # fmt: skip
