@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Generic, TypeVar
@@ -46,7 +46,7 @@ class _Progress:
 class _Epoch(Iterator[B]):
     """The batches of an epoch, one after the other; its length is that of a whole epoch."""
 
-    def __init__(self, batches: Iterator[B], loader: DataLoader[B]) -> None:
+    def __init__(self, batches: Generator[B, None, None], loader: DataLoader[B]) -> None:
         self._batches, self._loader = batches, loader
 
     def __next__(self) -> B:
@@ -54,6 +54,10 @@ class _Epoch(Iterator[B]):
 
     def __len__(self) -> int:
         return len(self._loader)
+
+    def close(self) -> None:
+        """End the epoch here."""
+        self._batches.close()
 
 
 class DataLoader(Generic[B]):
@@ -216,7 +220,7 @@ class DataLoader(Generic[B]):
         generator = getattr(self._drawn_by, "generator", None)
         return generator if isinstance(generator, np.random.Generator) else self.generator
 
-    def _batches(self, progress: _Progress) -> Iterator[Any]:
+    def _batches(self, progress: _Progress) -> Generator[Any, None, None]:
         """The rest of an epoch."""
         size, order = self.batch_size, progress.order
         items = self._source if order is None else order

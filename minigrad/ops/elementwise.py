@@ -277,11 +277,11 @@ def lcm(a: Any, b: Any) -> Any:
     """
 
 
-@primitive(multiple_outputs=True, float_inputs=True, residuals=("slope",))
+@primitive(multiple_outputs=True, float_inputs=True, residuals=("half",))
 def frexp(x: Any) -> Any:
     """The mantissa and the exponent."""
     mantissa, exponent = np.frexp(x)
-    return (mantissa, exponent), np.asarray(np.ldexp(x.dtype.type(1), -exponent))
+    return (mantissa, exponent), np.asarray(np.ldexp(x.dtype.type(1), exponent - 1))
 
 
 @of_numpy(np.copysign, float_inputs=True)
@@ -388,7 +388,8 @@ round.defvjp(x=zero_gradient)
 sign.defvjp(x=zero_gradient)
 copysign.defvjp(a=lambda g, a, out: stopped(g, a) * (np.sign(a) * np.sign(out)), b=zero_gradient)
 nextafter.defvjp(a=lambda g: g, b=zero_gradient)
-frexp.defvjp(x=lambda g, slope: g[0] * slope)
+# Half of the power of two: that itself can be infinite.
+frexp.defvjp(x=lambda g, half: g[0] / 2 / half)
 floor_divide.defvjp(a=zero_gradient, b=zero_gradient)
 # The quotient from the remainder: a / b may be rounded up to the next whole number.
 fmod.defvjp(a=lambda g: g, b=lambda g, a, b: g * zero_safe(np.round((np.fmod(a, b) - a) / b), g))

@@ -169,7 +169,7 @@ class LRScheduler:
             ValueError: A learning rate is negative or not finite, or the optimizer was given a
                 group, and an option of the scheduler differs from group to group.
         """
-        if self._step_count == 1 and self.optimizer._waits:
+        if self._step_count == 1 and getattr(self.optimizer, "_waits", False):
             self.optimizer._waits = False  # told once
             why = "step() before optimizer.step() skips the first learning rate"
             warnings.warn(f"{self._name}: {why}", stacklevel=3)
@@ -594,7 +594,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         while self.T_cur >= self.T_i:
             self.T_cur -= self.T_i
             self.T_i *= self.T_mult
-        super().step()
+        self._advance()
 
     def get_lr(self) -> list[float]:
         return [_cosine(base, self.eta_min, self.T_cur / self.T_i) for base in self.base_lrs]
@@ -637,9 +637,8 @@ class _WithMomentum(LRScheduler):
         """Return the momentum of step number `last_epoch`, one number for each group."""
         raise NotImplementedError
 
-    @effect
-    def step(self, epoch: int | None = None) -> None:
-        super().step(epoch)
+    def _advance(self) -> None:
+        super()._advance()
         if self.cycle_momentum:
             pairs = zip(self.optimizer.param_groups, self.get_momentum(), strict=True)
             for group, momentum in pairs:
@@ -1103,7 +1102,7 @@ class SequentialLR(_Several):
         self._milestones = self._listed("milestones", milestones)
         self._check_schedulers()
         for step in self._milestones:
-            check_size(self._name, "each of milestones", step, 0)
+            self._steps("each of milestones", step, 0)
         rising = self._milestones == sorted(self._milestones)
         if not rising or len(self._milestones) != len(self._schedulers) - 1:
             came = f"{self._milestones} for {len(self._schedulers)} schedulers"

@@ -256,7 +256,10 @@ def _made(cls: type[Function], places: tuple[int, ...], count: int) -> Any:
             context._used.clear()
         each = iter(given)
         incoming = [next(each) if one else None for one in context._tensors]
-        rule = cls.backward if cls.vjp is Function.vjp else cls.vjp
+        own = [x for x in (cls.backward, cls.vjp) if x is not Function.backward]
+        if len(own) > 1:
+            raise RuntimeError(f"{cls.__name__}: define backward or vjp, not both")
+        rule = own[0] if own else Function.backward
         found = rule(context, incoming) if cls.boxed_grads_call else rule(context, *incoming)
         grads = found if isinstance(found, tuple) else (found,)
         if len(grads) < count or any(x is not None for x in grads[count:]):

@@ -71,7 +71,7 @@ class Registry:
         if kind is not None and value is not None:
             self._check_value(name, kind, value)
         if new is not None:
-            self._check_name(name)
+            self._check_name(name, assigned=True)
             if isinstance(value, Registry):
                 self._check_child(name, value)
                 if self.__dict__.get(value._name) is not value:  # the first of several names stays
@@ -118,15 +118,15 @@ class Registry:
         made.__dict__.update(self.__dict__ | own)
         return made
 
-    def _check_name(self, name: str) -> None:
-        """Raise if `name` cannot be the name of a parameter, buffer or child."""
+    def _check_name(self, name: str, *, assigned: bool = False) -> None:
+        """Raise if `name` cannot be that of a parameter, buffer or child; a property may assign."""
         owner = type(self).__name__
         if "_registered" not in self.__dict__:
             raise AttributeError(f"{owner}: call super().__init__() before assigning self.{name}")
         if not isinstance(name, str) or not name or "." in name:
             raise ValueError(f"{owner}: {name!r} cannot be a name: it is empty or has a dot")
         own = getattr(type(self), name, None)
-        if isinstance(own, property) and own.fset is None:
+        if isinstance(own, property) and not (assigned and own.fset):
             raise ValueError(f"{owner}: {name!r} is computed from other attributes, by a property")
         if inspect.isroutine(own):
             raise ValueError(f"{owner}: {name!r} is one of its methods; choose another name")

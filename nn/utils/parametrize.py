@@ -47,14 +47,19 @@ class ParametrizationList(ModuleList):
 
         Raises:
             AttributeError: A parametrization has no `right_inverse`.
+            TypeError: The value is no tensor.
             ValueError: What it gives does not have the shapes of the originals.
         """
+        if not isinstance(value, Tensor):
+            raise TypeError(f"parametrize: a value is a tensor, got {type(value).__name__}")
         for parametrization in reversed([*self]):
             value = parametrization.right_inverse(value)
         parts = value if isinstance(value, tuple) else (value,)
-        for (name, original), part in zip(self._own_parameters(), parts, strict=True):
+        pairs = [*zip(self._own_parameters(), parts, strict=True)]
+        for (name, original), part in pairs:
             wrong = part.shape != original.shape
             refuse_shapes(wrong, "parametrize", f"a value for {name} of its shape", part, original)
+        for (_, original), part in pairs:
             original.copy_(part)
 
 

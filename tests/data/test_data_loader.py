@@ -358,6 +358,8 @@ class TestGoingOn:
         loader = make()
         older, newer = iter(loader), iter(loader)
         next(newer)
+        newer.close()
+        assert [*newer] == []
         assert [len([*older]), loader.state_dict()["position"]] == [6, 1]
 
     def test_a_state_is_a_copy(self) -> None:

@@ -1,6 +1,7 @@
 """Schedules: saving and going on, order of arguments, and what they refuse."""
 
 import json
+import warnings
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,13 @@ schedulers = pytest.mark.parametrize("make", SCHEDULERS.values(), ids=SCHEDULERS
 
 def optimizer(**options: Any) -> optim.Optimizer:
     return optim.SGD([leaf([1.0])], lr=0.2, momentum=0.9, **options)
+
+
+class Wrapper:
+    """An optimizer as libraries wrap it: with the options of the other."""
+
+    def __init__(self, inner: optim.Optimizer) -> None:
+        self.param_groups, self.defaults = inner.param_groups, inner.defaults
 
 
 def go(scheduler: Any, steps: range) -> list[Any]:
@@ -156,7 +164,7 @@ def test_schedules_in_a_row_may_be_in_a_row() -> None:
     """The second is itself two; each begins with the initial rate."""
     sgd = optimizer()
     inner = one_by_one(sgd, [3])
-    scheduler = SequentialLR(sgd, [lr_scheduler.LinearLR(sgd, 0.5), inner], [2])
+    scheduler = SequentialLR(sgd, [lr_scheduler.LinearLR(sgd, 0.5), inner], [2.0])
     rates = [scheduler.get_last_lr()[0], *(lr for lr, _, _ in go(scheduler, range(7)))]
     expected = [0.1, 0.12, 0.2, 0.2, 0.02, 0.2, 0.1, 0.05]
     np.testing.assert_allclose(rates, expected, rtol=1e-12)
@@ -178,6 +186,24 @@ def test_epochs_of_warm_restarts_that_are_refused() -> None:
     for wrong in (-1, float("nan"), "x"):
         with pytest.raises(ValueError, match="Restarts: epoch must be"):
             scheduler.step(wrong)
+
+
+@schedulers
+def test_a_wrapper_does_not_say_whether_it_waits(make: Any) -> None:
+    scheduler, own = make(optimizer()), make(optimizer())
+    scheduler.optimizer = Wrapper(scheduler.optimizer)
+    assert go(scheduler, range(3)) == go(own, range(3))
+
+
+def test_who_warns_of_a_step_that_comes_too_soon() -> None:
+    for name, make in SCHEDULERS.items():
+        scheduler = make(optimizer())
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            go(scheduler, range(1))
+        quiet = {"CosineAnnealingWarmRestarts", "ReduceLROnPlateau"}
+        assert len(found) == (name not in quiet), name
+        assert all(warning.filename == __file__ for warning in found), name
 
 
 @pytest.mark.parametrize("last_epoch", range(0, 250, 7))

@@ -152,6 +152,12 @@ def test_refusals() -> None:
     assert layer.parametrizations.weight.original.tolist() == np.zeros((3, 3)).tolist()
     with pytest.raises(ValueError, match=r"^parametrize: .*original.*\(2,\) and \(3, 3\)"):
         layer.weight = minigrad.ones(2)
+    with pytest.raises(TypeError, match="^parametrize: a value is a tensor, got int"):
+        layer.weight = 3
+    for register in (layer.register_buffer, layer.register_parameter, layer.add_module):
+        for value in (None, {"add_module": nn.Tanh()}.get(register.__name__, nn.Parameter([1.0]))):
+            with pytest.raises(ValueError, match="'weight' is computed from other attributes"):
+                register("weight", value)
     parametrize.register_parametrization(layer, "weight", nn.Tanh())
     with pytest.raises(AttributeError, match="'Tanh' .*'right_inverse'"):
         layer.weight = minigrad.ones(3, 3)

@@ -154,3 +154,11 @@ def test_what_is_refused(message: str) -> None:
         kind.apply(leaf(1.0, 2.0)).sum().backward()
     with pytest.raises(TypeError, match="no argument is a tensor"):
         kind.apply(1.0)
+
+
+def test_backward_and_vjp() -> None:
+    class Both(Product):
+        vjp = Product.backward
+
+    with pytest.raises(RuntimeError, match="^Both: define backward or vjp, not both"):
+        Both.apply(leaf(1.0), leaf(2.0)).sum().backward()
