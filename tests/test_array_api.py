@@ -227,6 +227,12 @@ def test_result_type_of_what_is_no_dtype() -> None:
         xp.result_type(xp.float32, complex)
 
 
+@pytest.mark.parametrize(("end", "kind"), [(np.nan, ValueError), ("a", TypeError)])
+def test_arange_refuses_what_is_no_end(end: Any, kind: type[Exception]) -> None:
+    with pytest.raises(kind, match="^arange: "):
+        xp.arange(end)
+
+
 def test_reshape_copies_as_told() -> None:
     for copy in (None, False, True):
         reshaped = xp.reshape(x, (6, 4), copy=copy)

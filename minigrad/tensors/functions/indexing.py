@@ -14,6 +14,7 @@ from minigrad.autograd.typing import Tensor
 from minigrad.ops.argument_errors import checked
 from minigrad.ops.gathering import in_axes
 from minigrad.ops.indexing import index_of, integers
+from minigrad.support.checks import check_choice
 from minigrad.tensors.creation import tensor
 from minigrad.tensors.functions.arguments import of_numbers, part
 
@@ -194,9 +195,13 @@ def index_reduce(
         >>> x.index_reduce(0, index, minigrad.tensor([2.0, 3.0]), "prod").tolist()
         [1.0, 6.0]
     """
-    rows, source = ops.moveaxis(input, dim, -1), ops.moveaxis(ops.atleast_1d(source), dim, -1)
+    check_choice("index_reduce", "reduce", reduce, ("prod", "mean", "amax", "amin"))
+    source, rows, wanted = ops.atleast_1d(source), ops.moveaxis(input, dim, -1), [*input.shape]
+    wanted[dim] = np.size(index)
+    wrong = source.shape != tuple(wanted)
+    refuse_shapes(wrong, "index_reduce", f"source of shape {tuple(wanted)}", source)
     places = ops.broadcast_to(index, (*rows.shape[:-1], np.size(index)))
-    source = ops.broadcast_to(source, places.shape)
+    source = ops.moveaxis(source, dim, -1)
     found = ops.scatter_reduce(rows, -1, places, source, reduce, include_self=include_self)
     return ops.moveaxis(found, -1, dim)
 

@@ -378,6 +378,7 @@ def cov(
         ):
             wanted = f"a tensor of {rows.shape[1]} {sort}, one of at least 0 for each column,"
             raise ValueError(f"cov: {name}: {wanted} expected, got {weights!r}")
+    left: Any
     given = [weights for weights in (fweights, aweights) if weights is not None]
     if given:
         weights = reduce(operator.mul, given)

@@ -221,7 +221,7 @@ def broadcast_to(input: Any, *sizes: Any, size: Any = None) -> Tensor:
         raise TypeError("broadcast_to: a shape expected, got none")
     shape = sizes_of(sizes, size)
     if len(shape) == 1 and np.iterable(shape[0]):
-        shape = shape[0]
+        shape = tuple(shape[0])
     shape = tuple([operator.index(n) for n in shape])
     kept = min(shape, default=0) < 0
     return ops.expand(input, *shape) if kept else ops.broadcast_to(input, shape)
