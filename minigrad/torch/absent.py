@@ -56,7 +56,7 @@ ABSENT = {
         convolution .kl_div .binary_cross_entropy_with_logits norm_except_dim nonzero_static
         empty_permuted slice_inverse assert_int_or_pair *torch_function* *_notes *scaled_*mm
         hash_tensor resize_as_ can_cast classproperty get_file_path""",
-    "PyTorch warns of it: use torch.linalg": ".solve .lstsq symeig",
+    "PyTorch has removed it: use torch.linalg": ".solve .lstsq symeig",
     "it is of PyTorch's engine in C++": ".[A-Z]* init_num_threads *anomaly*_enabled prepare_*",
     "it is a private name of PyTorch's": "._*",
 }  # fmt: skip

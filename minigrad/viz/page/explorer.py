@@ -154,7 +154,7 @@ def written(text: str, title: str, path: str | os.PathLike[str] | None) -> Page:
         name = re.sub(r"[^\w.-]+", "_", title).strip("_") or "graph"
         path = Path(tempfile.mkdtemp(prefix="minigrad-")) / f"{name}.html"
     path = Path(path)
-    if path.suffix != ".html":
+    if path.suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"a page ends in .html, got {path.name!r}; graph(...).save draws pictures")
     write(path, text)
     return Page(path)
