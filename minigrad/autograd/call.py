@@ -40,10 +40,7 @@ _MISSING = Parameter.empty
 
 
 def call_path(op: Primitive, asks: bool = False) -> Callable[..., Any]:
-    """The function on tensors that runs `op`, by the leanest path that fits its signature.
-
-    Of two arrays, one that `asks` returns NotImplemented for an object that it does not know.
-    """
+    """The leanest function on tensors that runs `op`; one that `asks` leaves unknown objects."""
     general: Any = _any_signature(op)
     general.__signature__ = op.signature
     if not op.special and op.arrays == 1:

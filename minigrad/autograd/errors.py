@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from minigrad.autograd.primitives import Primitive
 
 __all__ = [
-    "ArgumentError", "explained", "refuse_dtypes", "refuse_shapes", "type_error",
-    "value_error", "without_underflow",
+    "ArgumentError", "explained", "refuse_dtypes", "refuse_shapes", "type_error", "value_error",
+    "without_underflow",
 ]  # fmt: skip
 
 
