@@ -25,6 +25,7 @@ from minigrad.autograd.lending import lend
 from minigrad.autograd.mode import state, version
 from minigrad.autograd.mutation import history, view_of
 from minigrad.autograd.node import Leaf, Node, Variable, data_of, node_of
+from minigrad.autograd.typing import OpFunction
 from minigrad.autograd.views import Place, owner, read_only
 from minigrad.support.checks import check_flag, on_cpu, shape_of
 from minigrad.tensors import array_api, creation, dlpack, functions, numpy_functions
@@ -774,8 +775,9 @@ class Tensor(Methods, Fills, Variable):
     __rmatmul__ = reflected(__matmul__)
     __neg__ = ops.negative
     __invert__ = ops.invert
-    __eq__ = operator(ops.equal, "eq")  # type: ignore[assignment]  # of `object` a bool
-    __ne__ = operator(ops.not_equal, "ne")  # type: ignore[assignment]
+    # Of `object`, these give a bool.
+    __eq__: OpFunction[...] = operator(ops.equal, "eq")  # type: ignore[assignment]
+    __ne__: OpFunction[...] = operator(ops.not_equal, "ne")  # type: ignore[assignment]
     __lt__ = operator(ops.less, "lt")
     __le__ = operator(ops.less_equal, "le")
     __gt__ = operator(ops.greater, "gt")
