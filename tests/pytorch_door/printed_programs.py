@@ -218,7 +218,7 @@ import torch.distributed.nn
 import torch.distributed as dist
 from torch.distributed.nn.functional import all_gather
 from torch._utils import _flatten_dense_tensors, _unflatten_dense_tensors
-print(dist.is_initialized(), dist.ReduceOp.SUM is dist.ReduceOp.SUM)
+print(dist.is_initialized(), dist.ReduceOp.SUM == dist.ReduceOp.MAX)
 parts = [torch.ones(2, 2), torch.zeros(3)]
 flat = _flatten_dense_tensors(parts)
 print(flat, _unflatten_dense_tensors(flat, parts))
